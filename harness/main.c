@@ -35,7 +35,9 @@ static int doctor(options *o, const char *const *words)
 {
     (void)words;
     o->selection.store = o->store;
-    return command_doctor(&o->selection, &o->output);
+    o->stepping.process = o->matrix.recorded.process;
+    o->stepping.step_program = o->matrix.recorded.step_program;
+    return command_doctor(&o->selection, &o->stepping, &o->output);
 }
 
 static int metrics(options *o, const char *const *words)
@@ -145,10 +147,24 @@ static int estimate(options *o, const char *const *words)
     return estimate_command(&own);
 }
 
+static int explain(options *o, const char *const *words)
+{
+    (void)words;
+    return explain_command(&(explain_options){.output = o->output, .matrix = &o->matrix});
+}
+
+static int scopes(options *o, const char *const *words)
+{
+    (void)words;
+    scopes_options own = o->scopes;
+    own.output = o->output;
+    own.matrix = &o->matrix;
+    return scopes_command(&own);
+}
+
 static int study_sweep(options *o, const char *const *words)
 {
-    const study_options own = {
-        .output = o->output,
+    const study_options own = {.output = o->output,
                                .matrix = &o->matrix,
                                .picture = o->file,
                                .echo = options_suites(o).echo};
@@ -269,23 +285,27 @@ static const command_row commands[] = {
     {"table", "bench table [--store DIR] [--table NAME] [--model NAME]",
      "tables of a folder of records: speedups, executions, ledgers, compilation, memory",
      .bit = OPTION_TABLE, .run = table},
-    {"doctor", "bench doctor [--store DIR] [--model NAME]",
-     "what could be mended in the runs of a folder of records, and what that would save",
+    {"doctor", "bench doctor [STORE|RECORDING] [--model NAME]",
+     "what could be mended in the runs of a store, or in a recorded program, and what it costs",
      .bit = OPTION_DOCTOR, .run = doctor},
     {"metrics", "bench metrics DIR|RECORD|FILE, bench metrics diff A B",
      "metrics and counters in the layout of PyTorch/XLA's report; what differs between two of them",
      .bit = OPTION_METRICS, .run = metrics, .what = "DIR|RECORD|FILE, or diff A B",
      .most_words = 3},
+    {"explain", "bench explain --model NAME --mode lazy|capture [OPTIONS]",
+     "what the first steps compile, what has them compiled or captured anew, and where in the "
+     "source",
+     .bit = OPTION_EXPLAIN, .run = explain, .help = explain_help},
     {"verify", "bench verify [OPTIONS]",
      "compare outputs, losses, gradients, parameters and statistics with PyTorch's values",
      .bit = OPTION_VERIFY, .run = verify},
     {"list", "bench list models|modes|front-ends|runtimes|ops",
      "list what there is: models, modes, front ends, runtimes or ops", .bit = OPTION_LIST,
      .run = list, .what = "models|modes|front-ends|runtimes|ops", .most_words = 1},
-    {"selftest", "bench selftest accuracy|coverage|statistics|host-cost",
+    {"selftest", "bench selftest accuracy|coverage|statistics|host-cost|timeline-cost",
      "check bench itself: accuracy, intervals, comparisons, its own cost of a step",
-     .bit = OPTION_SELFTEST, .run = selftest, .what = "accuracy|coverage|statistics|host-cost",
-     .most_words = 1},
+     .bit = OPTION_SELFTEST, .run = selftest,
+     .what = "accuracy|coverage|statistics|host-cost|timeline-cost", .most_words = 1},
     {"replay", "bench replay DIR|resnet50|models [OPTIONS]",
      "a recorded step on any runtime, without its framework; or published cases, simulated",
      .bit = OPTION_REPLAY, .run = replay_case, .what = "DIR|resnet50|models", .most_words = 1},
@@ -326,6 +346,9 @@ static const command_row commands[] = {
     {"estimate", "bench estimate --model NAME --topology NAME,... [OPTIONS]",
      "what a TPU's compiler expects a step to take, and to need of memory, without a TPU",
      .bit = OPTION_ESTIMATE, .run = estimate, .help = estimate_help},
+    {"scopes", "bench scopes --model NAME [--output FILE.svg]",
+     "what each part of a model adds to a step: nodes, tracing, FLOPs, device time; a flame graph",
+     .bit = OPTION_SCOPES, .run = scopes, .help = scopes_help},
     {"plot", "bench plot ledger|speedup|overhead|steps|distribution --output FILE.svg",
      "a picture of a folder of records, as SVG, PNG or gnuplot's script", .bit = OPTION_PLOT,
      .run = plot_records, .what = "ledger|speedup|overhead|steps|distribution", .most_words = 1},
@@ -368,8 +391,15 @@ static int completion(options *o, const char *const *words)
 
 /* The jobs that a worker can be asked for. */
 static const worker_job jobs[] = {
-    {"measure", worker_job_measure}, {"framework", worker_job_framework}, {"verify", verify_job},
-    {"selftest", selftest_job},      {"estimate", estimate_job},          {NULL, NULL},
+    {"measure", worker_job_measure},
+    {"framework", worker_job_framework},
+    {"verify", verify_job},
+    {"selftest", selftest_job},
+    {"estimate", estimate_job},
+    {"timeline-cost", selftest_timeline_job},
+    {"explain", explain_job},
+    {"scopes", scopes_job},
+    {NULL, NULL},
 };
 
 #define COMMAND_COUNT (sizeof commands / sizeof *commands)

@@ -35,8 +35,11 @@ enum {
     METRICS = OPTION_METRICS,
     GRAPH = OPTION_GRAPH,
     STUDY = OPTION_STUDY,
+    EXPLAIN = OPTION_EXPLAIN,
+    SCOPES = OPTION_SCOPES,
     ALL = RUN | VERIFY | TABLE | LIST | SELFTEST | WEIGHTS | REPLAY | COMPARE | EXPORT | IMPORT |
-          HISTORY | SUITE | NIGHTLY | STEPS | ESTIMATE | DOCTOR | METRICS | STUDY
+          HISTORY | SUITE | NIGHTLY | STEPS | ESTIMATE | DOCTOR | METRICS | STUDY | EXPLAIN |
+          SCOPES
 };
 
 /* A row that is MARKED says what is run, so it cannot be given with a suite. Help and manual list
@@ -62,12 +65,12 @@ static const cli_option others[] = {
     {"atol", "A", CLI_REAL, AT(matrix.atol), .commands = RUN, .programmed = true,
      .fallback = "1e-8", .text = "of --check; bool and integers are exact"},
     {"runtime-option", "NAME=VALUE", CLI_PAIRS, AT(matrix.runtime_option),
-     .commands = RUN | VERIFY | SELFTEST | COMPARE | REPLAY | STUDY,
+     .commands = RUN | VERIFY | SELFTEST | COMPARE | REPLAY | STUDY | EXPLAIN | SCOPES,
      .text = "option for the plugin's client; may be repeated"},
     {"runtime-option", "NAME=VALUE", CLI_PAIRS, AT(suite_option), .commands = SUITE | NIGHTLY,
      .text = "option for the plugin's client; may be repeated"},
     {"xla-flag", "NAME=VALUE", CLI_PAIRS, AT(matrix.xla_flag),
-     .commands = RUN | VERIFY | SELFTEST | COMPARE | REPLAY | ESTIMATE | STUDY,
+     .commands = RUN | VERIFY | SELFTEST | COMPARE | REPLAY | ESTIMATE | STUDY | EXPLAIN | SCOPES,
      .text = "compiler option for every executable; may be repeated"},
     {"xla-flag", "NAME=VALUE", CLI_PAIRS, AT(suite_flag), .commands = SUITE | NIGHTLY,
      .text = "compiler option for every executable; may be repeated"},
@@ -86,6 +89,10 @@ static const cli_option others[] = {
      .commands = RUN | COMPARE | SELFTEST | REPLAY | STUDY,
      .fallback = "5", .least = 1, .marked = true,
      .text = "steps that each process measures at least"},
+    {"steps", "N", CLI_NUMBER, AT(matrix.steps), .commands = SCOPES, .fallback = "5", .least = 1,
+     .text = "steps that run under the plugin's profiler"},
+    {"steps", "N", CLI_NUMBER, AT(matrix.steps), .commands = EXPLAIN, .fallback = "10", .least = 1,
+     .most = 10000, .text = "steps that are run and explained"},
     {"min-time", "TIME", CLI_SPAN, AT(matrix.min_time),
      .commands = RUN | SELFTEST | REPLAY | STUDY,
      .fallback = "1",
@@ -123,6 +130,18 @@ static const cli_option others[] = {
      .text = "also write the StableHLO text of each graph that is compiled into DIR, once, and an "
              "index: inputs, outputs, aliases, memory, FLOPs, and how graphs that do the same part "
              "of a step differ"},
+    {"timeline", "FILE", CLI_TEXT, AT(matrix.timeline), .commands = RUN,
+     .text = "also write when everything ran, as a Chrome trace for Perfetto, or as XSpace where "
+             "FILE ends in .pb. FILE is replaced"},
+    {"timeline-every", "N", CLI_NUMBER, AT(matrix.timeline_every), .commands = RUN,
+     .fallback = "100",
+     .text = "in the timeline are the first 10 steps and every N-th; 0: the first ones only"},
+    {"debug-run", "DIR", CLI_TEXT, AT(metering.debug), .commands = RUN,
+     .text = "also write all reports of the run into DIR, a new or empty folder, with a page that "
+             "leads through them, index.html: tables, goodput, the doctor, steps, timeline, metrics, "
+             "graphs"},
+    {"debug-every", "N", CLI_NUMBER, AT(metering.debug_every), .commands = RUN, .fallback = "10",
+     .least = 1, .text = "of the measured steps, --debug-run lists every N-th"},
     {"golden", "DIR", CLI_TEXT, AT(golden), .commands = VERIFY, .fallback = "",
      .text = "folder of golden values; by default those that come with bench"},
     {"all", NULL, CLI_FLAG, AT(all), .commands = VERIFY,
@@ -150,7 +169,8 @@ static const cli_option others[] = {
     {"wide", NULL, CLI_FLAG, AT(output.wide), .commands = RUN | TABLE | DOCTOR,
      .text = "all columns also on a terminal, where the table otherwise is narrow"},
     {"timeout", "TIME", CLI_SPAN, AT(matrix.timeout),
-     .commands = RUN | VERIFY | SELFTEST | REPLAY | COMPARE | ESTIMATE | STUDY, .fallback = "1800",
+     .commands = RUN | VERIFY | SELFTEST | REPLAY | COMPARE | ESTIMATE | STUDY | EXPLAIN | SCOPES,
+     .fallback = "1800",
      .marked = true,
      .text =
          "stop an experiment after this time: 90s, 10m, 2h (a number alone: seconds); 0: never"},
@@ -164,7 +184,8 @@ static const cli_option others[] = {
     {"table", "NAME", CLI_TEXT, AT(table), .commands = TABLE, .fallback = "speedup",
      .text =
          "speedup; executions (PJRT time, device time, overhead); ledger (medians of a step's "
-         "parts); compile; memory; estimates (of bench estimate --store: nothing was measured)"},
+         "parts); goodput (what of all wall time was device work of steps, and where the rest "
+         "went); compile; memory; estimates (of bench estimate --store: nothing was measured)"},
     {"to", "FORMAT", CLI_TEXT, AT(to), .commands = EXPORT, .text = RES_EXPORT_NAMES},
     {"output", "FILE|DIR", CLI_TEXT, AT(file), .commands = EXPORT,
      .text = "what export writes: a file, of asv, xla and xspace a folder; without it a file goes "
@@ -178,14 +199,14 @@ static const cli_option others[] = {
     {"phase", "NAME", CLI_TEXT, AT(taking.phase), .commands = IMPORT,
      .text = "of a recording: train or infer, where its steps are that; by default step"},
     {"step-program", "NAME", CLI_TEXT, AT(matrix.recorded.step_program),
-     .commands = IMPORT | REPLAY | STEPS | COMPARE | ESTIMATE, .marked = true, .recorded = true,
+     .commands = IMPORT | REPLAY | STEPS | DOCTOR | COMPARE | ESTIMATE, .marked = true, .recorded = true,
      .text = "of a recording: the first program of a step, by its name, the beginning of its name "
              "and *, or the beginning of its hash; by default steps are looked for"},
     {"process", "PID", CLI_NUMBER, AT(matrix.recorded.process),
-     .commands = IMPORT | REPLAY | STEPS | COMPARE | ESTIMATE, .fallback = "0", .most = UINT32_MAX,
+     .commands = IMPORT | REPLAY | STEPS | DOCTOR | COMPARE | ESTIMATE, .fallback = "0", .most = UINT32_MAX,
      .marked = true, .recorded = true,
      .text = "of a recording: the process; 0: the one with most executions"},
-    {"device", "ID", CLI_NUMBER, AT(stepping.device), .commands = STEPS, .fallback = "-1",
+    {"device", "ID", CLI_NUMBER, AT(stepping.device), .commands = STEPS | DOCTOR, .fallback = "-1",
      .least = -1, .text = "of a recording: the device; -1: the one with most executions"},
     {"trace", "FILE", CLI_TEXT, AT(stepping.trace), .commands = STEPS,
      .text = "also write the process as a Chrome trace for Perfetto; FILE must not exist"},
@@ -323,6 +344,20 @@ static const cli_option others[] = {
      .text = "busy wait for each traced node; the study trace-cost sweeps it"},
     {"output", "FILE", CLI_TEXT, AT(file), .commands = STUDY,
      .text = "also draw points and lines: .svg, .png or .gp; a file that is there is replaced"},
+    {"preset", "NAME", CLI_TEXT, AT(scopes.preset), .commands = SCOPES, .fallback = "cpu-2",
+     .text =
+         "of the simulated device whose model estimates device times: cpu-2, h100, tpu-v4, ...; "
+         "none: no estimate"},
+    {"levels", "N", CLI_NUMBER, AT(scopes.levels), .commands = SCOPES, .fallback = "3",
+     .text = "levels of the tree; 0: all"},
+    {"least", "SHARE", CLI_SHARE, AT(scopes.least), .commands = SCOPES, .fallback = "1%",
+     .text = "branches with a smaller share of every figure stand together"},
+    {"weight", "FIGURE", CLI_TEXT, AT(scopes.weight), .commands = SCOPES,
+     .text = "what --output shows: nodes, trace, flops, estimated or measured; without it measured "
+             "device time, else estimated, else trace"},
+    {"output", "FILE", CLI_WORDS, AT(scopes.files), .commands = SCOPES,
+     .text = "also write, or replace, a flame graph (.svg, .png, .gp) or its folded stacks "
+             "(.folded); may be repeated"},
     {"report", "DIR", CLI_TEXT, AT(report), .commands = NIGHTLY | COMPARE,
      .text = "folder of the page, index.html"},
     {"site", "DIR", CLI_TEXT, AT(site), .commands = NIGHTLY,
@@ -332,8 +367,9 @@ static const cli_option others[] = {
      .text = "show each ledger, and what the plugin says on standard error (-v)"},
     {"quiet", NULL, CLI_FLAG, AT(output.quiet), .commands = ALL | PICTURES | RECORD | PUBLISH,
      .text = "say nothing of how the work goes on standard error: warnings and errors only (-q)"},
-    {"force", NULL, CLI_FLAG, AT(output.force), .commands = WEIGHTS | EXPORT | STEPS,
-     .text = "replace the files that are written, where they are there already"},
+    {"force", NULL, CLI_FLAG, AT(output.force), .commands = WEIGHTS | EXPORT | STEPS | RUN,
+     .text = "replace the files that are written, where they are there already; of run, those of "
+             "--debug-run"},
     {"help", NULL, CLI_FLAG, AT(help),
      .commands = ALL | PICTURES | RECORD | OPTION_COMPLETION | PUBLISH | GRAPH,
      .text = "this text"},
@@ -356,21 +392,28 @@ static const struct {
     {STUDY, true, false, 0,
      RES_AXIS_BIT(RES_AXIS_MODE) | RES_AXIS_BIT(RES_AXIS_FRONT_END) |
          RES_AXIS_BIT(RES_AXIS_TRACE_COST)},
+    {EXPLAIN, true, false, 0, RES_AXIS_BIT(RES_AXIS_IN_FLIGHT) | RES_AXIS_BIT(RES_AXIS_TRACE_COST)},
     {VERIFY, false, true,
      RES_AXIS_BIT(RES_AXIS_MODE) | RES_AXIS_BIT(RES_AXIS_LAYOUT) | RES_AXIS_BIT(RES_AXIS_RUNTIME) |
-         RES_AXIS_BIT(RES_AXIS_FRONT_END) | RES_AXIS_BIT(RES_AXIS_SCAN),
+         RES_AXIS_BIT(RES_AXIS_FRONT_END) | RES_AXIS_BIT(RES_AXIS_SCAN) |
+         RES_AXIS_BIT(RES_AXIS_REMAT) | RES_AXIS_BIT(RES_AXIS_OFFLOAD),
      0},
     {SELFTEST, false, true,
      RES_AXIS_BIT(RES_AXIS_PHASE) | RES_AXIS_BIT(RES_AXIS_LAYOUT) | RES_AXIS_BIT(RES_AXIS_RUNTIME),
      RES_AXIS_BIT(RES_AXIS_MODEL)},
     {WEIGHTS, false, true, RES_AXIS_BIT(RES_AXIS_DTYPE) | RES_AXIS_BIT(RES_AXIS_SEED), 0},
     {REPLAY, false, false, RES_AXIS_BIT(RES_AXIS_RUNTIME) | RES_AXIS_BIT(RES_AXIS_SEED), 0},
-    {ESTIMATE, false, true,
-     RES_AXIS_BIT(RES_AXIS_PHASE) | RES_AXIS_BIT(RES_AXIS_MODE) | RES_AXIS_BIT(RES_AXIS_GRAPHS) |
-         RES_AXIS_BIT(RES_AXIS_BATCH) | RES_AXIS_BIT(RES_AXIS_IMAGE) | RES_AXIS_BIT(RES_AXIS_SEQ) |
-         RES_AXIS_BIT(RES_AXIS_OPTIMIZER) | RES_AXIS_BIT(RES_AXIS_DROPOUT) |
-         RES_AXIS_BIT(RES_AXIS_DTYPE) | RES_AXIS_BIT(RES_AXIS_LAYOUT) | RES_AXIS_BIT(RES_AXIS_SCAN),
+    {ESTIMATE | SCOPES, false, true,
+     RES_AXIS_BIT(RES_AXIS_PHASE) | RES_AXIS_BIT(RES_AXIS_BATCH) | RES_AXIS_BIT(RES_AXIS_IMAGE) |
+         RES_AXIS_BIT(RES_AXIS_SEQ) | RES_AXIS_BIT(RES_AXIS_OPTIMIZER) |
+         RES_AXIS_BIT(RES_AXIS_DROPOUT) | RES_AXIS_BIT(RES_AXIS_DTYPE) |
+         RES_AXIS_BIT(RES_AXIS_LAYOUT) | RES_AXIS_BIT(RES_AXIS_SCAN),
      0},
+    {ESTIMATE, false, false,
+     RES_AXIS_BIT(RES_AXIS_MODE) | RES_AXIS_BIT(RES_AXIS_GRAPHS) | RES_AXIS_BIT(RES_AXIS_REMAT) |
+         RES_AXIS_BIT(RES_AXIS_OFFLOAD),
+     0},
+    {SCOPES, false, false, RES_AXIS_BIT(RES_AXIS_RUNTIME), 0},
     {LIST, false, true,
      RES_AXIS_BIT(RES_AXIS_BATCH) | RES_AXIS_BIT(RES_AXIS_IMAGE) | RES_AXIS_BIT(RES_AXIS_SEQ),
      RES_AXIS_BIT(RES_AXIS_MODEL)},
@@ -447,120 +490,4 @@ const cli_table *options_table(void)
         rows[count++] = others[i];
     table.count = count;
     return &table;
-}
-
-/* ---- the command line ---------------------------------------------------------------- */
-
-/* What bench run does when nothing is said. */
-static bn_code run_defaults(bn_arena *memory, options *o, bn_status *st)
-{
-    cli_call call = {.table = options_table(), .command = RUN, .options = o, .memory = memory};
-    *o = (options){0};
-    return cli_defaults(&call, st);
-}
-
-/* Whether what was given fits what is run: models, --program, or --recording. */
-static bn_code check_work(const cli_call *call, job_matrix *m, bn_status *st)
-{
-    const bool program = m->program != NULL, recording = m->recorded.folder != NULL;
-    if (program && recording)
-        return bn_fail(st, BN_INVALID, "--program and --recording: one of them is run");
-    if (program && call->modelled)
-        return bn_fail(st, BN_INVALID,
-                       "--program runs a text as it is, so --%s, which is for models, cannot be "
-                       "given with it",
-                       call->modelled);
-    if (recording && call->modelled)
-        return bn_fail(st, BN_INVALID,
-                       "--recording runs a step as it was recorded, so --%s, which is for models, "
-                       "cannot be given with it",
-                       call->modelled);
-    if (!program && call->programmed)
-        return bn_fail(st, BN_INVALID, "--%s is for --program, which was not given",
-                       call->programmed);
-    /* The other commands that take these have a recording as their word. */
-    if (call->command & (COMPARE | ESTIMATE) && !recording && call->recorded)
-        return bn_fail(st, BN_INVALID, "--%s is for --recording, which was not given",
-                       call->recorded);
-    if (recording)
-        m->axis[RES_AXIS_MODE].count = 0; /* all modes that recorded steps have */
-    return BN_OK;
-}
-
-bn_code options_parse(uint32_t command, int argc, char **argv, bn_arena *memory, options *o,
-                      const char **words, int most, int *count, bn_status *st)
-{
-    return options_parse_with(command, "", NULL, argc, argv, memory, o, words, most, count, st);
-}
-
-bn_code options_parse_with(uint32_t command, const char *name, const json_t *config, int argc,
-                           char **argv, bn_arena *memory, options *o, const char **words, int most,
-                           int *count, bn_status *st)
-{
-    options *run = bn_arena_zalloc(memory, sizeof *run); /* too large for small stacks */
-    cli_call call = {.table = options_table(),
-                     .command = command,
-                     .options = o,
-                     .memory = memory,
-                     .words = words,
-                     .most_words = most,
-                     .rest = command == RECORD};
-    call.lone = options_lone(command);
-    *o = (options){0};
-    bn_code code =
-        run ? cli_defaults(&call, st) : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for options");
-    if (code == BN_OK)
-        code = cli_config_apply(&call, config, name, st);
-    if (code == BN_OK)
-        code = cli_arguments(&call, argc, argv, st);
-    if (code == BN_OK)
-        code = check_work(&call, &o->matrix, st);
-    if (code == BN_OK)
-        code = job_matrix_finish(&o->matrix, memory, st);
-    if (code == BN_OK)
-        code = run_defaults(memory, run, st);
-    if (code == BN_OK)
-        o->usual = run->matrix;
-    o->what = call.marked;
-    *count = call.word_count;
-    return code;
-}
-
-/* MATRIX as the options of bench run, or of bench replay, for records. */
-static json_t *echo_run(const job_matrix *matrix)
-{
-    bn_status st = {.code = BN_OK};
-    bn_arena *memory = bn_arena_new(sizeof(options));
-    options *o = memory ? bn_arena_zalloc(memory, sizeof *o) : NULL;
-    json_t *echo = NULL;
-    if (o && run_defaults(memory, o, &st) == BN_OK) {
-        const cli_list *input = &matrix->axis[RES_AXIS_INPUT];
-        const char *words[2] = {NULL, NULL};
-        bn_text text = {0};
-        const uint32_t command = matrix->recorded.folder ? REPLAY : RUN;
-        o->matrix = *matrix;
-        /* Where no --input was given, a suite may name values of its axis. */
-        cli_list_put(input, &text);
-        if (!matrix->inputs.count && text.length &&
-            strcmp(text.data, res_axes[RES_AXIS_INPUT].usual) != 0) {
-            words[0] = text.data;
-            o->matrix.inputs = (cli_words){1, words};
-        }
-        echo = cli_echo(options_table(), command, o);
-        bn_text_free(&text);
-    }
-    bn_arena_free(memory);
-    return echo;
-}
-
-suite_options options_suites(const options *o)
-{
-    suite_options own = o->suite;
-    own.output = o->output;
-    own.store = o->store;
-    own.runtime_option = o->suite_option;
-    own.xla_flag = o->suite_flag;
-    own.usual = &o->usual;
-    own.echo = echo_run;
-    return own;
 }

@@ -8,7 +8,9 @@
 #include "harness/campaign/campaign.h"
 #include "harness/commands/commands.h"
 #include "harness/estimate/estimate.h"
+#include "harness/explain/explain.h"
 #include "harness/replay/rerun.h"
+#include "harness/scopes/scopes.h"
 #include "harness/selftest/selftest.h"
 #include "harness/verify/verify.h"
 
@@ -48,6 +50,7 @@ typedef struct options {
     estimate_options estimate;
     const char *estimate_runtime;
     const char *topology_option[CLI_MAX_REPEATS + 1];
+    scopes_options scopes;
     const char *what; /* the first option given that cannot be given with a suite, or NULL */
 } options;
 
@@ -76,7 +79,9 @@ enum {
     OPTION_DOCTOR = 1 << 20,
     OPTION_METRICS = 1 << 21,
     OPTION_GRAPH = 1 << 22,
-    OPTION_STUDY = 1 << 23
+    OPTION_STUDY = 1 << 23,
+    OPTION_EXPLAIN = 1 << 24,
+    OPTION_SCOPES = 1 << 25
 };
 
 /* The rows: those of the axes, for what is measured and for what is asked about, then the others.

@@ -16,15 +16,12 @@
 
 static const model_row *find_row(const char *name, bn_status *st)
 {
+    const model_row *row = model_row_named(name);
     bn_text known = {0};
-    const model_row *row;
-    for (size_t i = 0; (row = model_row_at(i)); i++) {
-        if (strcmp(row->name, name) == 0) {
-            bn_text_free(&known);
-            return row;
-        }
+    if (row)
+        return row;
+    for (size_t i = 0; (row = model_row_at(i)); i++)
         bn_text_printf(&known, "%s%s", i ? ", " : "", row->name);
-    }
     bn_fail(st, BN_NOT_FOUND, "no model is called '%s'; known are %s", name,
             known.failed || !known.data ? "none" : known.data);
     bn_text_free(&known);
@@ -69,6 +66,10 @@ static bn_code check_options(const model_options *o, const model_row *row,
         return BN_INVALID;
     if (o->scan && !row->scans)
         return bn_fail(st, BN_INVALID, "option scan: the model has no like layers");
+    if ((o->remat != TG_REMAT_NONE || o->offload) && !(o->scan && o->train))
+        return bn_fail(st, BN_INVALID,
+                       "option %s: only training with the option scan saves what it is about",
+                       o->offload ? "offload" : "remat");
     if (o->pad && !row->pads)
         return bn_fail(st, BN_INVALID, "option pad: the model has no padding");
     if (o->dtype != TG_F32 && o->dtype != TG_BF16)
@@ -129,6 +130,11 @@ static void build_training(model *m)
 
 static bn_code build(model *m, bn_status *st)
 {
+    const model_example *example = m->row->example;
+    if (example && example->static_bytes)
+        m->statics = nn_alloc(m, 1, example->static_bytes);
+    if (m->status.code == BN_OK)
+        model_advance(m, 0);
     m->row->build(m);
     if (m->options.train && m->status.code == BN_OK)
         build_training(m);
@@ -237,21 +243,79 @@ bn_code model_forward_macs(model *m, double *macs, bn_status *st)
     return code;
 }
 
+/* ---- what an example's steps take of the host ----------------------------------- */
+
+bool model_batches_differ(const model *m)
+{
+    return m->row->example && m->row->example->batches_differ;
+}
+
+void model_advance(model *m, uint64_t step)
+{
+    if (m->row->example && m->row->example->advance)
+        m->row->example->advance(m->statics, step);
+}
+
+const void *model_statics(const model *m, size_t *bytes)
+{
+    *bytes = m->statics ? m->row->example->static_bytes : 0;
+    return m->statics;
+}
+
+bool model_static_value(const model *m, const void *statics, size_t offset, const char **name,
+                        double *value)
+{
+    const model_static *found = NULL;
+    for (const model_static *s = m->statics ? m->row->example->statics : NULL; s && s->name; s++)
+        if (s->offset <= offset && offset < s->offset + sizeof(int32_t))
+            found = s;
+    if (!found)
+        return false;
+    int32_t whole;
+    float real;
+    memcpy(&whole, (const char *)statics + found->offset, sizeof whole);
+    memcpy(&real, &whole, sizeof real);
+    *name = found->name;
+    *value = found->real ? (double)real : (double)whole;
+    return true;
+}
+
+bool model_scheduled_rate(const model *m, uint64_t step, float *rate)
+{
+    if (!m->row->example || !m->row->example->rate_at || !m->training)
+        return false;
+    *rate = (float)m->row->example->rate_at(step);
+    return true;
+}
+
 /* ---- the step ------------------------------------------------------------------ */
+
+/* Gradients and update of a step whose loss is LOSS. */
+static void train(tg_trace *t, const model *m, tg_tensor *loss)
+{
+    const model_training *training = m->training;
+    const model_example *example = m->row->example;
+    nn_optimizer o = training->optimizer;
+    tg_trace_phase(t, TG_PHASE_BACKWARD);
+    tg_backward(t, loss, o.parameters, o.count, training->gradients);
+    for (size_t i = 0; training->kept && i < o.count; i++)
+        tg_assign(t, training->kept[i], training->gradients[i]);
+    if (example && example->rate) {
+        tg_trace_phase(t, TG_PHASE_UPDATE);
+        o.rate = example->rate(t, m->statics);
+    }
+    nn_optimizer_step(t, &o, training->gradients);
+}
 
 void model_step(tg_trace *t, void *instance)
 {
     model *m = instance;
-    const model_training *training = m->training;
+    const model_example *example = m->row->example;
     tg_phase before = tg_trace_phase(t, TG_PHASE_FORWARD);
     tg_tensor *loss = m->row->forward(t, m->network);
-    if (training) {
-        const nn_optimizer *o = &training->optimizer;
-        tg_trace_phase(t, TG_PHASE_BACKWARD);
-        tg_backward(t, loss, o->parameters, o->count, training->gradients);
-        for (size_t i = 0; training->kept && i < o->count; i++)
-            tg_assign(t, training->kept[i], training->gradients[i]);
-        nn_optimizer_step(t, o, training->gradients);
-    }
+    if (m->training && (!example || !example->trains || example->trains(m->statics)))
+        train(t, m, loss);
+    if (example && example->after && loss)
+        example->after(t, loss);
     tg_trace_phase(t, before);
 }

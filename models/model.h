@@ -28,9 +28,16 @@ typedef struct model_info {
     bool has_small;                                /* there is a reduced variant */
     bool varies;                                   /* batches may differ in length */
     bool scans;                                    /* takes the option scan */
+    bool example;                                  /* no reference model */
+    bool always_varies;                            /* an example whose batches do so */
 } model_info;
 /* Describes model INDEX, from 0; false after the last. */
 bool model_describe(size_t index, model_info *info);
+
+/* The same of the examples (models/examples), which are models in all else. */
+bool model_describe_example(size_t index, model_info *info);
+/* Describes the model or example called NAME; false where there is none. */
+bool model_describe_named(const char *name, model_info *info);
 
 /* ---- instances (model.c) -------------------------------------------------------- */
 
@@ -65,6 +72,21 @@ BN_MUST_USE bn_code model_forward_macs(model *instance, double *macs, bn_status 
  * decide what it traces: never the seed or the learning rate.
  */
 void model_step(tg_trace *trace, void *instance);
+
+/* ---- what an example's steps take of the host (model.c) ------------------------------ */
+
+/* Whether steps take different batches in turns, also where these lie on the device. */
+bool model_batches_differ(const model *instance);
+/* Sets what the host tells step STEP, from 0. To be called before the step. */
+void model_advance(model *instance, uint64_t step);
+/* That, *BYTES of it, for mode_call.statics; owned by the instance. NULL: there is none. */
+const void *model_statics(const model *instance, size_t *bytes);
+/* The argument that byte OFFSET of STATICS belongs to: its name, static, and its value. False where
+ * there is none. */
+bool model_static_value(const model *instance, const void *statics, size_t offset,
+                        const char **name, double *value);
+/* Whether the variable "learning_rate" has to be written before step STEP, and with what. */
+bool model_scheduled_rate(const model *instance, uint64_t step, float *rate);
 
 /* ---- batches of varying length (lengths.c) ---------------------------------------- */
 

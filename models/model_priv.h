@@ -9,6 +9,8 @@
 
 /* Row INDEX, or NULL after the last one. */
 const model_row *model_row_at(size_t index); /* table.c */
+/* The row, or the example's, called NAME; NULL: there is none. */
+const model_row *model_row_named(const char *name);
 extern const model_row model_resnet18, model_resnet50, model_resnext50_32x4d;
 extern const model_row model_vgg16, model_alexnet, model_mobilenet_v2, model_mnasnet1_0;
 extern const model_row model_squeezenet1_1;

@@ -2,7 +2,10 @@
  * table.c - the table of models. A new model is a line here, and a row in the file of
  * its family.
  */
+#include "models/examples/examples.h"
 #include "models/model_priv.h"
+
+#include <string.h>
 
 static const model_row *const rows[] = {
     &model_resnet18,
@@ -29,9 +32,8 @@ const model_row *model_row_at(size_t index)
     return index < sizeof rows / sizeof *rows ? rows[index] : NULL;
 }
 
-bool model_describe(size_t index, model_info *info)
+static bool describe(const model_row *row, model_info *info)
 {
-    const model_row *row = model_row_at(index);
     if (!row)
         return false;
     *info = (model_info){.name = row->name,
@@ -47,6 +49,35 @@ bool model_describe(size_t index, model_info *info)
                          .pads = row->pads,
                          .varies = row->varies,
                          .scans = row->scans,
-                         .has_small = row->small.learning_rate > 0};
+                         .has_small = row->small.learning_rate > 0,
+                         .example = row->example != NULL,
+                         .always_varies = row->example && row->example->varying};
     return true;
+}
+
+bool model_describe(size_t index, model_info *info)
+{
+    return describe(model_row_at(index), info);
+}
+
+bool model_describe_example(size_t index, model_info *info)
+{
+    return describe(model_example_at(index), info);
+}
+
+const model_row *model_row_named(const char *name)
+{
+    const model_row *row;
+    for (size_t i = 0; (row = model_row_at(i)); i++)
+        if (strcmp(row->name, name) == 0)
+            return row;
+    for (size_t i = 0; (row = model_example_at(i)); i++)
+        if (strcmp(row->name, name) == 0)
+            return row;
+    return NULL;
+}
+
+bool model_describe_named(const char *name, model_info *info)
+{
+    return describe(model_row_named(name), info);
 }

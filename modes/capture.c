@@ -1,71 +1,20 @@
 /*
  * capture.c - the step is traced once and replayed.
  *
- * A capture is a tree. Each node holds the graphs of one stretch of the step;
- * where the step function read a value, the node has a branch for each value
- * seen, since the host code after the read may depend on it (a graph break).
- * Replay checks the guards, runs the graphs of a node and follows the branch of
- * the value read. Captures of different guards live side by side.
+ * Where the step function reads a value, the host code after the read may depend
+ * on it: a graph break. Replay checks the guards, runs the graphs of a node of the
+ * tree (capture_priv.h) and follows the branch of the value read. Captures of
+ * different guards live side by side.
  *
  * The first run traces and executes at once, as lazy mode does, and writes down
  * what it ran. A stretch that ends in a read donates nothing and nothing is
  * committed before the step's end, so when a new value asks for a new branch
  * the step can simply be run again from its start.
  */
-#include "modes/guard_priv.h"
-#include "modes/mode_priv.h"
+#include "modes/capture_priv.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* Where a graph's input comes from: a variable, or slot SLOT. */
-typedef struct capture_source {
-    tg_tensor *variable;
-    size_t slot;
-} capture_source;
-
-typedef struct capture_graph {
-    mode_program *program;
-    capture_source *inputs;
-    tg_tensor **targets; /* [output] variable, or NULL */
-    size_t first_slot;   /* results go to slots from here */
-    struct capture_graph *next;
-} capture_graph;
-
-typedef struct capture_node capture_node;
-
-typedef struct capture_branch {
-    void *value;
-    capture_node *node;
-    struct capture_branch *next;
-} capture_branch;
-
-/* A variable that takes over a slot at the end of the step. */
-typedef struct capture_move {
-    tg_tensor *variable;
-    size_t slot;
-    struct capture_move *next;
-} capture_move;
-
-struct capture_node {
-    capture_graph *graphs, *last_graph;
-    bool recorded;
-    bool breaks; /* ends in a read */
-    capture_source read;
-    size_t read_bytes;
-    capture_branch *branches;
-    capture_move *moves;
-};
-
-/* What one set of guards has recorded; m->own is the list of all. */
-typedef struct mode_capture {
-    mode_guards guards;
-    capture_node *root;
-    bool whole; /* one graph from variables to variables: replayed the short way */
-    size_t slot_count;
-    mode_list slots; /* results of a replay, by slot */
-    struct mode_capture *next;
-} mode_capture;
 
 /* The capture being written, while the step function runs. */
 typedef struct recorder {
@@ -75,70 +24,12 @@ typedef struct recorder {
     mode_list values; /* [slot] value of the trace */
 } recorder;
 
-/* ---- freeing ------------------------------------------------------------------ */
-
-static void node_clear(capture_node *node)
-{
-    while (node->graphs) {
-        capture_graph *g = node->graphs;
-        node->graphs = g->next;
-        mode_program_release(g->program);
-        free(g->inputs);
-        free(g->targets);
-        free(g);
-    }
-    node->last_graph = NULL;
-    while (node->moves) {
-        capture_move *move = node->moves;
-        node->moves = move->next;
-        free(move);
-    }
-}
-
-static void node_free(capture_node *node)
-{
-    if (!node)
-        return;
-    node_clear(node);
-    while (node->branches) {
-        capture_branch *b = node->branches;
-        node->branches = b->next;
-        node_free(b->node);
-        free(b->value);
-        free(b);
-    }
-    free(node);
-}
-
-static void capture_free(mode_capture *c)
-{
-    if (!c)
-        return;
-    node_free(c->root);
-    mode_guards_free(&c->guards);
-    mode_list_free(&c->slots);
-    free(c);
-}
-
 static void capture_end(mode *m)
 {
     for (mode_capture *c = m->own, *next; c; c = next) {
         next = c->next;
-        capture_free(c);
+        mode_capture_free(c);
     }
-}
-
-static mode_capture *capture_new(const mode_call *call)
-{
-    mode_capture *c = calloc(1, sizeof *c);
-    if (!c)
-        return NULL;
-    c->root = calloc(1, sizeof *c->root);
-    if (!mode_guards_begin(&c->guards, call) || !c->root) {
-        capture_free(c);
-        return NULL;
-    }
-    return c;
 }
 
 /* ---- recording -------------------------------------------------------------------- */
@@ -197,66 +88,84 @@ static bn_code record_graph(void *context, const tg_graph *graph, mode_program *
     return code;
 }
 
-static capture_node *branch_find(const capture_node *node, const void *value)
+/* The step breaks at VALUE, which is computed now; *BUFFER holds it. */
+static bn_code record_break(recorder *r, tg_tensor *value, bool *cut, rt_buffer **buffer,
+                            bn_status *st)
 {
-    for (const capture_branch *b = node->branches; b; b = b->next)
-        if (memcmp(b->value, value, node->read_bytes) == 0)
-            return b->node;
-    return NULL;
+    mode *m = r->m;
+    bn_code code = BN_OK;
+    m->counters[BN_COUNTER_GRAPH_BREAKS]++;
+    *cut = !tg_input_variable(value) && !tg_tensor_data(value);
+    if (*cut)
+        code = mode_run_trace(m, value, record_graph, r, st);
+    return code == BN_OK ? mode_buffer_of(value, buffer, st) : code;
 }
 
-static bn_code branch_add(capture_node *node, const void *value, capture_node **child,
-                          bn_status *st)
+/* Writes down that the stretch in hand ends with VALUE, for OP (NULL: for a read). */
+static bn_code record_end(recorder *r, tg_tensor *value, const tg_host_op *op, bn_status *st)
 {
-    capture_branch *b = calloc(1, sizeof *b);
-    if (b) {
-        b->value = malloc(node->read_bytes + 1);
-        b->node = calloc(1, sizeof *b->node);
-    }
-    if (!b || !b->value || !b->node) {
-        if (b) {
-            free(b->value);
-            free(b->node);
-        }
-        free(b);
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a branch");
-    }
-    memcpy(b->value, value, node->read_bytes);
-    b->next = node->branches;
-    node->branches = b;
-    *child = b->node;
-    return BN_OK;
+    capture_node *node = r->node;
+    bn_text scope = {0};
+    const mode_where where = mode_traced_where(r->m, &scope);
+    bn_code code = find_source(r, value, &node->read, st);
+    if (code == BN_OK && !mode_capture_stand(node, &where))
+        code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory to capture a break");
+    node->read_type = *tg_tensor_type(value);
+    node->key_bytes = op ? 0 : (size_t)tg_type_bytes(&node->read_type);
+    if (op)
+        node->host = *op;
+    node->host_slot = r->values.count;
+    node->breaks = node->recorded = true;
+    bn_text_free(&scope);
+    return code;
+}
+
+/* Goes on in the branch for VALUE. */
+static bn_code record_branch(recorder *r, const void *value, bn_status *st)
+{
+    capture_node *next = mode_capture_branch(r->node, value);
+    bn_code code = next ? BN_OK : mode_capture_grow(r->node, value, &next, st);
+    if (code == BN_OK)
+        r->node = next;
+    return code;
 }
 
 static bn_code record_read(void *context, tg_trace *trace, tg_tensor *value, void *host,
                            size_t size, bn_status *st)
 {
     recorder *r = context;
-    mode *m = r->m;
-    tg_tensor *variable = tg_input_variable(value);
-    bn_code code = BN_OK;
+    rt_buffer *buffer = NULL;
+    bool cut;
     (void)trace;
-    m->counters[BN_COUNTER_GRAPH_BREAKS]++;
-    if (!variable && !tg_tensor_data(value))
-        code = mode_run_trace(m, value, record_graph, r, st);
-    rt_buffer *buffer = tg_tensor_data(variable ? variable : value);
-    if (code == BN_OK && !buffer)
-        code = bn_fail(st, BN_INVALID, "%s has no contents", tg_tensor_name(variable));
+    bn_code code = record_break(r, value, &cut, &buffer, st);
     if (code == BN_OK)
-        code = mode_read_buffer(m, buffer, host, size, st);
-    if (code == BN_OK && !r->node->recorded) {
-        code = find_source(r, value, &r->node->read, st);
-        r->node->read_bytes = size;
-        r->node->breaks = r->node->recorded = true;
-    }
+        code = mode_read_buffer(r->m, buffer, host, size, st);
+    if (code == BN_OK && !r->node->recorded)
+        code = record_end(r, value, NULL, st);
     if (code != BN_OK)
         return code;
-    capture_node *next = branch_find(r->node, host);
-    if (!next)
-        code = branch_add(r->node, host, &next, st);
+    mode_tell_traced_read(r->m, value, host, cut);
+    return record_branch(r, host, st);
+}
+
+static bn_code record_host(void *context, tg_trace *trace, tg_node *node, bn_status *st)
+{
+    recorder *r = context;
+    const tg_host_op op = tg_node_host_op(node);
+    tg_tensor *x = tg_node_operand(node, 0);
+    rt_buffer *buffer = NULL;
+    bool cut;
+    (void)trace;
+    bn_code code = record_break(r, x, &cut, &buffer, st);
     if (code == BN_OK)
-        r->node = next;
-    return code;
+        code = mode_run_host_node(r->m, node, cut, st);
+    if (code == BN_OK && !r->node->recorded)
+        code = record_end(r, x, &op, st);
+    if (code == BN_OK)
+        code = mode_list_push(&r->values, tg_node_result(node, 0), st);
+    if (code == BN_OK && r->values.count > r->capture->slot_count)
+        r->capture->slot_count = r->values.count;
+    return code == BN_OK ? record_branch(r, "", st) : code;
 }
 
 /* Values put out at a read and assigned after it move from their slots. */
@@ -286,7 +195,8 @@ static bn_code record_moves(recorder *r, bn_status *st)
 static bn_code capture_run(mode *m, mode_capture *capture, const mode_call *call, bn_status *st)
 {
     recorder r = {.m = m, .capture = capture, .node = capture->root};
-    tg_trace_set_hooks(m->trace, &(tg_hooks){.context = &r, .read = record_read});
+    tg_trace_set_hooks(m->trace,
+                       &(tg_hooks){.context = &r, .read = record_read, .host = record_host});
     mode_clock(m, BN_PART_TRACE);
     tg_trace_begin(m->trace);
     call->function(m->trace, call->context);
@@ -301,7 +211,7 @@ static bn_code capture_run(mode *m, mode_capture *capture, const mode_call *call
     if (code == BN_OK)
         r.node->recorded = true;
     else if (!r.node->recorded)
-        node_clear(r.node); /* half written: the next run starts it anew */
+        mode_capture_clear(r.node); /* half written: the next run starts it anew */
     mode_list_free(&r.values);
     tg_trace_set_hooks(m->trace, &(tg_hooks){0});
     mode_clock(m, BN_PART_OTHER);
@@ -338,24 +248,58 @@ static bn_code replay_graph(mode *m, const capture_graph *g, rt_buffer **slots, 
     return code;
 }
 
+static rt_buffer *break_buffer(const capture_node *node, rt_buffer **slots)
+{
+    return node->read.variable ? tg_tensor_data(node->read.variable) : slots[node->read.slot];
+}
+
+/* Tells that NODE gave VALUE, for which NEXT is the branch; NULL: there is none. */
+static void tell_replayed(const mode *m, const capture_node *node, const void *value,
+                          const capture_node *next)
+{
+    const mode_read_told read = {node->where, node->read_type, value, node->graphs != NULL};
+    mode_tell_read(m, &read.where, &read.type, value, read.breaks);
+    if (next)
+        return;
+    mode_miss_told miss = {.miss = MODE_MISS_VALUE, .read = &read};
+    for (const capture_branch *b = node->branches; b; b = b->next)
+        miss.branches++;
+    mode_tell_miss(m, &miss);
+}
+
 /* Follows NODE's read; *NEXT is NULL when the value has not been seen. */
 static bn_code replay_read(mode *m, const capture_node *node, rt_buffer **slots,
                            capture_node **next, bn_status *st)
 {
     char few[64];
-    char *value = node->read_bytes <= sizeof few ? few : malloc(node->read_bytes);
+    char *value = node->key_bytes <= sizeof few ? few : malloc(node->key_bytes);
     if (!value)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory to read %zu bytes", node->read_bytes);
-    rt_buffer *buffer =
-        node->read.variable ? tg_tensor_data(node->read.variable) : slots[node->read.slot];
-    m->counters[BN_COUNTER_GRAPH_BREAKS]++;
-    bn_code code = mode_read_buffer(m, buffer, value, node->read_bytes, st);
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory to read %zu bytes", node->key_bytes);
+    bn_code code = mode_read_buffer(m, break_buffer(node, slots), value, node->key_bytes, st);
     mode_clock(m, BN_PART_HASH);
-    *next = code == BN_OK ? branch_find(node, value) : NULL;
+    *next = code == BN_OK ? mode_capture_branch(node, value) : NULL;
     mode_clock(m, BN_PART_BIND);
+    if (code == BN_OK)
+        tell_replayed(m, node, value, *next);
     if (value != few)
         free(value);
     return code;
+}
+
+/* Has the host compute NODE's op again; there is one branch behind it. */
+static bn_code replay_host(mode *m, const capture_node *node, rt_buffer **slots,
+                           capture_node **next, bn_status *st)
+{
+    *next = mode_capture_branch(node, "");
+    return mode_run_host(m, &node->host, break_buffer(node, slots), &node->where,
+                         node->graphs != NULL, &slots[node->host_slot], st);
+}
+
+static bn_code replay_break(mode *m, const capture_node *node, rt_buffer **slots,
+                            capture_node **next, bn_status *st)
+{
+    m->counters[BN_COUNTER_GRAPH_BREAKS]++;
+    return (node->host.compute ? replay_host : replay_read)(m, node, slots, next, st);
 }
 
 /* ---- replay of a whole step ------------------------------------------------------------ */
@@ -428,7 +372,7 @@ static bn_code replay(mode *m, mode_capture *c, bool *known, bn_status *st)
             code = replay_graph(m, g, slots, st);
         if (code != BN_OK || !node->breaks)
             break;
-        code = replay_read(m, node, slots, &node, st);
+        code = replay_break(m, node, slots, &node, st);
         if (code == BN_OK && (!node || !node->recorded)) {
             *known = false;
             return BN_OK;
@@ -443,15 +387,20 @@ static bn_code replay(mode *m, mode_capture *c, bool *known, bn_status *st)
 
 static bn_code capture_first(mode *m, const mode_call *call, bn_status *st)
 {
-    if (m->own)
+    if (m->own) {
+        const mode_capture *newest = m->own;
+        mode_miss_told miss = {.miss = MODE_MISS_CALL};
         m->counters[BN_COUNTER_GUARD_MISSES]++;
+        mode_guards_explain(&newest->guards, call, &miss);
+        mode_tell_miss(m, &miss);
+    }
     m->counters[BN_COUNTER_CAPTURES]++;
-    mode_capture *c = capture_new(call);
+    mode_capture *c = mode_capture_new(call);
     if (!c)
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a capture");
     bn_code code = capture_run(m, c, call, st);
     if (code != BN_OK) {
-        capture_free(c);
+        mode_capture_free(c);
         return code;
     }
     c->whole = is_whole(c);
@@ -497,4 +446,5 @@ const mode_kind mode_captured = {
     .cuts_graphs = true,
     .step = capture_step,
     .end = capture_end,
+    .guard = mode_capture_guard,
 };

@@ -31,9 +31,14 @@ bn_code mode_write(mode *m, tg_tensor *variable, const void *host, bn_status *st
 bn_code mode_upload(mode *m, const tg_type *type, const void *host, rt_buffer **buffer,
                     rt_event **host_done, bn_status *st)
 {
+    const uint64_t begin_ns = m->timeline ? bn_now_ns() : 0;
     m->counters[BN_COUNTER_TRANSFERS_TO_DEVICE]++;
-    return rt_buffer_from_host_async(m->client, host, runtime_dtype(type->dtype), type->dims,
-                                     (size_t)type->rank, buffer, host_done, st);
+    bn_code code = rt_buffer_from_host_async(m->client, host, runtime_dtype(type->dtype),
+                                             type->dims, (size_t)type->rank, buffer, host_done, st);
+    if (m->timeline)
+        (void)bn_timeline_call(m->timeline, BN_SPAN_TO_DEVICE, NULL, (uint64_t)tg_type_bytes(type),
+                               begin_ns, bn_now_ns());
+    return code;
 }
 
 bn_code mode_place(mode *m, tg_tensor *variable, rt_buffer *buffer, bn_status *st)

@@ -120,21 +120,36 @@ static void count_execution(mode *m, mode_program *p)
     m->counters[BN_COUNTER_EXECUTIONS]++;
 }
 
+/* Notes the call that submitted P and gave EVENT, and has its completion told. */
+static void note_execution(mode *m, const mode_program *p, uint64_t begin_ns, rt_event *event)
+{
+    bn_completion *done = bn_timeline_call(m->timeline, BN_SPAN_EXECUTE, p->row->view.label, 0,
+                                           begin_ns, m->part_since);
+    if (!done)
+        return;
+    done->handle = event;
+    /* Where the plugin does not call back, the end of the wait is known. */
+    (void)(rt_event_watch(m->client, event, done, NULL) == BN_OK);
+}
+
 bn_code mode_dispatch(mode *m, mode_program *p, bn_status *st)
 {
     bn_part before = mode_clock(m, BN_PART_DISPATCH);
+    const uint64_t begin_ns = m->part_since;
+    rt_event *event = NULL;
     count_execution(m, p);
     bn_code code;
     if (m->probe_repeat > 0) {
         code = probe(m, p, st);
     } else {
-        rt_event *event = NULL;
         code = rt_execute(p->executable, (rt_buffer *const *)m->arguments.items, p->input_count,
                           m->keep, m->keep_count, (rt_buffer **)m->results.items, &event, st);
         if (code == BN_OK)
             m->events.items[m->events.count++] = event;
     }
     mode_clock(m, before);
+    if (m->timeline && event)
+        note_execution(m, p, begin_ns, event);
     return code == BN_OK ? BN_OK : bn_context(st, "executing %s", p->row->view.label);
 }
 
@@ -190,7 +205,11 @@ bn_code mode_run_trace(mode *m, tg_tensor *stop_at, mode_ran *ran, void *context
         char label[64];
         mode_program *program = NULL;
         mode_graph_label(m->group_of_phase, graphs[i], label);
+        const int64_t hits = m->counters[BN_COUNTER_CACHE_HITS];
         code = mode_program_get(m, graphs[i], label, false, &program, st);
+        if (code == BN_OK)
+            mode_tell_graph(m, graphs[i], label, program,
+                            m->counters[BN_COUNTER_CACHE_HITS] == hits);
         if (code == BN_OK)
             code = mode_run_graph(m, graphs[i], program, st);
         if (code == BN_OK && ran)
@@ -203,9 +222,12 @@ bn_code mode_run_trace(mode *m, tg_tensor *stop_at, mode_ran *ran, void *context
 bn_code mode_read_buffer(mode *m, rt_buffer *buffer, void *host, size_t size, bn_status *st)
 {
     bn_part before = mode_clock(m, BN_PART_READ);
+    const uint64_t begin_ns = m->part_since;
     m->counters[BN_COUNTER_TRANSFERS_TO_HOST]++;
     bn_code code = rt_buffer_to_host(m->client, buffer, host, size, st);
     mode_clock(m, before);
+    if (m->timeline)
+        (void)bn_timeline_call(m->timeline, BN_SPAN_TO_HOST, NULL, size, begin_ns, m->part_since);
     return code;
 }
 
@@ -286,6 +308,8 @@ bn_code mode_await_events(mode *m, mode_list *events, bn_status *st)
     bn_code code = BN_OK;
     for (size_t i = 0; i < events->count; i++) {
         bn_code c = rt_event_await(m->client, events->items[i], code == BN_OK ? st : NULL);
+        if (m->timeline)
+            bn_timeline_completed(m->timeline, events->items[i], bn_now_ns());
         if (code == BN_OK)
             code = c;
         rt_event_release(m->client, events->items[i]);

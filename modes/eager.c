@@ -62,12 +62,20 @@ static bn_code eager_node(void *context, tg_trace *trace, tg_node *node, bn_stat
 static bn_code eager_read(void *context, tg_trace *trace, tg_tensor *value, void *host, size_t size,
                           bn_status *st)
 {
-    tg_tensor *variable = tg_input_variable(value);
-    rt_buffer *buffer = tg_tensor_data(variable ? variable : value);
+    rt_buffer *buffer = NULL;
     (void)trace;
-    if (!buffer)
-        return bn_fail(st, BN_INVALID, "%s has no contents", tg_tensor_name(variable));
-    return mode_read_buffer(context, buffer, host, size, st);
+    bn_code code = mode_buffer_of(value, &buffer, st);
+    if (code == BN_OK)
+        code = mode_read_buffer(context, buffer, host, size, st);
+    if (code == BN_OK)
+        mode_tell_traced_read(context, value, host, false);
+    return code;
+}
+
+static bn_code eager_host(void *context, tg_trace *trace, tg_node *node, bn_status *st)
+{
+    (void)trace;
+    return mode_run_host_node(context, node, false, st);
 }
 
 /* Results stand in the temporaries in the order in which nodes made them. */
@@ -99,9 +107,11 @@ static void eager_forget(void *context, tg_trace *trace, size_t first_node)
 
 static void eager_set_hooks(mode *m)
 {
-    tg_trace_set_hooks(
-        m->trace,
-        &(tg_hooks){.context = m, .node = eager_node, .read = eager_read, .forget = eager_forget});
+    tg_trace_set_hooks(m->trace, &(tg_hooks){.context = m,
+                                             .node = eager_node,
+                                             .read = eager_read,
+                                             .host = eager_host,
+                                             .forget = eager_forget});
 }
 
 /* A value becomes the contents of the first variable that asks; others, and

@@ -3,6 +3,7 @@
  * completion. It knows no mode by name; what they do differently is in mode_kind.
  */
 #include "modes/mode_priv.h"
+#include "runtime/graph/scopes.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -127,6 +128,12 @@ void mode_destroy(mode *m)
 const int64_t *mode_counters(const mode *m)
 {
     return m->counters;
+}
+
+void mode_set_timeline(mode *m, bn_timeline *timeline)
+{
+    m->timeline = timeline;
+    tg_trace_set_timeline(m->trace, timeline);
 }
 
 /* ---- steps --------------------------------------------------------------------------- */

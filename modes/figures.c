@@ -1,9 +1,10 @@
 /*
  * figures.c - what executables are called, and the figures of each: rows that records and
- * tables show.
+ * tables show; and what steps do, told to a watcher.
  */
 #define _GNU_SOURCE
 #include "modes/mode_priv.h"
+#include "runtime/graph/scopes.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -154,6 +155,7 @@ void mode_row_add(mode_row_figures *row, const mode_program *program, const tg_g
     view->nodes += cost.nodes;
     view->flops += cost.flops;
     view->bytes += cost.bytes;
+    view->offloaded += cost.offloaded;
     view->text_bytes += (int64_t)program->text_length;
     view->lower_ns += lower_ns;
     view->compile_ns += compile_ns;
@@ -217,4 +219,70 @@ const char *mode_execution_text(const mode *m, size_t index, size_t *length)
     const mode_row_figures *row = m->rows.items[index];
     *length = row->program ? row->program->text_length : 0;
     return row->program ? row->program->text : "";
+}
+
+/* ---- told to a watcher --------------------------------------------------------------- */
+
+void mode_watch(mode *m, const mode_watcher *watcher)
+{
+    m->watcher = watcher ? *watcher : (mode_watcher){0};
+    tg_trace_keep_places(m->trace, watcher != NULL);
+}
+
+bool mode_guard_describe(const mode *m, size_t capture, size_t index, mode_guard_info *info)
+{
+    return m->kind->guard && m->kind->guard(m, capture, index, info);
+}
+
+void mode_tell_graph(const mode *m, const tg_graph *graph, const char *label,
+                     const mode_program *program, bool anew)
+{
+    if (!m->watcher.graph)
+        return;
+    const mode_execution *view = &program->row->view;
+    m->watcher.graph(m->watcher.context, &(mode_graph_told){.graph = graph,
+                                                            .label = label,
+                                                            .text = program->text,
+                                                            .length = program->text_length,
+                                                            .anew = anew,
+                                                            .from_disk = anew && view->from_disk,
+                                                            .compile_ns = view->compile_ns});
+}
+
+void mode_tell_read(const mode *m, const mode_where *where, const tg_type *type, const void *value,
+                    bool breaks)
+{
+    if (m->watcher.read)
+        m->watcher.read(
+            m->watcher.context,
+            &(mode_read_told){.where = *where, .type = *type, .value = value, .breaks = breaks});
+}
+
+void mode_tell_traced_read(const mode *m, const tg_tensor *value, const void *host, bool breaks)
+{
+    bn_text scope = {0};
+    if (!m->watcher.read)
+        return;
+    const mode_where where = mode_traced_where(m, &scope);
+    mode_tell_read(m, &where, tg_tensor_type(value), host, breaks);
+    bn_text_free(&scope);
+}
+
+void mode_tell_host(const mode *m, const mode_host_told *told)
+{
+    if (m->watcher.host)
+        m->watcher.host(m->watcher.context, told);
+}
+
+void mode_tell_miss(const mode *m, const mode_miss_told *told)
+{
+    if (m->watcher.miss)
+        m->watcher.miss(m->watcher.context, told);
+}
+
+mode_where mode_traced_where(const mode *m, bn_text *scope)
+{
+    tg_trace_scope(m->trace, scope);
+    return (mode_where){tg_trace_next_place(m->trace),
+                        scope->data && !scope->failed ? scope->data : ""};
 }

@@ -9,6 +9,7 @@
 #define BENCH_MODES_GUARD_PRIV_H
 
 #include "modes/mode.h"
+#include "modes/watch.h"
 
 /* Variables fetched before their turn; enough to hide a trip to memory. */
 #define MODE_FETCH_AHEAD 12
@@ -40,5 +41,8 @@ bool mode_guards_hold(mode_guards *guards, const mode_call *call);
  * for COUNT. *EMPTY is set to a variable that has none. */
 bool mode_guards_gather(mode_guards *guards, const mode_call *call, void **data,
                         const tg_tensor **empty);
+/* Which guard does not hold for CALL, the first one, into MISS, which says MODE_MISS_CALL before.
+ * To be called where they do not hold. */
+void mode_guards_explain(const mode_guards *guards, const mode_call *call, mode_miss_told *miss);
 
 #endif

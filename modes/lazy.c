@@ -4,38 +4,60 @@
  */
 #include "modes/mode_priv.h"
 
+/* Computes VALUE where it is not computed yet; *CUT tells whether. */
+static bn_code compute(mode *m, tg_tensor *value, bool *cut, bn_status *st)
+{
+    *cut = !tg_input_variable(value) && !tg_tensor_data(value);
+    m->counters[BN_COUNTER_GRAPH_BREAKS] += *cut;
+    return *cut ? mode_run_trace(m, value, NULL, NULL, st) : BN_OK;
+}
+
 static bn_code lazy_read(void *context, tg_trace *trace, tg_tensor *value, void *host, size_t size,
                          bn_status *st)
 {
     mode *m = context;
-    tg_tensor *variable = tg_input_variable(value);
-    bn_code code = BN_OK;
+    rt_buffer *buffer = NULL;
+    bool cut;
     (void)trace;
-    if (!variable && !tg_tensor_data(value)) {
-        m->counters[BN_COUNTER_GRAPH_BREAKS]++;
-        code = mode_run_trace(m, value, NULL, NULL, st);
-    }
-    rt_buffer *buffer = tg_tensor_data(variable ? variable : value);
-    if (code == BN_OK && !buffer)
-        code = bn_fail(st, BN_INVALID, "%s has no contents", tg_tensor_name(variable));
-    return code == BN_OK ? mode_read_buffer(m, buffer, host, size, st) : code;
+    bn_code code = compute(m, value, &cut, st);
+    if (code == BN_OK)
+        code = mode_buffer_of(value, &buffer, st);
+    if (code == BN_OK)
+        code = mode_read_buffer(m, buffer, host, size, st);
+    if (code == BN_OK)
+        mode_tell_traced_read(m, value, host, cut);
+    return code;
+}
+
+static bn_code lazy_host(void *context, tg_trace *trace, tg_node *node, bn_status *st)
+{
+    bool cut;
+    (void)trace;
+    bn_code code = compute(context, tg_node_operand(node, 0), &cut, st);
+    return code == BN_OK ? mode_run_host_node(context, node, cut, st) : code;
 }
 
 static void lazy_set_hooks(mode *m)
 {
-    tg_trace_set_hooks(m->trace, &(tg_hooks){.context = m, .read = lazy_read});
+    tg_trace_set_hooks(m->trace, &(tg_hooks){.context = m, .read = lazy_read, .host = lazy_host});
+}
+
+/* What leaves values that variables may have been assigned since. */
+static int64_t cuts(const mode *m)
+{
+    return m->counters[BN_COUNTER_GRAPH_BREAKS] + m->counters[BN_COUNTER_HOST_FALLBACKS];
 }
 
 static bn_code lazy_step(mode *m, const mode_call *call, bn_status *st)
 {
-    int64_t breaks = m->counters[BN_COUNTER_GRAPH_BREAKS];
+    const int64_t before = cuts(m);
     mode_clock(m, BN_PART_TRACE);
     tg_trace_begin(m->trace);
     call->function(m->trace, call->context);
     bn_code code = mode_run_trace(m, NULL, NULL, NULL, st);
     m->counters[BN_COUNTER_NODES_TRACED] += (int64_t)tg_trace_traced(m->trace);
     mode_clock(m, BN_PART_BIND);
-    if (code == BN_OK && m->counters[BN_COUNTER_GRAPH_BREAKS] > breaks)
+    if (code == BN_OK && cuts(m) > before)
         code = mode_adopt_assigned(m, st);
     mode_clock(m, BN_PART_OTHER);
     return code;

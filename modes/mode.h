@@ -104,6 +104,10 @@ void mode_clear(mode *m, tg_tensor *variable);
  * execution had donated their memory, nothing.
  */
 BN_MUST_USE bn_code mode_step(mode *m, const mode_call *call, bn_ledger *ledger, bn_status *st);
+/* What the steps from here on do is noted in TIMELINE: parts of the ledger, calls, when executions
+ * completed, scopes and annotations. NULL: nothing is noted, and steps cost one branch more for
+ * each part. TIMELINE stays until the client is destroyed, since the plugin writes into it. */
+void mode_set_timeline(mode *m, bn_timeline *timeline);
 /* Waits for every step in flight. */
 BN_MUST_USE bn_code mode_drain(mode *m, bn_status *st);
 
@@ -124,6 +128,7 @@ typedef struct mode_execution {
     uint64_t lower_ns, compile_ns;
     bool from_disk;
     double flops, bytes;
+    double offloaded; /* bytes that the text asks into the host's memory */
     rt_executable_stats stats;
     /* What mode_digest_programs found, of the program that the compiler made
      * (rt_program_digest); "" and -1 where the plugin does not tell. */

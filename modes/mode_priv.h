@@ -3,7 +3,9 @@
  * below it:
  *
  *   table.c     the modes by name
- *   eager.c lazy.c capture.c   one mode each; guard.c checks what a capture depends on
+ *   eager.c lazy.c capture.c   one mode each; capture_tree.c holds what a capture wrote down, and
+ *               checks what it depends on
+ *   host.c      ops that the host computes
  *   plan.c      a step as graphs, without a runtime
  *   plain.c recorded.c   programs that others wrote, one a step or a sequence of them;
  *               signature.c, signature_hlo.c and type.c read what they take
@@ -11,7 +13,7 @@
  *   donors.c    which results take over which arguments, asked of the plugin
  *   dispatch.c  bind, execute, commit, release, wait; the probe
  *   program.c   graph -> executable: memory cache, lowering, compiling
- *   figures.c   names and figures of executables
+ *   figures.c   names and figures of executables; what steps do, told to a watcher
  *   contents.c  what variables hold on the device
  *   disk.c      executables on disk
  *   list.c      lists of handles
@@ -20,6 +22,7 @@
 #define BENCH_MODE_PRIV_H
 
 #include "modes/mode.h"
+#include "modes/watch.h"
 
 typedef struct mode_program mode_program;
 
@@ -117,6 +120,9 @@ typedef struct mode_kind {
      * be NULL or half made. It cannot fail. Contents of variables are not its affair.
      */
     void (*end)(mode *m);
+
+    /* mode_guard_describe; NULL: the mode has no guards. */
+    bool (*guard)(const mode *m, size_t capture, size_t index, mode_guard_info *info);
 } mode_kind;
 
 extern const mode_kind mode_eager, mode_lazy, mode_captured;
@@ -135,6 +141,7 @@ struct mode {
     bn_part part;
     uint64_t part_since;
     uint64_t part_ns[BN_PART_COUNT];
+    bn_timeline *timeline; /* NULL: nothing is noted */
 
     /* memory cache: open addressing, linear probing */
     mode_program **cache;
@@ -154,6 +161,7 @@ struct mode {
     mode_probe probe;      /* how it is repeated */
     const int64_t *keep;   /* arguments that the execution in hand must not consume */
     size_t keep_count;
+    mode_watcher watcher; /* all NULL: nobody watches */
 
     void *own; /* the kind's own data, which its END frees */
 };
@@ -167,6 +175,8 @@ static inline bn_part mode_clock(mode *m, bn_part part)
     bn_part before = m->part;
     uint64_t now = bn_now_ns();
     m->part_ns[before] += now - m->part_since;
+    if (m->timeline)
+        bn_timeline_part(m->timeline, before, m->part_since, now);
     m->part_since = now;
     m->part = part;
     return before;
@@ -178,6 +188,34 @@ BN_MUST_USE bn_code mode_choose_cut(unsigned graphs, unsigned group_of_phase[TG_
 /* A mode of KIND, which need not be in the table; as mode_create otherwise. */
 BN_MUST_USE bn_code mode_create_kind(const mode_kind *kind, rt_client *client,
                                      const mode_options *options, mode **out, bn_status *st);
+
+/* ---- figures.c: a watcher ------------------------------------------------- */
+
+/* GRAPH, called LABEL, runs as PROGRAM. ANEW: that was made just now. */
+void mode_tell_graph(const mode *m, const tg_graph *graph, const char *label,
+                     const mode_program *program, bool anew);
+/* VALUE of TYPE was read. BREAKS: the graph was cut for it. */
+void mode_tell_read(const mode *m, const mode_where *where, const tg_type *type, const void *value,
+                    bool breaks);
+/* The same within a trace, of VALUE, which HOST holds. */
+void mode_tell_traced_read(const mode *m, const tg_tensor *value, const void *host, bool breaks);
+void mode_tell_host(const mode *m, const mode_host_told *told);
+void mode_tell_miss(const mode *m, const mode_miss_told *told);
+/* Where the trace is; SCOPE holds the text of it. */
+mode_where mode_traced_where(const mode *m, bn_text *scope);
+
+/* ---- host.c -------------------------------------------------------------- */
+
+/* Computes OP on the host: reads X, and gives *RESULT, a buffer of the step's temporaries. Counts a
+ * fallback, and tells it with WHERE and BREAKS. Charges read, and input. */
+BN_MUST_USE bn_code mode_run_host(mode *m, const tg_host_op *op, rt_buffer *x,
+                                  const mode_where *where, bool breaks, rt_buffer **result,
+                                  bn_status *st);
+/* The same for NODE of the trace in hand, whose operand X is computed, in BREAKS by a cut just now;
+ * hangs the result on it. */
+BN_MUST_USE bn_code mode_run_host_node(mode *m, const tg_node *node, bool breaks, bn_status *st);
+/* Where the contents of VALUE, a variable's entry or a value, lie; BN_INVALID where it has none. */
+BN_MUST_USE bn_code mode_buffer_of(const tg_tensor *value, rt_buffer **buffer, bn_status *st);
 
 /* ---- list.c -------------------------------------------------------------- */
 

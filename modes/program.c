@@ -147,8 +147,9 @@ static bn_code compile(mode *m, mode_program *p, bn_status *st)
     return code;
 }
 
-/* From disk, or compiled. */
-static bn_code program_compile(mode *m, mode_program *p, bool *from_disk, bn_status *st)
+/* P, which is called LABEL, from disk or compiled. */
+static bn_code program_compile(mode *m, mode_program *p, const char *label, bool *from_disk,
+                               bn_status *st)
 {
     bn_text key = {0};
     bn_code code = BN_OK;
@@ -165,9 +166,13 @@ static bn_code program_compile(mode *m, mode_program *p, bool *from_disk, bn_sta
         m->counters[BN_COUNTER_DISK_HITS]++;
     } else {
         mode_clock(m, BN_PART_COMPILE);
+        const uint64_t begin_ns = m->part_since;
         code = compile(m, p, st);
         m->counters[BN_COUNTER_COMPILES] += code == BN_OK;
         mode_clock(m, BN_PART_LOOKUP);
+        if (m->timeline)
+            (void)bn_timeline_call(m->timeline, BN_SPAN_COMPILE, label, p->text_length, begin_ns,
+                                   m->part_since);
         if (code == BN_OK)
             mode_disk_store(m, text, length, p->executable);
     }
@@ -175,9 +180,10 @@ static bn_code program_compile(mode *m, mode_program *p, bool *from_disk, bn_sta
     return code;
 }
 
-static bn_code program_build(mode *m, mode_program *p, bool *from_disk, bn_status *st)
+static bn_code program_build(mode *m, mode_program *p, const char *label, bool *from_disk,
+                             bn_status *st)
 {
-    bn_code code = program_compile(m, p, from_disk, st);
+    bn_code code = program_compile(m, p, label, from_disk, st);
     if (code != BN_OK)
         return code;
     if (rt_executable_result_count(p->executable) != p->output_count)
@@ -216,7 +222,7 @@ bn_code mode_program_from_part(mode *m, const mode_part *part, mode_program **pr
     if (!p)
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a program");
     const uint64_t start = bn_now_ns();
-    bn_code code = program_compile(m, p, &from_disk, st);
+    bn_code code = program_compile(m, p, part->label, &from_disk, st);
     const uint64_t compile_ns = bn_now_ns() - start;
     if (code == BN_OK) {
         p->output_count = rt_executable_result_count(p->executable);
@@ -251,7 +257,7 @@ bn_code mode_program_get(mode *m, const tg_graph *graph, const char *row_label, 
     mode_clock(m, BN_PART_LOWER);
     bn_code code = program_new(graph, row_label, &p, st);
     if (code == BN_OK)
-        code = program_build(m, p, &from_disk, st);
+        code = program_build(m, p, row_label, &from_disk, st);
     mode_row_figures *row = code == BN_OK ? mode_row_new(m, row_label, share, st) : NULL;
     if (!row) {
         mode_program_release(p);

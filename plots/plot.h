@@ -77,7 +77,8 @@ BN_MUST_USE bn_code plot_history(const plot_words *words, const char *value,
                                  const plot_point *points, size_t count, const size_t *changes,
                                  size_t change_count, plot *p, bn_status *st);
 
-/* Points of one series, in ns, whose bounds may be NaN, and the line base + slope x through them. */
+/* Points of one series, in ns, whose bounds may be NaN, and the line base + slope x through them.
+ */
 typedef struct plot_series {
     const char *name;
     const double *x;
@@ -88,6 +89,19 @@ typedef struct plot_series {
 /* COUNT series over what ACROSS says. BN_NOT_FOUND where X does not change. */
 BN_MUST_USE bn_code plot_lines(const plot_words *words, const char *across, const plot_series *list,
                                size_t count, plot *p, bn_status *st);
+
+/* A part of a whole: it stands on LEVEL, above what it is a part of. */
+typedef struct plot_frame {
+    const char *name;
+    double begin, width; /* in the unit of the whole, which is the first frame, from 0 on LEVEL 0 */
+    int level;
+    int kind; /* what it is: a colour */
+} plot_frame;
+#define PLOT_MOST_KINDS 6
+/* A flame graph of COUNT frames; KINDS, at most PLOT_MOST_KINDS, are the words of the legend.
+ * Frames too narrow to be seen are left out. BN_NOT_FOUND where the whole has no width. */
+BN_MUST_USE bn_code plot_flame(const plot_words *words, const char *const *kinds, size_t kind_count,
+                               const plot_frame *list, size_t count, plot *p, bn_status *st);
 
 /* The nights of TIMELINE that have a value of METRIC, with its change points. BN_NOT_FOUND where no
  * night has one. */

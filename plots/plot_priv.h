@@ -47,8 +47,8 @@ double plot_text_width(const char *text, double size);
  * that of the rest; the head is added to it. Returns the pixels that the head takes from the
  * top. */
 double plot_begin(plot *p, const plot_words *words, int width, int height);
-/* Everything is placed in pixels from the top left. STYLE is title, strong, soft or
- * "". */
+/* Everything is placed in pixels from the top left. STYLE is title, strong, soft, front (above what
+ * is drawn of data) or "". */
 void plot_margins(plot *p, double left, double right, double top, double bottom);
 void plot_text_at(plot *p, const char *text, double x, double y, const char *align,
                   const char *style);

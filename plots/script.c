@@ -152,10 +152,11 @@ void plot_text_at(plot *p, const char *text, double x, double y, const char *ali
     const bool title = strcmp(style, "title") == 0, strong = strcmp(style, "strong") == 0;
     bn_text_puts(&p->script, "set label ");
     plot_quote(&p->script, text);
-    bn_text_printf(
-        &p->script, " at screen %.6f,%.6f %s font 'sans-serif%s,%d' textcolor rgb '%s'\n",
-        across(p, x), up(p, y), align, title || strong ? ":Bold" : "",
-        title ? TITLE_SIZE : TEXT_SIZE, strcmp(style, "soft") == 0 ? PLOT_SOFT : PLOT_INK);
+    bn_text_printf(&p->script,
+                   " at screen %.6f,%.6f %s%s font 'sans-serif%s,%d' textcolor rgb '%s'\n",
+                   across(p, x), up(p, y), align, strcmp(style, "front") == 0 ? " front" : "",
+                   title || strong ? ":Bold" : "", title ? TITLE_SIZE : TEXT_SIZE,
+                   strcmp(style, "soft") == 0 ? PLOT_SOFT : PLOT_INK);
 }
 
 static void box(plot *p, const double at[4], const char *fill)

@@ -181,7 +181,7 @@ done
 # A plugin can end or hang its process, so none is called outside of a worker: but for the
 # rooms of a worker's jobs, nobody makes a client or a mode.
 report "only a worker makes a client or runs a mode" "$(
-    awk '$1 !~ /^(worker|verify|estimate|selftest|modes|pjrt)$/ && $3 == "U" &&
+    awk '$1 !~ /^(worker|verify|explain|estimate|scopes|selftest|modes|pjrt)$/ && $3 == "U" &&
         $4 ~ /^(rt_plugin_load|rt_client_create|mode_create.*|mode_step.*)$/ {
         print $1 ": " $2 ": " $4 }' "$table"
 )"

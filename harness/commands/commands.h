@@ -9,10 +9,12 @@
 
 /* ---- of models and runtimes ----------------------------------------------------------- */
 
-/* How bench run reports metrics. */
+/* How bench run reports metrics, and whether it reports all else. */
 typedef struct command_metering {
-    const char *file; /* of the report; "-": standard output; NULL: there is none */
-    int64_t every;    /* processes after which it is written, too; 0: at the end only */
+    const char *file;    /* of the report; "-": standard output; NULL: there is none */
+    int64_t every;       /* processes after which it is written, too; 0: at the end only */
+    const char *debug;   /* folder for all reports of the run; NULL: there is none */
+    int64_t debug_every; /* of the measured steps, which are shown there; at least 1 */
 } command_metering;
 /* bench run: measures each experiment of MATRIX, whose request it makes, keeps a record of each,
  * prints the tables, and writes the report that METERING asks for. */
@@ -76,9 +78,11 @@ typedef struct command_selection {
 } command_selection;
 /* bench table: prints the table called TABLE of the newest records that SELECTION asks for. */
 int command_table(const command_selection *selection, const char *table, const cli_output *output);
-/* bench doctor: what could be mended in the newest runs that SELECTION asks for, the most costly
- * first. CLI_EXIT_OK also where there are complaints. */
-int command_doctor(const command_selection *selection, const cli_output *output);
+/* bench doctor: what could be mended in the newest runs that SELECTION asks for, or, where its store
+ * is a recording, in the steps that STEPPING chooses of it; the most costly first. CLI_EXIT_OK also
+ * where there are complaints. */
+int command_doctor(const command_selection *selection, const command_stepping *stepping,
+                   const cli_output *output);
 /* bench metrics WORDS, which end with NULL: the report of a folder of records, of which SELECTION
  * chooses some, of a record, or of a file with a report; "diff" and two of these: what differs. */
 int command_metrics(const command_selection *selection, const cli_output *output,

@@ -1,8 +1,109 @@
-/* doctor.c - bench doctor: what could be mended in the runs of a store. */
+/*
+ * doctor.c - bench doctor: what could be mended in the runs of a store, or in a recorded program.
+ */
 #include "harness/commands/commands.h"
+#include "harness/commands/recording_priv.h"
 #include "harness/commands/selection_priv.h"
+#include "results/complaints/complaints.h"
 
-int command_doctor(const command_selection *selection, const cli_output *output)
+/* ---- a recording ------------------------------------------------------------------------ */
+
+static void put_row(const rec_checkup *checkup, const rec_complaint *c, json_t *rows)
+{
+    bn_text texts[3] = {{0}};
+    json_t *row = json_array();
+    rec_complaint_subject(c, &texts[0]);
+    rec_complaint_cost(c, &texts[1]);
+    rec_complaint_advice(checkup, c, &texts[2]);
+    const char *const cells[] = {rec_rule_name(c->rule), texts[0].data, texts[1].data,
+                                 c->where.data, texts[2].data};
+    for (size_t i = 0; i < sizeof cells / sizeof *cells; i++)
+        res_sheet_put(row, "%s", cells[i] ? cells[i] : "");
+    json_array_append_new(rows, row);
+    for (size_t i = 0; i < 3; i++)
+        bn_text_free(&texts[i]);
+}
+
+/* As a table, for formats without room for sentences. */
+static void put_sheet(const rec_checkup *checkup, res_format format, bn_text *out)
+{
+    static const res_sheet_column columns[] = {{"rule", false},
+                                               {"what takes it", false},
+                                               {"cost", false},
+                                               {"where", false},
+                                               {"what to do", false}};
+    json_t *rows = json_array();
+    for (size_t i = 0; i < checkup->count; i++)
+        put_row(checkup, &checkup->list[i], rows);
+    res_sheet_write(columns, sizeof columns / sizeof *columns, rows, format, out);
+    json_decref(rows);
+}
+
+static bn_code show_json(const rec_recording *recording, const rec_checkup *checkup, bn_status *st)
+{
+    json_t *object = rec_checkup_json(recording, checkup);
+    if (!object)
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the complaints");
+    cli_json(object);
+    json_decref(object);
+    return BN_OK;
+}
+
+static bn_code show_checkup(const rec_recording *recording, const rec_checkup *checkup,
+                            res_format format, bn_status *st)
+{
+    bn_text words = {0}, text = {0}, page = {0};
+    if (format == RES_TABLE_JSON)
+        return show_json(recording, checkup, st);
+    rec_checkup_put(checkup, &words);
+    if (res_format_is_text(format) || format == RES_TABLE_MARKDOWN)
+        bn_text_wrap(&text, words.data ? words.data : "", RES_NARROW);
+    else
+        put_sheet(checkup, format, &text);
+    if (format == RES_TABLE_HTML && text.data)
+        res_put_page(&page, "bench doctor", text.data);
+    const bool failed = words.failed || text.failed || page.failed || !text.data;
+    if (!failed)
+        cli_show(page.data ? page.data : text.data);
+    bn_text_free(&words);
+    bn_text_free(&text);
+    bn_text_free(&page);
+    return failed ? bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the complaints") : BN_OK;
+}
+
+static bn_code see_recording(const rec_recording *recording, const command_stepping *own,
+                             const cli_output *output, bn_status *st)
+{
+    const rec_options options = {
+        .pid = (uint32_t)own->process, .device = own->device, .step_program = own->step_program};
+    rec_steps *steps = NULL;
+    rec_checkup checkup = {0};
+    res_format format;
+    command_say_damage(recording);
+    bn_code code = res_format_parse(output->format, &format, st);
+    if (code == BN_OK)
+        code = rec_check_steps(recording, &options, &steps, st);
+    if (code == BN_OK)
+        code = rec_check(steps, &checkup, st);
+    if (code == BN_OK)
+        code = show_checkup(recording, &checkup, format, st);
+    rec_checkup_free(&checkup);
+    rec_steps_free(steps);
+    return code;
+}
+
+/* The option that chooses records, which a recording has none of; NULL: none was given. */
+static const char *chosen(const command_selection *selection)
+{
+    for (int i = 0; i < RES_AXIS_COUNT; i++)
+        if (selection->axis[i].count)
+            return res_axes[i].option;
+    return NULL;
+}
+
+/* ---- a store ---------------------------------------------------------------------------- */
+
+static int see_store(const command_selection *selection, const cli_output *output)
 {
     bn_status st = {.code = BN_OK};
     res_format format;
@@ -27,5 +128,29 @@ int command_doctor(const command_selection *selection, const cli_output *output)
     bn_text_free(&text);
     bn_text_free(&page);
     res_collection_free(&all);
+    return exit_code;
+}
+
+/* ---- the command ------------------------------------------------------------------------ */
+
+int command_doctor(const command_selection *selection, const command_stepping *stepping,
+                   const cli_output *output)
+{
+    bn_status st = {.code = BN_OK};
+    rec_recording *recording = NULL;
+    const bool stepped = stepping->process || stepping->device >= 0 || stepping->step_program;
+    bn_code code = rec_open(selection->store, &recording, &st);
+    /* What holds no recording is a store, or nothing: the store's complaint is then the one. */
+    if (code == BN_NOT_FOUND && !stepped)
+        return see_store(selection, output);
+    if (code == BN_OK && chosen(selection))
+        code = bn_fail(&st, BN_INVALID, "%s is a recording, and --%s chooses records of a store",
+                       selection->store, chosen(selection));
+    if (code == BN_OK)
+        code = see_recording(recording, stepping, output, &st);
+    int exit_code = recording && recording->damaged_count ? CLI_EXIT_FAILED : CLI_EXIT_OK;
+    if (code != BN_OK)
+        exit_code = (int)cli_complain(&st);
+    rec_close(recording);
     return exit_code;
 }

@@ -1,6 +1,6 @@
 /*
  * graph_report.c - bench run --graph-report: an index of the graphs that a run compiled, and of how
- * those of one experiment differ from each other. Their texts are the workers' (worker/graphs.c),
+ * those of one experiment differ from each other. Their texts are the workers' (worker/measure.c),
  * their figures the records'.
  */
 #define _GNU_SOURCE

@@ -272,12 +272,15 @@ static int not_started(const bn_status *st)
     return st->code == BN_NOT_FOUND ? 127 : 126;
 }
 
-/* The program has ended with CODE after SECONDS. */
-static void end(const command_recording *own, recording *r, int code, double seconds)
+/* The program, which was started at START_NS, has ended with CODE. */
+static void end(const command_recording *own, recording *r, int code, uint64_t start_ns)
 {
     bn_status st = {.code = BN_OK};
+    const uint64_t now = bn_now_ns();
     json_object_set_new(r->about, "ended",
-                        json_pack("{s:i, s:f}", "exit_code", code, "seconds", seconds));
+                        json_pack("{s:i, s:f, s:I, s:I}", "exit_code", code, "seconds",
+                                  (double)(now - start_ns) / 1e9, "begun_ns", (json_int_t)start_ns,
+                                  "ended_ns", (json_int_t)now));
     say_recorded(r, own);
     if (write_about(r, &st) != BN_OK)
         (void)cli_complain(&st);
@@ -295,7 +298,7 @@ int command_record(const command_recording *own, const char *const *words)
         say_way(&r);
         const uint64_t start_ns = bn_now_ns();
         if (command_program_run(words, r.way.variables, &code, &st) == BN_OK) {
-            end(own, &r, code, (double)(bn_now_ns() - start_ns) / 1e9);
+            end(own, &r, code, start_ns);
         } else {
             code = not_started(&st);
             take_back(&r);

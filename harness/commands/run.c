@@ -3,9 +3,11 @@
  * failures become records, too, and the records tables.
  */
 #include "harness/commands/commands.h"
+#include "harness/commands/debug_run_priv.h"
 #include "harness/commands/graph_report_priv.h"
 #include "harness/commands/metrics_priv.h"
 #include "harness/commands/selection_priv.h"
+#include "harness/commands/timeline_priv.h"
 #include "harness/jobs/jobs.h"
 #include "results/tables/tables.h"
 
@@ -33,7 +35,9 @@ typedef struct run_state {
     size_t reported; /* records that the metrics report has */
     size_t expected; /* records */
     job_spent spent; /* by all processes that ran */
-    job_kept *kept;  /* [JOB_MOST_MEMBERS]: of the group that runs */
+    /* [JOB_MOST_MEMBERS]: the group that runs, and what is kept of it. */
+    job_experiment *members;
+    job_kept *kept;
 } run_state;
 
 /* Experiments that are measured together. */
@@ -98,7 +102,7 @@ static bool take(run_state *run, const job_experiment *e, const job_kept *kept)
 static void run_process(run_state *run, run_group *g, int process, size_t number, size_t of)
 {
     char title[400], text[512];
-    job_experiment list[JOB_MOST_MEMBERS];
+    job_experiment *list = run->members;
     size_t place[JOB_MOST_MEMBERS], count = 0;
     for (size_t i = 0; i < g->count; i++) {
         if (g->failed[i])
@@ -238,7 +242,8 @@ static bn_code run_groups(run_state *run, job_experiment *list, size_t of, int p
     size_t *order = calloc(count + 1, sizeof *order);
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     run->kept = calloc(JOB_MOST_MEMBERS, sizeof *run->kept);
-    if (!groups || !order || !rng || !run->kept)
+    run->members = calloc(JOB_MOST_MEMBERS, sizeof *run->members);
+    if (!groups || !order || !rng || !run->kept || !run->members)
         bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu groups", count);
     else
         gsl_rng_set(rng, (unsigned long)bn_now_ns());
@@ -269,6 +274,7 @@ static bn_code run_groups(run_state *run, job_experiment *list, size_t of, int p
     if (rng)
         gsl_rng_free(rng);
     free(run->kept);
+    free(run->members);
     free(order);
     free(groups);
     return st->code;
@@ -282,6 +288,20 @@ static void print_spent(const run_state *run)
     if (line.data && run->spent.processes > 0)
         cli_note("[%zu/%zu] %s", run->spent.processes, run->planned, line.data);
     bn_text_free(&line);
+}
+
+/* Says what costs most of what could be mended, where people read; nothing of healthy steps. */
+static void print_complaint(const run_state *run, const char *store)
+{
+    bn_text text = {0};
+    const res_collection all = {.records = run->records, .count = run->count};
+    const bool read = res_format_is_text(run->format) || run->format == RES_TABLE_MARKDOWN;
+    if (read && run->count > 0)
+        res_put_first_complaint(&all, &text);
+    if (text.length > 0 && !text.failed)
+        cli_note("[%zu/%zu] doctor: %s. bench doctor %s says more", run->spent.processes,
+                 run->planned, text.data, store);
+    bn_text_free(&text);
 }
 
 /* Runs all of LIST and prints the tables; returns the exit code. */
@@ -299,6 +319,8 @@ static cli_exit run_all(run_state *run, job_experiment *list, size_t count, int 
     print_results(run);
     write_metrics(run);
     if (!job_interrupted()) {
+        if (!run->store_lost)
+            print_complaint(run, store);
         if (run->count > 0 && !run->store_lost)
             cli_note("[%zu/%zu] records: %s; next: bench table --wide --store %s, or bench report "
                      "--store %s --output page.html",
@@ -328,12 +350,39 @@ static cli_exit report_graphs(const run_state *run, const job_matrix *matrix)
     return CLI_EXIT_ENVIRONMENT;
 }
 
+/* Writes the timeline that workers left in FOLDER. CODE is the run's own. */
+static cli_exit report_timeline(const run_state *run, const job_matrix *matrix, const char *folder,
+                                cli_exit code)
+{
+    char prefix[64];
+    bn_status st = {.code = BN_OK};
+    snprintf(prefix, sizeof prefix, "[%zu/%zu]", run->spent.processes, run->planned);
+    if (command_timeline_write(matrix, folder, prefix, &st) == BN_OK)
+        return code;
+    const cli_exit told = cli_complain(&st);
+    return told > code ? told : code;
+}
+
+/* Writes the folder of a debug run. */
+static cli_exit report_all(const run_state *run)
+{
+    bn_status st = {.code = BN_OK};
+    if (command_debug_write(run->metering, run->records, run->count, &run->spent, job_interrupted(),
+                            &st) != BN_OK)
+        return cli_complain(&st);
+    cli_note("[%zu/%zu] reports: %s/index.html", run->spent.processes, run->planned,
+             run->metering->debug);
+    return CLI_EXIT_OK;
+}
+
 int command_run(job_matrix *matrix, const cli_output *output, const command_metering *metering)
 {
     bn_status st = {.code = BN_OK};
     bn_text notes = {0};
+    command_debug_paths paths = {.graphs = {0}};
     job_experiment *list = NULL;
     size_t count = 0;
+    char *timeline = NULL; /* folder for those of workers */
     run_state run = {.output = output, .metering = metering};
     cli_exit code;
     const int processes = (int)matrix->processes;
@@ -341,6 +390,7 @@ int command_run(job_matrix *matrix, const cli_output *output, const command_mete
     if (job_matrix_request(matrix, &matrix->request, &st) != BN_OK ||
         command_format_of(output, &run.format, &st) != BN_OK ||
         command_metrics_check(metering, output, &st) != BN_OK ||
+        command_debug_begin(metering, output->force, matrix, &paths, &st) != BN_OK ||
         job_matrix_expand(matrix, &list, &count, &notes, &st) != BN_OK ||
         job_experiments_check(list, count, &st) != BN_OK ||
         (matrix->graph_report && bn_make_folder(matrix->graph_report, &st) != BN_OK)) {
@@ -355,14 +405,24 @@ int command_run(job_matrix *matrix, const cli_output *output, const command_mete
         code = cli_complain(&st);
         goto out;
     }
+    if (command_timeline_begin(matrix, list, count, &timeline, &st) != BN_OK) {
+        code = cli_complain(&st);
+        goto out;
+    }
     run.several = count > 1;
     run.separate = matrix->separate;
     code = run_all(&run, list, count, processes);
+    code = report_timeline(&run, matrix, timeline, code);
     if (matrix->graph_report && run.count > 0) {
         const cli_exit reported = report_graphs(&run, matrix);
         code = reported > code ? reported : code;
     }
+    if (metering->debug) {
+        const cli_exit reported = report_all(&run);
+        code = reported > code ? reported : code;
+    }
 out:
+    command_timeline_end(timeline);
     for (size_t i = 0; run.records && i < run.count; i++)
         res_record_free(run.records[i]);
     free(run.records);
@@ -370,6 +430,7 @@ out:
     bn_text_free(&notes);
     json_decref(matrix->request);
     matrix->request = NULL;
+    command_debug_end(metering, matrix, &paths);
     return (int)code;
 }
 

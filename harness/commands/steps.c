@@ -2,7 +2,7 @@
  * steps.c - bench steps: where the time of a recording's steps went, and what follows from it.
  */
 #include "harness/commands/commands.h"
-#include "results/recordings/recordings.h"
+#include "harness/commands/recording_priv.h"
 #include "results/recordings/views.h"
 #include "results/tables/tables.h"
 
@@ -217,8 +217,7 @@ static void put_all(const rec_steps *steps, const rec_answer *answer, res_format
 
 /* ---- the command ------------------------------------------------------------------------ */
 
-/* Says on standard error what is wrong with the recording; returns whether a process is damaged. */
-static bool tell_damage(const rec_recording *r)
+bool command_say_damage(const rec_recording *r)
 {
     const size_t room = sizeof r->damaged / sizeof *r->damaged;
     for (size_t i = 0; i < r->damaged_count && i < room; i++)
@@ -267,7 +266,7 @@ int command_steps(const command_stepping *own, const cli_output *output, const c
     if (code == BN_OK)
         code = rec_open(folder, &recording, &st);
     if (code == BN_OK) {
-        damaged = tell_damage(recording);
+        damaged = command_say_damage(recording);
         code = rec_steps_find(recording, &options, &steps, &st);
     }
     if (code == BN_OK && own->trace)

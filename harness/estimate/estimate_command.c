@@ -98,12 +98,18 @@ static bn_code open_cache(const char *path, int *fd, bn_status *st)
 /* Makes the steps: of models, or the one that was recorded, which needs no mode to be estimated. */
 static bn_code make_list(command *c, bn_text *notes, bn_status *st)
 {
-    job_matrix m = *c->options->matrix;
-    if (m.recorded.folder)
-        job_matrix_set(&m, RES_AXIS_MODE, MODE_REPLAY);
-    bn_code code = job_matrix_request(&m, &c->request, st);
-    m.request = c->request;
-    return code == BN_OK ? job_matrix_expand(&m, &c->list, &c->count, notes, st) : code;
+    job_matrix *m = malloc(sizeof *m); /* too large for a frame */
+    if (!m)
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for experiments");
+    *m = *c->options->matrix;
+    if (m->recorded.folder)
+        job_matrix_set(m, RES_AXIS_MODE, MODE_REPLAY);
+    bn_code code = job_matrix_request(m, &c->request, st);
+    m->request = c->request;
+    if (code == BN_OK)
+        code = job_matrix_expand(m, &c->list, &c->count, notes, st);
+    free(m);
+    return code;
 }
 
 static bn_code prepare(command *c, bn_status *st)

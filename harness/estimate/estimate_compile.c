@@ -117,6 +117,7 @@ static void add_line(estimate_run *run, const estimate_task *task, const estimat
         "times_a_step", (json_int_t)p->times, "class", class, "message", res_json_text(message),
         "cached", (int)c->cached, "recorded", p->recorded);
     json_object_set_new(line, "estimate", c->result ? json_incref(c->result) : json_null());
+    json_object_set_new(line, "offload_bytes", json_integer((json_int_t)p->offloaded));
     estimate_time_line(line);
     json_array_append_new(run->lines, line);
     if (strcmp(class, ESTIMATE_OK) != 0) {

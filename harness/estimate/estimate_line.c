@@ -162,9 +162,15 @@ void estimate_title(const json_t *line, char *text, size_t size)
         snprintf(text, size, "%s %s", what.model, what.variant);
         return;
     }
-    snprintf(
-        text, size, "%s%s%s %s b%d %s", what.model, strcmp(what.variant, "full") == 0 ? "" : " ",
-        strcmp(what.variant, "full") == 0 ? "" : what.variant, what.phase, what.batch, what.dtype);
+    const res_axis_set loops = RES_AXIS_BIT(RES_AXIS_DEPTH) | RES_AXIS_BIT(RES_AXIS_SCAN) |
+                               RES_AXIS_BIT(RES_AXIS_REMAT) | RES_AXIS_BIT(RES_AXIS_OFFLOAD);
+    bn_text words = {0};
+    res_setup_text(&what, loops, &words);
+    snprintf(text, size, "%s%s%s %s b%d %s%s%s", what.model,
+             strcmp(what.variant, "full") == 0 ? "" : " ",
+             strcmp(what.variant, "full") == 0 ? "" : what.variant, what.phase, what.batch,
+             what.dtype, words.length ? ", " : "", words.length ? words.data : "");
+    bn_text_free(&words);
 }
 
 void estimate_put_amount(bn_text *out, double amount, const char *unit)

@@ -134,6 +134,25 @@ static void put_copies(const json_t *line, bn_text *out)
     bn_text_puts(out, ".\n");
 }
 
+/* Whether what was asked into the host's memory would lie there. */
+static void put_offload(const json_t *line, bn_text *out)
+{
+    const double asked = number_of(line, "offload_bytes");
+    const double there = estimate_figure(line, "memory", "host_temp");
+    if (asked <= 0)
+        return;
+    put_subject(out, line);
+    bn_text_puts(out, ": asked into the host's memory: ");
+    estimate_put_amount(out, asked, "B");
+    bn_text_puts(out, there < 0       ? "; the compiler does not tell whether it goes there"
+                      : there == 0    ? "; the compiler DROPS that: nothing goes there"
+                      : there < asked ? "; of that the compiler puts there only "
+                                      : "; the compiler puts there ");
+    if (there > 0)
+        estimate_put_amount(out, there, "B");
+    bn_text_puts(out, ".\n");
+}
+
 /* ---- what is left out -------------------------------------------------------- */
 
 static void put_loops(const json_t *line, bn_text *out)
@@ -235,6 +254,7 @@ void estimate_notes(const json_t *lines, bn_text *out)
             continue;
         }
         put_copies(line, out);
+        put_offload(line, out);
         put_loops(line, out);
         put_collectives(line, out);
         put_silent(line, out);

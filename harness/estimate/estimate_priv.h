@@ -154,6 +154,7 @@ typedef struct estimate_program {
     const char *graph, *module; /* its label, and what it is called in its text */
     int64_t nodes;
     double flops;       /* as bench counts them; NaN: not known */
+    double offloaded;   /* bytes that the text asks into the host's memory */
     int64_t times;      /* executions a step */
     const char *format; /* "mlir", "hlo" */
     const char *text;   /* NULL: it is in the file PATH, which has the DIGEST */

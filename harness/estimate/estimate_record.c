@@ -78,6 +78,8 @@ static void fill_execution(const json_t *line, res_execution *x)
     x->argument_bytes = bytes_of(line, "memory", "argument");
     x->result_bytes = bytes_of(line, "memory", "result");
     x->temp_bytes = bytes_of(line, "memory", "temp");
+    x->host_temp_bytes = bytes_of(line, "memory", "host_temp");
+    x->offload_bytes = json_integer_value(json_object_get(line, "offload_bytes"));
     x->code_bytes = bytes_of(line, "memory", "code");
     x->peak_bytes = bytes_of(line, "memory", "peak");
     x->optimized_bytes = bytes_of(line, NULL, "optimized_bytes");

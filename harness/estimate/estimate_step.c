@@ -113,6 +113,7 @@ static bn_code do_graph(step *s, size_t graph, bn_status *st)
                                       .module = info->module,
                                       .nodes = (int64_t)info->cost.nodes,
                                       .flops = info->cost.flops,
+                                      .offloaded = info->cost.offloaded,
                                       .times = 1,
                                       .format = "mlir",
                                       .text = text.data,

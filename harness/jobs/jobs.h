@@ -52,6 +52,8 @@ typedef struct job_matrix {
     const char *device_time; /* "auto", "slope", "none" */
     const char *weights;     /* safetensors file; NULL: the models' own rule */
     const char *graph_report; /* folder for what was compiled; NULL: none */
+    const char *timeline;     /* file for when everything ran; NULL: none */
+    int64_t timeline_every;   /* beside the first steps every so many-th is in it; 0: none */
     int64_t steps, warmup;
     int64_t processes;        /* of each group; 0: JOB_USUAL_PROCESSES, see job_group_learn */
     bool separate;            /* each experiment of a group has processes of its own */
@@ -82,6 +84,9 @@ BN_MUST_USE bn_code job_matrix_request(const job_matrix *matrix, json_t **reques
 
 /* ---- experiments (experiment.c) ---------------------------------------------------- */
 
+/* How files of timelines end that workers leave for the parent (bn_timeline_read). */
+#define JOB_TIMELINE_END ".timeline"
+
 /* One experiment, ready for a worker. All that it points to is borrowed: from its matrix, or
  * from the JSON that it was read from. */
 typedef struct job_experiment {
@@ -92,6 +97,8 @@ typedef struct job_experiment {
     const char *device_time; /* "auto": the profiler where there is one; "slope"; "none" */
     const char *weights;     /* safetensors file; NULL: the model's own rule */
     const char *graph_report; /* folder for the texts of its graphs; NULL: none */
+    const char *timeline;     /* folder for the worker's timeline, JOB_TIMELINE_END; NULL: none */
+    int64_t timeline_every;   /* as the matrix has it */
     int64_t steps, warmup;   /* the fewest measured steps; the most before them */
     double min_time;         /* seconds to measure at least; the later of the two counts */
     double timeout;          /* seconds until the worker is stopped; 0: never */
@@ -237,12 +244,16 @@ BN_MUST_USE bn_code job_weights_open(const char *file, const model *instance,
 
 /* What a worker is asked to do. */
 typedef struct job_order {
-    json_t *request;   /* borrowed: {"job": NAME, ...}, NAME a row of the table in main.c */
+    json_t *request;   /* borrowed: {"job": NAME, ...}, NAME a row of the table in main.c; gets the
+                          member JOB_BEGUN */
     const char *title; /* for people */
     size_t number, of; /* experiment 3 of 12, for the progress line */
     double timeout;    /* seconds; 0: none */
     bool verbose;      /* pass the worker's standard error through */
 } job_order;
+
+/* The member of a request that says when its worker was started, as bn_now_ns. */
+#define JOB_BEGUN "begun_ns"
 
 /* The stage of a worker that gives the runtime its options. */
 #define JOB_LOADING "loading the runtime"

@@ -72,6 +72,9 @@ static bool takes(res_axis_id axis, bool step, const char *word, bn_text *known)
             return true;
         bn_text_printf(known, "%s%s", i ? ", " : "", name);
     }
+    model_info info;
+    if (axis == RES_AXIS_MODEL && !step && model_describe_named(word, &info))
+        return true; /* an example, which no list has */
     return i == 0;
 }
 
@@ -310,6 +313,13 @@ static void settings_text(const job_matrix *m, const char *runtime, char *text, 
     bn_text_free(&t);
 }
 
+static model_info info_of(const char *name)
+{
+    model_info info = {0};
+    (void)model_describe_named(name, &info);
+    return info;
+}
+
 static void fill(const expansion *x, job_experiment *e)
 {
     const job_matrix *m = x->matrix;
@@ -320,6 +330,7 @@ static void fill(const expansion *x, job_experiment *e)
                           .device_time = m->device_time,
                           .weights = m->weights,
                           .graph_report = m->graph_report,
+                          .timeline_every = m->timeline_every,
                           .steps = m->steps,
                           .warmup = m->warmup,
                           .min_time = m->min_time,
@@ -334,6 +345,8 @@ static void fill(const expansion *x, job_experiment *e)
         if (x->lists[i].count)
             res_axis_set_value(&res_axes[i], value->word, value->number, &e->what);
     }
+    if (!m->request && info_of(e->what.model).always_varies)
+        snprintf(e->what.lengths, sizeof e->what.lengths, "varying");
     settings_text(m, e->what.runtime, e->what.settings, sizeof e->what.settings);
     if (x->step)
         job_step_describe(m->request, &e->what);
@@ -352,12 +365,23 @@ static bool mode_cuts(const char *name)
     return false;
 }
 
-static model_info info_of(const char *name)
+/* Why what W's loop saves cannot be as W says, into TEXT; or NULL. Stacks on the host stay within
+ * a program: arguments and results lie on the device. */
+static const char *why_not_saved(const res_experiment *w, char *text, size_t size)
 {
-    model_info info = {0};
-    for (size_t i = 0; model_describe(i, &info) && strcmp(info.name, name) != 0; i++)
-        continue;
-    return info;
+    const bool offload = strcmp(w->offload, "none") != 0;
+    const char *name = offload ? "offload" : "remat", *value = offload ? w->offload : w->remat;
+    if (!offload && strcmp(w->remat, "none") == 0)
+        return NULL;
+    if (strcmp(w->scan, "on") != 0 || strcmp(w->phase, "train") != 0)
+        snprintf(text, size, "only training with --scan on takes --%s %s", name, value);
+    else if (offload && (strcmp(w->mode, "eager") == 0 || w->graphs > 2))
+        snprintf(text, size,
+                 "--offload %s wants forward and backward in one graph, not %s of %d graphs", value,
+                 w->mode, w->graphs);
+    else
+        return NULL;
+    return text;
 }
 
 /* Why W cannot be run, into TEXT; or NULL. */
@@ -383,7 +407,7 @@ static const char *why_not(const res_experiment *w, char *text, size_t size)
     else if (strcmp(w->lengths, "varying") == 0 && !info.varies)
         snprintf(text, size, "%s has rows of one length, so no varying ones", w->model);
     else
-        return NULL;
+        return why_not_saved(w, text, size);
     return text;
 }
 

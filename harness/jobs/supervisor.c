@@ -145,6 +145,7 @@ static bn_code start(worker *w, bn_status *st)
     int in[2] = {-1, -1}, out[2] = {-1, -1}, err[2] = {-1, -1};
     bn_code code = BN_OK;
     pid_t parent = getpid();
+    json_object_set_new(w->job->request, JOB_BEGUN, json_integer((json_int_t)w->start_ns));
     w->text = json_dumps(w->job->request, JSON_COMPACT);
     if (!w->text)
         return bn_fail(st, BN_INVALID, "a request that is not JSON");

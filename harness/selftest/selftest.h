@@ -27,5 +27,7 @@ int selftest_command(const selftest_options *options, const char *what);
 int replay_command(const selftest_options *options, const char *what);
 /* The job "selftest" (worker_job.run): host cost, of the request's experiment. */
 BN_MUST_USE bn_code selftest_job(const json_t *request, bn_status *st);
+/* The job "timeline-cost": steps of the request's experiment with and without a timeline. */
+BN_MUST_USE bn_code selftest_timeline_job(const json_t *request, bn_status *st);
 
 #endif

@@ -152,31 +152,35 @@ static bn_code run_cell(const selftest_options *o, const cell *c, const bench_pl
                         size_t number, size_t of, int attempt, res_record **record, bn_status *st)
 {
     char settings[SETTINGS][SETTING_BYTES], path[128];
-    job_matrix m = *o->matrix;
+    job_matrix *m = malloc(sizeof *m); /* too large for a frame */
     job_experiment *list = NULL;
     size_t count = 0;
     bn_text notes = {0};
+    if (!m)
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for an experiment");
+    *m = *o->matrix;
     bn_code code = write_program(place, c->arguments, path, sizeof path, st);
-    make_settings(c, place, (uint64_t)(number * 10 + (size_t)attempt), settings, m.runtime_option);
-    m.program = path;
-    job_matrix_set(&m, RES_AXIS_RUNTIME, "sim");
-    job_matrix_set_number(&m, RES_AXIS_IN_FLIGHT, c->in_flight > 1 ? 4 : 1);
-    m.device_time = strcmp(c->source, "slope") == 0 ? "slope" : "auto";
-    m.store = place->store;
-    m.steps = 30;
-    m.warmup = 20;
-    m.min_time = 0;
+    make_settings(c, place, (uint64_t)(number * 10 + (size_t)attempt), settings, m->runtime_option);
+    m->program = path;
+    job_matrix_set(m, RES_AXIS_RUNTIME, "sim");
+    job_matrix_set_number(m, RES_AXIS_IN_FLIGHT, c->in_flight > 1 ? 4 : 1);
+    m->device_time = strcmp(c->source, "slope") == 0 ? "slope" : "auto";
+    m->store = place->store;
+    m->steps = 30;
+    m->warmup = 20;
+    m->min_time = 0;
     if (code == BN_OK)
-        code = job_matrix_request(&m, &m.request, st);
+        code = job_matrix_request(m, &m->request, st);
     if (code == BN_OK)
-        code = job_matrix_expand(&m, &list, &count, &notes, st);
+        code = job_matrix_expand(m, &list, &count, &notes, st);
     if (code == BN_OK) {
         const job_order job = {NULL, "selftest accuracy", number,
                                of,   o->matrix->timeout,  o->output.verbose};
         code = job_measure_in_worker(&list[0], &job, record, st);
     }
-    json_decref(m.request);
+    json_decref(m->request);
     bn_text_free(&notes);
+    free(m);
     free(list);
     return code;
 }

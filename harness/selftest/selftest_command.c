@@ -11,10 +11,9 @@ typedef struct selftest_row {
 } selftest_row;
 
 static const selftest_row selftests[] = {
-    {"accuracy", selftest_accuracy},
-    {"coverage", selftest_coverage_command},
-    {"host-cost", selftest_host_cost},
-    {"statistics", selftest_statistics},
+    {"accuracy", selftest_accuracy},           {"coverage", selftest_coverage_command},
+    {"host-cost", selftest_host_cost},         {"statistics", selftest_statistics},
+    {"timeline-cost", selftest_timeline_cost},
 };
 #define SELFTEST_COUNT (sizeof selftests / sizeof *selftests)
 

@@ -11,6 +11,7 @@ int selftest_accuracy(const selftest_options *options);
 int selftest_coverage_command(const selftest_options *options);
 int selftest_host_cost(const selftest_options *options);
 int selftest_statistics(const selftest_options *options);
+int selftest_timeline_cost(const selftest_options *options);
 
 /* ---- folders and loads (place.c) ------------------------------------------------- */
 

@@ -7,7 +7,7 @@
 
 #include "harness/jobs/jobs.h"
 
-#define STUDY_NAMES "graphs|in-flight|batch|depth|trace-cost"
+#define STUDY_NAMES "graphs|in-flight|batch|arguments|buckets|depth|trace-cost"
 
 /* What is to be studied; borrowed while the command runs. */
 typedef struct study_options {

@@ -16,6 +16,10 @@ const char study_help[] =
     "                                                   how many steps in flight are enough\n"
     "  bench study batch --model resnet50 --phase infer --batch 1,2,4,8\n"
     "                                                   from which batch on little is fixed\n"
+    "  bench study arguments --model gpt2 --variant small --phase infer\n"
+    "                                                   what an execution's arguments cost\n"
+    "  bench study buckets --model bert --phase infer --seq 32,64,128\n"
+    "                                                   how many padded lengths pay\n"
     "  bench study depth --model gpt2 --variant small --depth 1,2,4,8\n"
     "                                                   what a layer adds to a step\n"
     "  bench study trace-cost --model resnet18 --trace-cost-ns 0,1000,5000,20000\n"
@@ -50,6 +54,22 @@ static const study_kind kinds[] = {
      "item",
      "batch",
      study_batch},
+    {"arguments",
+     RES_AXIS_DEPTH,
+     {1, 2, 4, 8, -1},
+     false,
+     "call = fixed + argument * arguments",
+     "argument",
+     "arguments of a step's executions",
+     study_arguments_of},
+    {"buckets",
+     RES_AXIS_SEQ,
+     {16, 32, 64, 128, -1},
+     true,
+     "step = fixed + token * length, and so compilation",
+     "token",
+     "tokens of a row",
+     study_buckets},
     {"depth",
      RES_AXIS_DEPTH,
      {1, 2, 4, 8, -1},
@@ -100,6 +120,8 @@ static bn_code take_values(const study_kind *kind, job_matrix *m, bn_status *st)
         return bn_fail(st, BN_INVALID, "a study takes at least two values of --%s", axis->option);
     if (kind->axis == RES_AXIS_DEPTH && none)
         return bn_fail(st, BN_INVALID, "a study takes numbers of layers, and --depth 0 is none");
+    if (kind->axis == RES_AXIS_SEQ && none)
+        return bn_fail(st, BN_INVALID, "a study takes lengths of rows, and --seq 0 is none");
     if (kind->axis == RES_AXIS_IN_FLIGHT && !one)
         return bn_fail(st, BN_INVALID, "the study in-flight needs 1 among the values of --%s",
                        axis->option);
@@ -200,7 +222,8 @@ static const study_kind *find(const char *what, bn_status *st)
     for (size_t i = 0; i < KINDS; i++)
         if (strcmp(kinds[i].name, what) == 0)
             return &kinds[i];
-    bn_fail_choice(st, "study", what, "graphs, in-flight, batch, depth, trace-cost");
+    bn_fail_choice(st, "study", what,
+                   "graphs, in-flight, batch, arguments, buckets, depth, trace-cost");
     return NULL;
 }
 

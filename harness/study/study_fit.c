@@ -132,6 +132,26 @@ double study_host(const study *s, size_t process, size_t experiment)
     return res_part_median(record_of(s, process, experiment), parts, sizeof parts / sizeof *parts);
 }
 
+double study_call(const study *s, size_t process, size_t experiment)
+{
+    static const bn_part parts[] = {BN_PART_BIND, BN_PART_DISPATCH};
+    return res_part_median(record_of(s, process, experiment), parts, sizeof parts / sizeof *parts);
+}
+
+double study_arguments(const study *s, size_t process, size_t experiment)
+{
+    const res_record *record = record_of(s, process, experiment);
+    double sum = 0;
+    for (size_t i = 0; i < record->execution_count; i++)
+        sum += (double)record->executions[i].per_step * record->executions[i].arguments;
+    return sum;
+}
+
+double study_rows(const study *s, size_t process, size_t experiment)
+{
+    return record_of(s, process, experiment)->experiment.batch;
+}
+
 double study_swept(const study *s, size_t process, size_t experiment)
 {
     const res_axis *axis = &res_axes[s->kind->axis];

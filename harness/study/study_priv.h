@@ -1,7 +1,7 @@
 /*
  * study_priv.h - a study: what is measured (study_command.c, study_run.c), lines through it
- * (study_fit.c), what they say (study_graphs.c, study_overlap.c, study_sizes.c, study_words.c), and
- * how it is shown (study_print.c, study_picture.c).
+ * (study_fit.c), what they say (study_graphs.c, study_overlap.c, study_sizes.c, study_arguments.c,
+ * study_buckets.c, study_words.c), and how it is shown (study_print.c, study_picture.c).
  */
 #ifndef BENCH_HARNESS_STUDY_PRIV_H
 #define BENCH_HARNESS_STUDY_PRIV_H
@@ -71,7 +71,9 @@ void study_free(study *s);
 typedef double study_value(const study *s, size_t process, size_t experiment);
 study_value study_wall, study_device, study_overhead, study_trace, study_compile, study_nodes,
     study_executions;
-study_value study_host;  /* all of a step but waits */
+study_value study_host;                  /* all of a step but waits */
+study_value study_call;                  /* buffers bound and Execute called, in a step */
+study_value study_arguments, study_rows; /* of a step's executions; of a batch */
 study_value study_swept; /* the value of the swept axis, with the model's own filled in */
 study_value study_alone; /* 1 where one step is in flight, 0 where there are several */
 
@@ -107,11 +109,13 @@ json_t *study_json(res_interval interval);
 /* Adds VALUE (stolen) to S' answers. */
 void study_answer(study *s, const char *name, json_t *value);
 
-/* ---- the studies (study_graphs.c, study_overlap.c, study_sizes.c) --------- */
+/* ---- the studies (study_graphs.c, study_overlap.c, study_sizes.c, ...) --------- */
 
 void study_graphs(study *s);
 void study_in_flight(study *s);
 void study_batch(study *s);
+void study_arguments_of(study *s);
+void study_buckets(study *s);
 void study_depth(study *s);
 void study_trace_cost(study *s);
 

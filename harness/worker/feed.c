@@ -39,6 +39,8 @@ struct worker_feed {
     rt_buffer **ahead; /* [input] of batch NEXT, on their way */
     rt_event **ahead_done;
     bool is_ahead;
+    uint64_t steps;  /* begun */
+    tg_tensor *rate; /* written before each step, where the model schedules it; else NULL */
 };
 
 /* ---- making ----------------------------------------------------------------------- */
@@ -154,12 +156,24 @@ static bn_code receive(worker_feed *f, mode *m, bool wait, bn_status *st)
     return code;
 }
 
+/* What an example's host tells the step that begins. */
+static bn_code tell_step(worker_feed *f, mode *m, bn_status *st)
+{
+    model *instance = f->session->instance;
+    const uint64_t step = f->steps++;
+    float rate;
+    model_advance(instance, step);
+    if (!f->rate || !model_scheduled_rate(instance, step, &rate))
+        return BN_OK;
+    return mode_write(m, f->rate, &rate, st);
+}
+
 static bn_code begin(void *context, mode *m, bn_status *st)
 {
     worker_feed *f = context;
     const feed_batch *b = &f->batches[f->next];
-    bn_code code = BN_OK;
-    if (f->way != FEED_SYNTHETIC && !f->is_ahead)
+    bn_code code = tell_step(f, m, st);
+    if (code == BN_OK && f->way != FEED_SYNTHETIC && !f->is_ahead)
         code = send(f, b, m, st);
     take_shapes(f, b, m);
     if (code == BN_OK && f->way != FEED_SYNTHETIC)
@@ -219,12 +233,21 @@ void worker_feed_free(worker_feed *f)
     free(f);
 }
 
+/* Whether the steps of S's model take something of the host, an example's. */
+static bool is_told(const worker_session *s)
+{
+    size_t bytes;
+    float rate;
+    return model_batches_differ(s->instance) || model_statics(s->instance, &bytes) ||
+           model_scheduled_rate(s->instance, 0, &rate);
+}
+
 bn_code worker_feed_new(worker_session *s, worker_feed **feed, bn_status *st)
 {
     const res_experiment *w = &s->experiment->what;
     const bool varying = strcmp(w->lengths, "varying") == 0;
     *feed = NULL;
-    if (!varying && strcmp(w->input, "synthetic") == 0)
+    if (!varying && strcmp(w->input, "synthetic") == 0 && !is_told(s))
         return BN_OK;
     worker_feed *f = calloc(1, sizeof *f);
     if (!f)
@@ -237,6 +260,8 @@ bn_code worker_feed_new(worker_session *s, worker_feed **feed, bn_status *st)
     bn_code code = make_lists(f, varying, st);
     for (size_t i = 0; i < f->input_count; i++)
         mode_clear(s->mode, f->inputs[i]);
+    const model_variable *rate = model_find(s->instance, "learning_rate");
+    f->rate = rate ? rate->tensor : NULL;
     const size_t wanted = varying ? VARYING_BATCHES : FIXED_BATCHES;
     for (; f->batch_count < wanted && code == BN_OK; f->batch_count++)
         code = make_batch(f, f->batch_count, st);

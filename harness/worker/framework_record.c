@@ -145,7 +145,10 @@ static void fill(const worker_framework *f, res_record *r)
 static bn_code make_record(const worker_framework *f, const json_t *group, const measured *m,
                            res_record **record, bn_status *st)
 {
-    const rec_naming naming = {.model = f->e.what.model, .phase = f->e.what.phase};
+    const rec_naming naming = {.model = f->e.what.model,
+                               .phase = f->e.what.phase,
+                               .begun_ns = f->start_ns,
+                               .ended_ns = f->end_ns};
     bn_code code = rec_record_make(m->recording, m->steps, &naming, record, st);
     if (code == BN_OK) {
         fill(f, *record);

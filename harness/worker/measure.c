@@ -5,6 +5,7 @@
 #include "harness/worker/measure_priv.h"
 
 #include <gsl/gsl_randist.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -66,9 +67,15 @@ static bn_code open_member(worker_member *m, const worker_session *first, bn_sta
     const uint64_t start = bn_now_ns();
     if (first != &m->s)
         worker_session_share(&m->s, first, &m->e);
+    worker_annotate(m, "model, weights, inputs");
     bn_code code = make_work(m, st);
+    worker_annotate_end(m);
     m->open_ns = bn_now_ns() - start;
-    return code == BN_OK ? worker_warm_up(m, st) : code;
+    worker_annotate(m, "warm-up");
+    if (code == BN_OK)
+        code = worker_warm_up(m, st);
+    worker_annotate_end(m);
+    return code;
 }
 
 /* The order in which this process opens its members, into ORDER. Whoever comes first has other
@@ -109,8 +116,12 @@ static bn_code open_members(worker_group *g, bn_status *st)
         if (i > 0 && check_room(largest, st) != BN_OK)
             return st->code;
         const int64_t before = job_host_memory().now;
-        if (open_member(m, &g->members[0].s, &m->failure) != BN_OK) {
+        const uint64_t start = bn_now_ns();
+        bn_code code = open_member(m, &g->members[0].s, &m->failure);
+        if (code != BN_OK)
             worker_session_drop_model(&m->s);
+        m->opened_ns = bn_now_ns() - start;
+        if (code != BN_OK) {
             if (m->failure.code == BN_OUT_OF_MEMORY && g->count > 1) {
                 *st = m->failure;
                 return st->code;
@@ -122,23 +133,49 @@ static bn_code open_members(worker_group *g, bn_status *st)
     return BN_OK;
 }
 
+/* The texts of the graphs that M compiled, for bench run --graph-report. */
+static void write_graphs(const worker_member *m)
+{
+    const char *folder = m->e.graph_report;
+    for (size_t i = 0; folder && i < mode_execution_count(m->s.mode); i++) {
+        char path[4200];
+        size_t length = 0;
+        const char *text = mode_execution_text(m->s.mode, i, &length), *code = text;
+        size_t size = length;
+        /* Programs that others wrote come in other forms, too. */
+        if (length == 0 || mode_form_find(&code, &size) != MODE_FORM_TEXT)
+            continue;
+        snprintf(path, sizeof path, "%s/%s.mlir", folder,
+                 mode_execution_at(m->s.mode, i)->fingerprint);
+        /* The parent looks which are there, and says what is missing. */
+        bn_status st = {.code = BN_OK};
+        (void)(bn_file_write_atomic(path, text, length, &st) == BN_OK);
+    }
+}
+
 /* Completes M's record after its rounds. */
 static bn_code finish_member(worker_group *g, worker_member *m, bn_status *st)
 {
+    const uint64_t start = bn_now_ns();
     memcpy(m->record->counters, mode_counters(m->s.mode), sizeof m->record->counters);
     bn_code code = worker_finish_executions(m, g->rng, st);
     if (code == BN_OK) {
         describe(&m->s, g->about, m->record);
-        worker_write_graphs(m);
+        write_graphs(m);
+        worker_timeline_profile(m);
     }
+    m->finish_ns = bn_now_ns() - start;
     return code;
 }
 
 static bn_code measure(worker_group *g, bn_status *st)
 {
     uint64_t start = bn_now_ns();
+    if (g->begun_ns == 0 || g->begun_ns > start)
+        g->begun_ns = start;
     bn_code code = worker_session_begin(&g->members[0].s, &g->members[0].e, st);
-    g->start_ns = bn_now_ns() - start;
+    g->ready_ns = bn_now_ns();
+    g->start_ns = g->ready_ns - start;
     if (code == BN_OK)
         code = open_members(g, st);
     start = bn_now_ns();
@@ -146,7 +183,7 @@ static bn_code measure(worker_group *g, bn_status *st)
         code = worker_run_rounds(g, st);
     /* The figures of executions may need steps, too. */
     if (code == BN_OK && g->turns)
-        code = worker_await_turn(st);
+        code = worker_await_own_turn(g, st);
     for (size_t i = 0; code == BN_OK && i < g->count; i++) {
         worker_member *m = &g->members[i];
         if (m->failure.code == BN_OK)
@@ -166,6 +203,7 @@ static bn_code begin(worker_group *g, const json_t *request, bn_status *st)
     bn_code code = BN_OK;
     if (count == 0 || count > JOB_MOST_MEMBERS)
         return bn_fail(st, BN_FORMAT, "the worker's request has %zu experiments", count);
+    g->begun_ns = (uint64_t)json_integer_value(json_object_get(request, JOB_BEGUN));
     g->about = json_object_get(request, "group");
     g->turns = json_is_true(json_object_get(request, "turns"));
     g->members = calloc(count, sizeof *g->members);
@@ -180,6 +218,8 @@ static bn_code begin(worker_group *g, const json_t *request, bn_status *st)
         m->record = res_record_new();
         if (code == BN_OK && !m->record)
             code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a record");
+        if (code == BN_OK)
+            code = worker_timeline_begin(m, i, g->about, st);
     }
     return code;
 }
@@ -187,6 +227,11 @@ static bn_code begin(worker_group *g, const json_t *request, bn_status *st)
 /* Gives all back to the plugin, the client last. */
 static void end_sessions(worker_group *g)
 {
+    for (size_t i = g->count; i-- > 0;) {
+        const uint64_t start = bn_now_ns();
+        worker_session_drop_model(&g->members[i].s);
+        g->members[i].end_ns = bn_now_ns() - start;
+    }
     for (size_t i = g->count; i-- > 0;)
         worker_session_end(&g->members[i].s);
 }
@@ -197,6 +242,9 @@ static void free_group(worker_group *g)
         res_record_free(g->members[i].record);
         free(g->members[i].warm_ns);
         free(g->members[i].probes);
+        /* Where all failed together it was not written yet. */
+        (void)(worker_timeline_write(&g->members[i], NULL) == BN_OK);
+        bn_timeline_free(g->members[i].timeline);
     }
     if (g->rng)
         gsl_rng_free(g->rng);
@@ -207,6 +255,10 @@ static void free_group(worker_group *g)
 static json_t *write_member(worker_member *m)
 {
     char path[4096];
+    /* Of a failure, too: it shows what came before. */
+    bn_status st = {.code = BN_OK};
+    if (worker_timeline_write(m, &st) != BN_OK && m->failure.code == BN_OK)
+        m->failure = st;
     if (m->failure.code == BN_OK)
         (void)(res_store_write(m->e.store, m->record, path, sizeof path, &m->failure) == BN_OK);
     return m->failure.code == BN_OK ? json_pack("{ss}", "record", path)
@@ -240,6 +292,7 @@ bn_code worker_job_measure(const json_t *request, bn_status *st)
      * those of a crash. */
     end_sessions(&g);
     if (code == BN_OK) {
+        worker_put_phases(&g);
         /* After each, so that a process that dies on the way loses none that is written. */
         json_t *members = json_array();
         for (size_t i = 0; i < g.count; i++) {

@@ -5,7 +5,7 @@
  *   measure.c      the job, and the records        warmup.c       until steps are steady
  *   rounds.c       modes in turns                  witness.c      what the machine did meanwhile
  *   device_time.c  probes and what they tell       device_profile.c  the plugin's profiler
- *   graphs.c       texts of what was compiled
+ *   phases.c       what the process did when       timeline.c     when what ran, for a file
  */
 #ifndef BENCH_HARNESS_WORKER_MEASURE_PRIV_H
 #define BENCH_HARNESS_WORKER_MEASURE_PRIV_H
@@ -25,6 +25,11 @@ typedef struct worker_member {
     double step_ns;    /* of a warm step, about */
     uint64_t open_ns;  /* model, weights and inputs made */
     uint64_t warmup_ns, compile_ns; /* of the warm-up; of its compile calls and loads */
+    uint64_t lower_ns;              /* of the warm-up, too: programs written as text */
+    /* Of the whole process: what it did for this experiment, one behind the other. */
+    uint64_t opened_ns;           /* opened and warmed up, or failed at it */
+    uint64_t turns_ns, finish_ns; /* rounds; executions after them, and the record */
+    uint64_t end_ns;              /* all given back but the client */
     /* The plan: kept steps a round, and in how many rounds executions are probed how deep. */
     size_t steps, probe_rounds;
     unsigned depth;
@@ -35,6 +40,8 @@ typedef struct worker_member {
     /* Room for probes that rounds.c fills: [row * probe_rounds + i], PROBE_COUNT of each row. */
     res_probe *probes;
     size_t probe_rows, probe_count;
+    bn_timeline *timeline; /* NULL: none was asked for */
+    bool noted;            /* the step in hand goes into it */
 } worker_member;
 
 /* All of them. They share plugin, client and pinning with the first. */
@@ -46,6 +53,9 @@ typedef struct worker_group {
     job_places *places;  /* of the host thread, while there are rounds; NULL: there is no choice */
     uint64_t start_ns;   /* until plugin and client stood */
     uint64_t rounds_ns;  /* of rounds and probes */
+    uint64_t begun_ns;   /* when the process was started, as bn_now_ns */
+    uint64_t ready_ns;   /* when plugin and client stood */
+    uint64_t awaited_ns; /* while another process had its turns */
     bool turns;          /* each round waits for its turn: another process has the others */
 } worker_group;
 
@@ -61,6 +71,8 @@ BN_MUST_USE bn_code worker_warm_up(worker_member *m, bn_status *st);
  * FAILURE, gives back its model and is left out of later rounds. Fails itself only where nothing
  * can go on. */
 BN_MUST_USE bn_code worker_run_rounds(worker_group *g, bn_status *st);
+/* worker_await_turn, on G's account. */
+BN_MUST_USE bn_code worker_await_own_turn(worker_group *g, bn_status *st);
 /* How many rounds and steps a round members whose warm steps take STEP_NS[i] get, to run at least
  * LEAST steps and SECONDS each: fills STEPS[i], returns the rounds. Pure. */
 size_t worker_plan_rounds(const double *step_ns, size_t count, double seconds, int64_t least,
@@ -80,11 +92,41 @@ BN_MUST_USE bn_code worker_probe(worker_member *m, size_t round, gsl_rng *rng, b
  * variables mean nothing afterwards. */
 BN_MUST_USE bn_code worker_finish_executions(worker_member *m, gsl_rng *rng, bn_status *st);
 
-/* ---- graphs (graphs.c) ---------------------------------------------------------------- */
+/* ---- the timeline (timeline.c) ---------------------------------------------------------- */
 
-/* Where M's experiment has a folder for it: writes the StableHLO text of each of its executions
- * there, as FINGERPRINT.mlir, unless it is there already. */
-void worker_write_graphs(const worker_member *m);
+/* Where M's experiment has a folder for it: makes M's timeline, and its file, as member INDEX of
+ * the process that GROUP, the request's, tells. The file is also written where SIGTERM or a crash
+ * ends this process. */
+BN_MUST_USE bn_code worker_timeline_begin(worker_member *m, size_t index, const json_t *group,
+                                          bn_status *st);
+/* Before and after a step of M, which has a timeline: notes it, if it is one of those shown. */
+void worker_timeline_before(worker_member *m, bn_step_kind kind, uint64_t number);
+void worker_timeline_after(worker_member *m, uint64_t begin_ns, uint64_t end_ns);
+/* After the rounds: a few further steps under the plugin's profiler, whose executions are put on
+ * our clock. Where that is not possible, the timeline says why. */
+void worker_timeline_profile(worker_member *m);
+/* Once no plugin writes any more. Does nothing where there is no timeline. */
+BN_MUST_USE bn_code worker_timeline_write(worker_member *m, bn_status *st);
+
+/* What the process does for M from here on is NAME, until the matching end. */
+static inline void worker_annotate(worker_member *m, const char *name)
+{
+    if (m->timeline)
+        bn_timeline_open(m->timeline, BN_SPAN_ANNOTATION, name);
+}
+
+static inline void worker_annotate_end(worker_member *m)
+{
+    if (m->timeline)
+        bn_timeline_close(m->timeline, BN_SPAN_ANNOTATION);
+}
+
+/* ---- phases (phases.c) ------------------------------------------------------------------ */
+
+/* Puts into the record of each member that is well what the process did until now:
+ * provenance.phases, which results/findings/goodput.h explains. All members are given back by then.
+ */
+void worker_put_phases(const worker_group *g);
 
 /* ---- the witness (witness.c) ------------------------------------------------------------ */
 

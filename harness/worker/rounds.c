@@ -73,6 +73,8 @@ static bn_code run_kept(worker_member *m, bn_status *st)
     uint64_t before = bn_now_ns();
     while (code == BN_OK && r->step_count < end) {
         const size_t n = r->step_count;
+        if (m->timeline)
+            worker_timeline_before(m, BN_STEP_MEASURED, n);
         code = mode_step(m->s.mode, &m->s.call, &ledger, st);
         uint64_t now = bn_now_ns(), accounted = 0;
         uint64_t *parts = r->part_ns + n * BN_PART_COUNT;
@@ -82,6 +84,8 @@ static bn_code run_kept(worker_member *m, bn_status *st)
         parts[BN_PART_OTHER] = r->wall_ns[n] - accounted;
         m->spent_ns += r->wall_ns[n];
         r->step_count += code == BN_OK;
+        if (m->timeline)
+            worker_timeline_after(m, before, now);
         before = now;
     }
     for (int i = 0; i < BN_COUNTER_COUNT; i++)
@@ -112,10 +116,11 @@ static bn_code read_loss(worker_session *s, double *loss, bn_status *st)
 }
 
 /* M's turn in ROUND of ROUNDS, at POSITION among COUNT. */
-static bn_code take_turn(worker_group *g, worker_member *m, size_t round, size_t rounds,
-                         size_t position, bn_status *st)
+static bn_code run_turn(worker_group *g, worker_member *m, size_t round, size_t rounds,
+                        size_t position, bn_status *st)
 {
     res_round before, *row = &m->record->rounds[m->record->round_count];
+    worker_annotate(m, "round");
     job_place_anew(g->places, g->rng);
     worker_witness(&before);
     bn_code code = run_unkept(m, g->count > 1 || g->turns, st);
@@ -126,13 +131,27 @@ static bn_code take_turn(worker_group *g, worker_member *m, size_t round, size_t
     *row = (res_round){.steps = m->steps, .position = position};
     if (code == BN_OK && round == 0)
         code = read_loss(&m->s, &m->record->loss, st);
+    worker_annotate_end(m);
     m->probed = code == BN_OK && probes_in(m, round, rounds);
-    if (m->probed)
+    if (m->probed) {
+        worker_annotate(m, "probes");
         code = worker_probe(m, round, g->rng, st);
+        worker_annotate_end(m);
+    }
     /* What disturbed the probes counts, too: device time is made of them. */
     worker_witness_since(&before, row);
     m->record->round_count += code == BN_OK;
     return code == BN_OK ? BN_OK : bn_context(st, "measuring, round %zu", round + 1);
+}
+
+/* The same on the member's account. One that fails gives back its model. */
+static void take_turn(worker_group *g, worker_member *m, size_t round, size_t rounds,
+                      size_t position)
+{
+    const uint64_t start = bn_now_ns();
+    if (run_turn(g, m, round, rounds, position, &m->failure) != BN_OK)
+        worker_session_drop_model(&m->s);
+    m->turns_ns += bn_now_ns() - start;
 }
 
 /* ---- all rounds ------------------------------------------------------------------------------ */
@@ -183,6 +202,14 @@ static size_t well(const worker_group *g, worker_member **list)
     return count;
 }
 
+bn_code worker_await_own_turn(worker_group *g, bn_status *st)
+{
+    const uint64_t start = bn_now_ns();
+    bn_code code = worker_await_turn(st);
+    g->awaited_ns += bn_now_ns() - start;
+    return code;
+}
+
 bn_code worker_run_rounds(worker_group *g, bn_status *st)
 {
     worker_member **list = calloc(g->count + 1, sizeof(worker_member *));
@@ -194,15 +221,14 @@ bn_code worker_run_rounds(worker_group *g, bn_status *st)
     for (size_t round = 0; code == BN_OK && count > 0 && round < STRETCH * rounds; round++) {
         if (round >= rounds && all_have_time(list, count))
             break;
-        if (g->turns && (code = worker_await_turn(st)) != BN_OK)
+        if (g->turns && (code = worker_await_own_turn(g, st)) != BN_OK)
             break;
         gsl_ran_shuffle(g->rng, list, count, sizeof(worker_member *));
         for (size_t i = 0; i < count; i++) {
             worker_member *m = list[i];
             worker_send_progress("measuring", (int64_t)(round * count + i),
                                  (int64_t)((round < rounds ? rounds : round + 1) * count));
-            if (take_turn(g, m, round, rounds, i, &m->failure) != BN_OK)
-                worker_session_drop_model(&m->s);
+            take_turn(g, m, round, rounds, i);
         }
         count = well(g, list);
     }

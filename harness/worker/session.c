@@ -192,6 +192,8 @@ bn_code worker_session_model(worker_session *s, const worker_session_options *o,
         code = worker_feed_new(s, &s->feed, st);
     s->call = (mode_call){
         .function = model_step, .context = s->instance, .feed = worker_feed_hooks(s->feed)};
+    if (code == BN_OK)
+        s->call.statics = model_statics(s->instance, &s->call.static_bytes);
     return code;
 }
 

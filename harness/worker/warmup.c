@@ -83,9 +83,15 @@ bn_code worker_warm_up(worker_member *m, bn_status *st)
         worker_send_progress(m->warm ? "warm-up" : "compiling", (int64_t)m->warm, (int64_t)most);
         bn_ledger ledger;
         int64_t before = misses(&m->s);
+        const uint64_t begin = m->timeline ? bn_now_ns() : 0;
+        if (m->timeline)
+            worker_timeline_before(m, BN_STEP_WARMUP, m->warm);
         code = mode_step(m->s.mode, &m->s.call, &ledger, st);
+        if (m->timeline)
+            worker_timeline_after(m, begin, bn_now_ns());
         m->warm_ns[m->warm] = ledger.wall_ns;
         m->compile_ns += ledger.part_ns[BN_PART_COMPILE];
+        m->lower_ns += ledger.part_ns[BN_PART_LOWER];
         compiled[m->warm] = misses(&m->s) - before;
         *stationary = code == BN_OK && worker_warm(m->warm_ns, compiled, m->warm + 1);
     }

@@ -29,6 +29,27 @@ typedef struct model_tied {
     const char *alias, *name;
 } model_tied;
 
+/* An argument of the host that a step depends on, beside its variables: an int32_t or, REAL, a
+ * float at OFFSET. */
+typedef struct model_static {
+    const char *name;
+    size_t offset;
+    bool real;
+} model_static;
+
+/* What an example does that reference models do not (models/examples). Absent is 0 or NULL. */
+typedef struct model_example {
+    bool batches_differ;         /* steps take different ones in turns, whatever the options say */
+    bool varying;                /* its batches vary in length whatever the options say */
+    const model_static *statics; /* ended by a NULL name */
+    size_t static_bytes;
+    void (*advance)(void *statics, uint64_t step);        /* STATICS for step STEP, from 0 */
+    bool (*trains)(const void *statics);                  /* whether this step of training trains */
+    tg_tensor *(*rate)(tg_trace *t, const void *statics); /* in place of the variable */
+    double (*rate_at)(uint64_t step); /* what the variable "learning_rate" holds in step STEP */
+    void (*after)(tg_trace *t, tg_tensor *loss); /* at the end of a step that has a loss */
+} model_example;
+
 /* A model: what the table says of it, and how an instance of it is built and stepped.
  * Rows are constants. */
 typedef struct model_row {
@@ -63,6 +84,7 @@ typedef struct model_row {
      * shapes skips: model_forward_macs takes them off. Cannot fail. NULL: there are none.
      */
     double (*idle_macs)(const model *m);
+    const model_example *example; /* NULL: a reference model */
 } model_row;
 
 /* ---- an instance ----------------------------------------------------------------- */
@@ -92,6 +114,7 @@ struct model {
     void *network;                        /* the family's layers */
     int32_t *lengths[MODEL_LENGTH_COUNT]; /* [row] of the batch drawn last */
     model_training *training;             /* NULL in inference */
+    void *statics;                        /* of an example that has some */
 };
 
 /* ---- building one -------------------------------------------------------------- */

@@ -28,7 +28,10 @@ void nn_layer_leave(model *m)
 
 void nn_layers_new(model *m, nn_layers *layers, int count)
 {
-    *layers = (nn_layers){.count = count, .generator = m->generator};
+    *layers = (nn_layers){.count = count,
+                          .generator = m->generator,
+                          .remat = m->options.remat,
+                          .offload = m->options.offload};
     if (!m->options.scan)
         return;
     layers->stacks = nn_alloc(m, m->variable_count, sizeof(tg_tensor *));
@@ -82,6 +85,8 @@ static tg_tensor *loop_over(tg_trace *t, looping *l, tg_tensor *x)
     tg_tensor *const carried[] = {x, layers->generator};
     tg_tensor *results[2 + NN_LAYER_STAGES];
     const tg_loop loop = {.length = layers->count,
+                          .remat = layers->remat,
+                          .offload = layers->offload,
                           .carried = carried,
                           .stacked = layers->stacks,
                           .carried_count = layers->generator ? 2 : 1,

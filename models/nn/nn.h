@@ -21,6 +21,7 @@
 #define BENCH_MODELS_NN_H
 
 #include "models/nn/instance.h"
+#include "runtime/graph/places.h"
 
 /* ---- convolution (conv.c) --------------------------------------------- */
 
@@ -228,6 +229,8 @@ typedef struct nn_layers {
     tg_tensor *stages[NN_LAYER_STAGES];
     size_t stage_count;
     tg_tensor *generator; /* or NULL */
+    tg_remat remat;       /* of the loop, as OFFLOAD */
+    bool offload;
 } nn_layers;
 
 const char *nn_layer_enter(model *m, int number, int count);

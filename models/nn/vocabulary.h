@@ -32,6 +32,8 @@ typedef struct model_options {
     int seq;                   /* tokens a row; 0: the model's default */
     int depth;                 /* layers of a decoder; 0: the model's own number */
     bool scan;                 /* like layers as one loop over stacked parameters */
+    tg_remat remat;            /* with scan, training: what the loop saves for its gradient */
+    bool offload;              /* with scan, training: and that on the host */
     tg_dtype dtype;            /* TG_F32 or TG_BF16: parameters and arithmetic */
     model_layout layout;       /* of images inside the model */
     uint64_t seed;             /* of weights and inputs; 0: 1, the golden data's */

@@ -3,6 +3,7 @@
  * timeline in Chrome's trace event format (opens in Perfetto and chrome://tracing).
  */
 #include "results/exports/exports_priv.h"
+#include "results/traces/traces.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -103,43 +104,18 @@ void res_export_csv(const res_collection *all, res_export *export)
 
 enum { LANE_STEPS = 1, LANE_LEDGER = 2, LANE_EXECUTIONS = 3 };
 
-/* Begins an event of the list at the end of OUT. */
-static void next_event(bn_text *out)
-{
-    bn_text_puts(out, out->length > 0 && out->data[out->length - 1] == '[' ? "\n" : ",\n");
-}
-
-static void put_event(bn_text *out, const char *name, size_t process, int lane, uint64_t start_ns,
+static void put_event(res_trace *out, const char *name, size_t process, int lane, uint64_t start_ns,
                       uint64_t duration_ns)
 {
-    /* Names are ours or those of graphs; jansson escapes them. */
-    json_t *text = res_json_text(name);
-    char *quoted = text ? json_dumps(text, JSON_ENCODE_ANY | RES_JSON_SHOWN) : NULL;
-    next_event(out);
-    bn_text_printf(out,
-                   "{\"name\":%s,\"cat\":\"bench\",\"ph\":\"X\",\"pid\":%zu,\"tid\":%d,"
-                   "\"ts\":%llu.%03u,\"dur\":%llu.%03u}",
-                   quoted ? quoted : "\"\"", process, lane, (unsigned long long)(start_ns / 1000),
-                   (unsigned)(start_ns % 1000), (unsigned long long)(duration_ns / 1000),
-                   (unsigned)(duration_ns % 1000));
+    /* Names are ours or those of graphs. */
+    char *quoted = res_trace_quote(name);
+    res_trace_slice(out, quoted ? quoted : "\"\"", process, (uint64_t)lane, start_ns,
+                    start_ns + duration_ns);
+    bn_text_puts(&out->text, ",\"cat\":\"bench\"}");
     free(quoted);
-    json_decref(text);
 }
 
-static void put_name(bn_text *out, const char *what, size_t process, int lane, const char *name)
-{
-    json_t *event =
-        json_pack("{s:s, s:s, s:I, s:i, s:{s:o}}", "name", what, "ph", "M", "pid",
-                  (json_int_t)process, "tid", lane, "args", "name", res_json_text(name));
-    char *text = event ? json_dumps(event, JSON_COMPACT | RES_JSON_SHOWN) : NULL;
-    out->failed = out->failed || !text;
-    next_event(out);
-    bn_text_puts(out, text ? text : "{}");
-    free(text);
-    json_decref(event);
-}
-
-static void put_steps(const res_record *record, size_t process, bn_text *out)
+static void put_steps(const res_record *record, size_t process, res_trace *out)
 {
     uint64_t now = 0;
     for (size_t i = 0; i < record->warmup_count; i++) {
@@ -161,7 +137,7 @@ static void put_steps(const res_record *record, size_t process, bn_text *out)
     }
 }
 
-static void put_executions(const res_record *record, size_t process, bn_text *out)
+static void put_executions(const res_record *record, size_t process, res_trace *out)
 {
     uint64_t now = 0;
     for (size_t x = 0; x < record->execution_count; x++) {
@@ -180,28 +156,27 @@ void res_export_chrome_trace(const res_collection *all, res_export *export)
     static const char about[] =
         "Durations are measured; starts are not: parts stand in the ledger's order within their "
         "step, steps and executions one after the other from zero.";
-    bn_text *out = res_export_add(export, "%s", "");
-    json_t *other = json_pack("{s:s, s:o, s:o}", "about", about, "failures",
-                              res_export_failures(all), "records", res_export_context(all));
-    char *text = other ? json_dumps(other, RES_JSON_SHOWN) : NULL;
-    out->failed = out->failed || !text;
-    bn_text_printf(out, "{\"displayTimeUnit\":\"ns\",\n\"otherData\":%s,\n\"traceEvents\":[",
-                   text ? text : "{}");
+    res_trace trace = {0};
+    res_trace_head(&trace, json_pack("{s:s, s:o, s:o}", "about", about, "failures",
+                                     res_export_failures(all), "records", res_export_context(all)));
     for (size_t i = 0; i < all->count; i++) {
         const res_record *record = all->records[i];
         bn_text name = {0};
         if (!res_record_good(record))
             continue;
         res_export_name(record, ':', &name);
-        put_name(out, "process_name", i + 1, 0, name.data ? name.data : "");
-        put_name(out, "thread_name", i + 1, LANE_STEPS, "steps");
-        put_name(out, "thread_name", i + 1, LANE_LEDGER, "ledger");
-        put_name(out, "thread_name", i + 1, LANE_EXECUTIONS, "executions alone");
-        put_steps(record, i + 1, out);
-        put_executions(record, i + 1, out);
+        res_trace_name(&trace, "process_name", i + 1, 0, name.data ? name.data : "");
+        res_trace_name(&trace, "thread_name", i + 1, LANE_STEPS, "steps");
+        res_trace_name(&trace, "thread_name", i + 1, LANE_LEDGER, "ledger");
+        res_trace_name(&trace, "thread_name", i + 1, LANE_EXECUTIONS, "executions alone");
+        put_steps(record, i + 1, &trace);
+        put_executions(record, i + 1, &trace);
         bn_text_free(&name);
     }
-    bn_text_puts(out, "\n]}\n");
-    free(text);
-    json_decref(other);
+    res_trace_tail(&trace);
+    bn_text *out = res_export_add(export, "%s", "");
+    if (export->failed)
+        bn_text_free(&trace.text);
+    else
+        *out = trace.text;
 }

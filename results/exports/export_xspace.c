@@ -13,15 +13,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "results/exports/xspace.pb-c.h"
+#include "results/traces/xspace.h"
 
-typedef Bench__Export__Space space_message;
-typedef Bench__Export__Plane plane_message;
-typedef Bench__Export__Line line_message;
-typedef Bench__Export__Event event_message;
-typedef Bench__Export__Stat stat_message;
-typedef Bench__Export__Name name_message;
-typedef Bench__Export__NameEntry entry_message;
+typedef res_xspace builder;
+typedef Bench__Trace__Space space_message;
+typedef Bench__Trace__Plane plane_message;
+typedef Bench__Trace__Line line_message;
+typedef Bench__Trace__Event event_message;
+typedef Bench__Trace__Stat stat_message;
 
 /* Names of stats. */
 enum { STAT_STEP = 1, STAT_RECORD, STAT_LABEL, STAT_BUILD, STAT_ABOUT, STAT_PROVENANCE, STAT_END };
@@ -39,131 +38,17 @@ enum { NAME_WARMUP = 1, NAME_STEP, NAME_PARTS };
 /* Of the host's plane: steps, ledger, executions. */
 #define LINES 3
 
-/* ---- messages ------------------------------------------------------------------------ */
-
-/* The memory of a message being built. */
-typedef struct builder {
-    bn_arena *memory;
-    bool failed;
-} builder;
-
-/* Zeros for COUNT items; NULL without memory. */
-static void *take(builder *b, size_t count, size_t size)
-{
-    void *items = b->failed ? NULL : bn_arena_zalloc(b->memory, (count + 1) * size);
-    b->failed = b->failed || !items;
-    return items;
-}
-
-static char *take_text(builder *b, const char *text)
-{
-    char *copy = b->failed ? NULL : bn_arena_strdup(b->memory, text);
-    b->failed = b->failed || !copy;
-    return copy;
-}
-
-/* Adds ID with NAME to the COUNT entries of a plane's map. */
-static void add_name(builder *b, entry_message **entries, size_t *count, int64_t id,
-                     const char *name)
-{
-    entry_message *entry = take(b, 1, sizeof *entry);
-    name_message *value = take(b, 1, sizeof *value);
-    char *text = take_text(b, name);
-    if (b->failed)
-        return;
-    bench__export__name__init(value);
-    value->has_id = true;
-    value->id = id;
-    value->name = text;
-    bench__export__name_entry__init(entry);
-    entry->has_id = true;
-    entry->id = id;
-    entry->value = value;
-    entries[(*count)++] = entry;
-}
-
-/* A stat without a value; NULL without memory. */
-static stat_message *make_stat(builder *b, int64_t name)
-{
-    stat_message *stat = take(b, 1, sizeof *stat);
-    if (!stat)
-        return NULL;
-    bench__export__stat__init(stat);
-    stat->has_name_id = true;
-    stat->name_id = name;
-    return stat;
-}
-
-/* A plane with room for so many lines, names of events and stats; NULL without memory. */
-static plane_message *make_plane(builder *b, int64_t id, const char *name, size_t lines,
-                                 size_t events, size_t stats)
-{
-    plane_message *plane = take(b, 1, sizeof *plane);
-    if (!plane)
-        return NULL;
-    bench__export__plane__init(plane);
-    plane->has_id = true;
-    plane->id = id;
-    plane->name = take_text(b, name);
-    plane->lines = take(b, lines, sizeof *plane->lines);
-    plane->event_names = take(b, events, sizeof *plane->event_names);
-    plane->stat_names = take(b, stats, sizeof *plane->stat_names);
-    plane->stats = take(b, stats, sizeof *plane->stats);
-    return b->failed ? NULL : plane;
-}
-
 /* Adds a line to the plane, with room for MOST events. Its name says where it was not measured on
  * hardware. */
 static line_message *add_line(builder *b, plane_message *plane, const res_record *record,
                               const char *what, size_t most)
 {
     char name[96];
-    line_message *line = take(b, 1, sizeof *line);
-    if (!line)
-        return NULL;
     snprintf(name, sizeof name, "bench %s%s", what, record->simulated ? " (simulated)" : "");
-    bench__export__line__init(line);
-    line->has_id = true;
-    line->id = (int64_t)plane->n_lines + 1;
-    line->name = line->display_name = take_text(b, name);
-    line->events = take(b, most, sizeof *line->events);
-    plane->lines[plane->n_lines++] = line;
-    return b->failed ? NULL : line;
-}
-
-/* Adds an event and returns it, without stats; NULL without memory. */
-static event_message *add_event(builder *b, line_message *line, size_t name, uint64_t start_ns,
-                                uint64_t duration_ns)
-{
-    event_message *event = take(b, 1, sizeof *event);
-    if (!event)
-        return NULL;
-    bench__export__event__init(event);
-    event->has_name_id = event->has_offset_ps = event->has_duration_ps = true;
-    event->name_id = (int64_t)name;
-    event->offset_ps = (int64_t)(start_ns * 1000);
-    event->duration_ps = (int64_t)(duration_ns * 1000);
-    line->events[line->n_events++] = event;
-    return event;
+    return res_xspace_add_line(b, plane, name, most);
 }
 
 /* ---- the host's plane ------------------------------------------------------------------ */
-
-/* Adds a measured step, with its number. */
-static void add_step(builder *b, line_message *line, uint64_t start_ns, uint64_t duration_ns,
-                     size_t step)
-{
-    event_message *event = add_event(b, line, NAME_STEP, start_ns, duration_ns);
-    stat_message *stat = make_stat(b, STAT_STEP);
-    stat_message **stats = take(b, 1, sizeof(stat_message *));
-    if (b->failed)
-        return;
-    stat->has_int_value = true;
-    stat->int_value = (int64_t)step;
-    stats[0] = stat;
-    event->stats = stats;
-    event->n_stats = 1;
-}
 
 static void add_steps(builder *b, plane_message *plane, const res_record *record)
 {
@@ -174,16 +59,18 @@ static void add_steps(builder *b, plane_message *plane, const res_record *record
         add_line(b, plane, record, "steps", record->warmup_count + record->step_count);
     line_message *ledger = add_line(b, plane, record, "ledger", parts);
     for (size_t i = 0; !b->failed && i < record->warmup_count; i++) {
-        add_event(b, steps, NAME_WARMUP, now, record->warmup_wall_ns[i]);
+        res_xspace_add_event(b, steps, NAME_WARMUP, now, record->warmup_wall_ns[i]);
         now += record->warmup_wall_ns[i];
     }
     for (size_t i = 0; !b->failed && i < record->step_count; i++) {
         uint64_t part_start = now;
-        add_step(b, steps, now, record->wall_ns[i], i);
+        event_message *step = res_xspace_add_event(b, steps, NAME_STEP, now, record->wall_ns[i]);
+        if (step)
+            res_xspace_set_stat(b, step, STAT_STEP, (int64_t)i);
         for (size_t p = 0; p < BN_PART_COUNT && ledger_known; p++) {
             uint64_t part_ns = record->part_ns[i * BN_PART_COUNT + p];
             if (part_ns > 0)
-                add_event(b, ledger, NAME_PARTS + p, part_start, part_ns);
+                res_xspace_add_event(b, ledger, NAME_PARTS + p, part_start, part_ns);
             part_start += part_ns;
         }
         now += record->wall_ns[i];
@@ -199,10 +86,10 @@ static void add_executions(builder *b, plane_message *plane, const res_record *r
     line_message *line = add_line(b, plane, record, "executions alone", samples);
     for (size_t x = 0; !b->failed && x < record->execution_count; x++) {
         const res_execution *execution = &record->executions[x];
-        add_name(b, plane->event_names, &plane->n_event_names, (int64_t)(NAME_GRAPHS + x),
-                 execution->graph);
+        res_xspace_add_name(b, plane->event_names, &plane->n_event_names,
+                            (int64_t)(NAME_GRAPHS + x), execution->graph);
         for (size_t i = 0; i < execution->pjrt_count; i++) {
-            add_event(b, line, NAME_GRAPHS + x, now, execution->pjrt_ns[i]);
+            res_xspace_add_event(b, line, NAME_GRAPHS + x, now, execution->pjrt_ns[i]);
             now += execution->pjrt_ns[i];
         }
     }
@@ -210,13 +97,13 @@ static void add_executions(builder *b, plane_message *plane, const res_record *r
 
 static void add_text(builder *b, plane_message *plane, int64_t name, const char *text)
 {
-    stat_message *stat = make_stat(b, name);
-    char *copy = take_text(b, text);
+    stat_message *stat = res_xspace_make_stat(b, name);
+    char *copy = res_xspace_take_text(b, text);
     if (b->failed)
         return;
     stat->text = copy;
     plane->stats[plane->n_stats++] = stat;
-    add_name(b, plane->stat_names, &plane->n_stat_names, name, stat_names[name]);
+    res_xspace_add_name(b, plane->stat_names, &plane->n_stat_names, name, stat_names[name]);
 }
 
 static void add_texts(builder *b, plane_message *plane, const res_record *record)
@@ -225,7 +112,8 @@ static void add_texts(builder *b, plane_message *plane, const res_record *record
     json_t *provenance = res_export_provenance(record);
     char *text = provenance ? json_dumps(provenance, JSON_COMPACT | RES_JSON_SHOWN) : NULL;
     res_export_label(record, &label);
-    add_name(b, plane->stat_names, &plane->n_stat_names, STAT_STEP, stat_names[STAT_STEP]);
+    res_xspace_add_name(b, plane->stat_names, &plane->n_stat_names, STAT_STEP,
+                        stat_names[STAT_STEP]);
     add_text(b, plane, STAT_RECORD, record->id);
     add_text(b, plane, STAT_LABEL, label.data ? label.data : "");
     add_text(b, plane, STAT_BUILD, res_plugin_sha256(record));
@@ -239,15 +127,15 @@ static void add_texts(builder *b, plane_message *plane, const res_record *record
 
 static plane_message *make_host(builder *b, const res_record *record)
 {
-    plane_message *plane =
-        make_plane(b, 1, "/host:CPU", LINES, NAME_GRAPHS + record->execution_count, STAT_END);
+    plane_message *plane = res_xspace_make_plane(b, 1, "/host:CPU", LINES,
+                                                 NAME_GRAPHS + record->execution_count, STAT_END);
     if (!plane)
         return NULL;
-    add_name(b, plane->event_names, &plane->n_event_names, NAME_WARMUP, "warm-up step");
-    add_name(b, plane->event_names, &plane->n_event_names, NAME_STEP, "step");
+    res_xspace_add_name(b, plane->event_names, &plane->n_event_names, NAME_WARMUP, "warm-up step");
+    res_xspace_add_name(b, plane->event_names, &plane->n_event_names, NAME_STEP, "step");
     for (int p = 0; p < BN_PART_COUNT; p++)
-        add_name(b, plane->event_names, &plane->n_event_names, NAME_PARTS + p,
-                 bn_part_name((bn_part)p));
+        res_xspace_add_name(b, plane->event_names, &plane->n_event_names, NAME_PARTS + p,
+                            bn_part_name((bn_part)p));
     add_steps(b, plane, record);
     add_executions(b, plane, record);
     add_texts(b, plane, record);
@@ -276,38 +164,26 @@ static plane_message *make_session(builder *b, const res_record *record)
     static const char *const names[] = {"profile_start_time", "profile_stop_time"};
     const uint64_t start_ns = (uint64_t)(res_export_time(record) * 1e9);
     const uint64_t times[] = {start_ns, start_ns + length_ns(record)};
-    plane_message *plane = make_plane(b, 2, "Task Environment", 0, 0, 2);
+    plane_message *plane = res_xspace_make_plane(b, 2, "Task Environment", 0, 0, 2);
     for (int i = 0; plane && i < 2 && start_ns > 0; i++) {
-        stat_message *stat = make_stat(b, i + 1);
+        stat_message *stat = res_xspace_make_stat(b, i + 1);
         if (!stat)
             return NULL;
         stat->has_uint_value = true;
         stat->uint_value = times[i];
         plane->stats[plane->n_stats++] = stat;
-        add_name(b, plane->stat_names, &plane->n_stat_names, i + 1, names[i]);
+        res_xspace_add_name(b, plane->stat_names, &plane->n_stat_names, i + 1, names[i]);
     }
     return plane;
 }
 
 /* ---- files -------------------------------------------------------------------------------- */
 
-/* A buffer for libprotobuf-c that appends to OUT. */
-typedef struct sink {
-    ProtobufCBuffer base;
-    bn_text *out;
-} sink;
-
-static void append(ProtobufCBuffer *buffer, size_t length, const uint8_t *bytes)
-{
-    bn_text_append(((sink *)(void *)buffer)->out, (const char *)bytes, length);
-}
-
 static void put_space(builder *b, const res_record *record, bn_text *out)
 {
     bn_text name = {0}, label = {0};
     plane_message *planes[] = {make_host(b, record), make_session(b, record)};
-    space_message space = BENCH__EXPORT__SPACE__INIT;
-    sink to = {.base = {.append = append}, .out = out};
+    space_message space = BENCH__TRACE__SPACE__INIT;
     res_export_name(record, ':', &name);
     res_export_label(record, &label);
     space.planes = planes;
@@ -318,7 +194,7 @@ static void put_space(builder *b, const res_record *record, bn_text *out)
     space.n_hosts = 1;
     out->failed = out->failed || b->failed || name.failed || label.failed;
     if (!out->failed)
-        bench__export__space__pack_to_buffer(&space, &to.base);
+        res_xspace_pack(&space, out);
     bn_text_free(&name);
     bn_text_free(&label);
 }

@@ -24,34 +24,54 @@
 /* What is asked of step I. */
 typedef double value_of(const rec_steps *steps, size_t i, double with);
 
-/* The median of all steps, with an interval over batches. */
-static res_interval over_steps(const rec_steps *s, value_of *of, double with)
+/* The means of cycles of VALUES, one a step, into SAMPLES. */
+static void take_samples(const rec_steps *s, const double *values, double *samples, size_t count)
+{
+    const size_t cycle = rec_cycle(s);
+    for (size_t i = 0; i < count; i++) {
+        samples[i] = 0;
+        for (size_t k = 0; k < cycle; k++)
+            samples[i] += values[i * cycle + k] / (double)cycle;
+    }
+}
+
+res_interval rec_steps_interval(const rec_steps *s, const double *values)
 {
     const double nan = (double)NAN;
-    double batches[BATCHES], *values = malloc((2 * s->count + 2) * sizeof *values);
-    const size_t cycle = rec_cycle(s), samples = rec_steps_samples(s);
+    const size_t samples = rec_steps_samples(s);
+    double batches[BATCHES], *room = malloc((2 * samples + 2) * sizeof *room);
     size_t count = samples / LEAST_BATCH;
     res_interval out = {nan, nan, nan};
-    if (!values)
+    if (!room)
         return out;
-    for (size_t i = 0; i < samples; i++) {
-        values[i] = 0;
-        for (size_t k = 0; k < cycle; k++)
-            values[i] += of(s, i * cycle + k, with) / (double)cycle;
-    }
+    take_samples(s, values, room, samples);
     count = count > BATCHES ? BATCHES : count;
     for (size_t b = 0; b < count; b++) {
         const size_t from = samples * b / count, to = samples * (b + 1) / count;
         for (size_t i = from; i < to; i++)
-            values[samples + i - from] = values[i];
-        batches[b] = res_median(values + samples, to - from);
+            room[samples + i - from] = room[i];
+        batches[b] = res_median(room + samples, to - from);
     }
-    out.estimate = res_median(values, samples);
-    free(values);
+    out.estimate = res_median(room, samples);
+    free(room);
     const res_estimate estimate = res_estimate_of(batches, count);
     const double half = res_estimate_half(&estimate, 0.05);
     out.low = out.estimate - half;
     out.high = out.estimate + half;
+    return out;
+}
+
+/* The same of what OF says of each step. */
+static res_interval over_steps(const rec_steps *s, value_of *of, double with)
+{
+    const double nan = (double)NAN;
+    double *values = malloc((s->count + 1) * sizeof *values);
+    res_interval out = {nan, nan, nan};
+    for (size_t i = 0; values && i < s->count; i++)
+        values[i] = of(s, i, with);
+    if (values)
+        out = rec_steps_interval(s, values);
+    free(values);
     return out;
 }
 

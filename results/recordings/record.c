@@ -325,12 +325,130 @@ static json_t *recording_json(const rec_steps *steps)
                      "skipped_slots", (json_int_t)p->skipped, "stop", (int)p->stop);
 }
 
+/* ---- phases ---------------------------------------------------------------------------------- */
+
+/* From when to when the program ran, as far as anybody can tell. What is said of a program that had
+ * several processes says nothing of this one. */
+static void find_ends(const rec_recording *recording, const rec_process *p,
+                      const rec_naming *naming, uint64_t *begun, uint64_t *ended)
+{
+    const json_t *told = json_object_get(recording->about, "ended");
+    const bool alone = recording->process_count == 1;
+    *begun = naming->begun_ns;
+    *ended = naming->ended_ns;
+    if (!*begun && alone)
+        *begun = (uint64_t)json_integer_value(json_object_get(told, "begun_ns"));
+    if (!*ended && alone)
+        *ended = (uint64_t)json_integer_value(json_object_get(told, "ended_ns"));
+    if (*begun == 0 || *begun > p->begin_ns)
+        *begun = p->begin_ns;
+    if (*ended < p->last_ns || *ended > INT64_MAX)
+        *ended = p->last_ns;
+}
+
+/* For how long something was compiled between FROM and TO. Calls are in order of their begins. */
+static uint64_t compiled_ns(const rec_process *p, uint64_t from, uint64_t to)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < p->call_count; i++) {
+        const rec_call *c = &p->calls[i];
+        const uint64_t begin = c->begin_ns > from ? c->begin_ns : from;
+        const uint64_t end = c->end_ns < to ? c->end_ns : to;
+        if (c->kind != REC_CALL_COMPILE || end <= begin)
+            continue;
+        sum += end - begin;
+        from = end;
+    }
+    return sum;
+}
+
+static uint64_t less(uint64_t a, uint64_t b)
+{
+    return a > b ? a - b : 0;
+}
+
+/* How much of BEGIN to END lies within the steps of STEPS; *AT, 0 at first, is the first of them
+ * that may reach there, for times that ascend. */
+static uint64_t within_steps_ns(const rec_steps *steps, uint64_t begin, uint64_t end, size_t *at)
+{
+    uint64_t sum = 0;
+    while (*at < steps->count && steps->list[*at].begin_ns + steps->list[*at].wall_ns <= begin)
+        *at += 1;
+    for (size_t k = *at; k < steps->count && steps->list[k].begin_ns < end; k++) {
+        const rec_step *s = &steps->list[k];
+        const uint64_t over = s->begin_ns + s->wall_ns;
+        sum += less(end < over ? end : over, begin > s->begin_ns ? begin : s->begin_ns);
+    }
+    return sum;
+}
+
+/* Of compile calls between FROM and TO the part that lies within steady steps, in one pass. */
+static uint64_t compiled_in_steps_ns(const rec_steps *steps, uint64_t from, uint64_t to)
+{
+    const rec_process *p = steps->process;
+    uint64_t sum = 0;
+    size_t at = 0;
+    for (size_t i = 0; i < p->call_count && p->calls[i].begin_ns < to; i++) {
+        const rec_call *c = &p->calls[i];
+        const uint64_t begin = c->begin_ns > from ? c->begin_ns : from;
+        if (c->kind != REC_CALL_COMPILE || c->end_ns <= begin)
+            continue;
+        sum += within_steps_ns(steps, begin, c->end_ns, &at);
+        from = c->end_ns;
+    }
+    return sum;
+}
+
+/* What became of the wall time of the steady steps: what the device waited for. Without clocks of
+ * the CPU nobody knows whether the host worked. */
+static json_t *phases_of_steps(const rec_steps *steps)
+{
+    uint64_t wall = 0, busy = 0, gap[REC_PART_COUNT] = {0};
+    for (size_t i = 0; i < steps->count; i++) {
+        wall += steps->list[i].wall_ns;
+        busy += steps->list[i].busy_ns;
+        for (int part = 0; part < REC_PART_COUNT; part++)
+            gap[part] += steps->list[i].gap_ns[part];
+    }
+    const uint64_t host = gap[REC_PART_HOST], idle = gap[REC_PART_IDLE];
+    return json_pack("{sI so sI sI sI sI sI}", "wall_ns", (json_int_t)wall, "device_ns",
+                     steps->completions ? json_integer((json_int_t)busy) : json_null(), "input_ns",
+                     (json_int_t)gap[REC_PART_TRANSFER], "tracing_ns",
+                     (json_int_t)(steps->cpu_clocks ? host : 0), "compile_ns",
+                     (json_int_t)gap[REC_PART_COMPILE], "overhead_ns",
+                     (json_int_t)(gap[REC_PART_DISPATCH] + gap[REC_PART_WAIT]), "idle_ns",
+                     (json_int_t)(steps->cpu_clocks ? idle : idle + host));
+}
+
+/* What the process did when, as results/findings/goodput.h has it (new reference). */
+static json_t *phases_json(const rec_recording *recording, const rec_steps *steps,
+                           const rec_naming *naming)
+{
+    const rec_process *p = steps->process;
+    const rec_step *last = &steps->list[steps->count - 1];
+    const uint64_t steady = steps->list[0].begin_ns, over = last->begin_ns + last->wall_ns;
+    const uint64_t ran = p->executions[0].begin_ns, first = ran < steady ? ran : steady;
+    uint64_t begun, ended;
+    find_ends(recording, p, naming, &begun, &ended);
+    json_t *of_steps = phases_of_steps(steps);
+    const uint64_t compiled =
+        less(compiled_ns(p, begun, ended), compiled_in_steps_ns(steps, steady, over));
+    return json_pack("{sI sI sI sI sI sI sO so}", "wall_ns", (json_int_t)less(ended, begun),
+                     "others_ns", (json_int_t)0, "initialization_ns",
+                     (json_int_t)less(p->first_ns, begun), "preparation_ns",
+                     (json_int_t)less(less(first, p->first_ns), compiled_ns(p, p->first_ns, first)),
+                     "compile_ns", (json_int_t)compiled, "warmup_ns",
+                     (json_int_t)less(less(steady, first), compiled_ns(p, first, steady)),
+                     "measuring_ns", json_object_get(of_steps, "wall_ns"), "steps", of_steps);
+}
+
 static bn_code fill_provenance(const rec_recording *recording, const rec_steps *steps,
-                               res_record *record, bn_status *st)
+                               const rec_naming *naming, res_record *record, bn_status *st)
 {
     json_t *made =
-        json_pack("{s:o, s:o, s:o}", "runtime", runtime_json(recording, steps), "host",
-                  object_in(recording->about, "host"), "recording", recording_json(steps));
+        json_pack("{s:o, s:o, s:o, s:o}", "runtime", runtime_json(recording, steps), "host",
+                  object_in(recording->about, "host"), "recording", recording_json(steps), "phases",
+                  phases_json(recording, steps, naming));
     if (!made)
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a provenance");
     json_decref(record->provenance);
@@ -388,7 +506,7 @@ bn_code rec_record_make(const rec_recording *recording, const rec_steps *steps,
     if (code == BN_OK)
         code = fill_executions(steps, fresh, st);
     if (code == BN_OK)
-        code = fill_provenance(recording, steps, fresh, st);
+        code = fill_provenance(recording, steps, naming, fresh, st);
     if (code == BN_OK)
         code = make_id(steps, fresh, st);
     if (code == BN_OK)

@@ -370,6 +370,9 @@ rec_figure rec_steps_busy(const rec_steps *steps);
 rec_figure rec_steps_part(const rec_steps *steps, rec_part part);
 rec_figure rec_steps_gap(const rec_steps *steps, rec_part part);
 
+/* The median of VALUES, one of each steady step, with the interval of the answer, below. */
+res_interval rec_steps_interval(const rec_steps *steps, const double *values);
+
 /* ---- the answer ------------------------------------------------------------------------- */
 
 typedef enum rec_verdict {
@@ -400,6 +403,10 @@ rec_answer rec_answer_make(const rec_steps *steps);
 
 /* Appends the answer in sentences, a line each, with their assumptions. */
 void rec_answer_put(const rec_steps *steps, const rec_answer *answer, bn_text *out);
+
+/* Appends a time with three digits, "12.3 ms"; with its bounds, "12.3 ms [12.1 ms, 12.6 ms]". */
+void rec_time_put(bn_text *out, double ns);
+void rec_interval_put(bn_text *out, res_interval ns);
 
 /* {"steps", "executions_per_step", "ledger", "programs", "verdict", ...} as docs/steps.md says (new
  * reference); NULL without memory. */

@@ -5,6 +5,7 @@
  * times are of one clock.
  */
 #include "results/recordings/views.h"
+#include "results/traces/traces.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,113 +14,42 @@
 
 /* Processes of the trace. */
 enum { HOST = 1, DEVICES = 2, STEPS = 3 };
-/* Bytes that are kept before they are written. */
-#define ROOM (1 << 20)
 
-/* A timeline that is being written. The first failure sticks in ST. */
+/* A timeline that is being written. */
 typedef struct timeline {
     const rec_process *process;
-    const rec_steps *steps;  /* or NULL */
-    uint64_t from_ns, to_ns; /* what is shown begins within; times count from FROM_NS */
-    char **names;            /* of programs, quoted: [program_count] */
-    uint64_t *busy_until;    /* of each device, and of an unknown one at the end */
-    bn_writer *writer;
-    bn_text text;
-    bool some; /* an event was written */
-    bn_status *st;
-    bn_code code;
+    const rec_steps *steps; /* or NULL */
+    res_trace trace;
+    uint64_t to_ns;       /* what is shown begins from TRACE's FROM_NS to here */
+    char **names;         /* of programs, quoted: [program_count] */
+    uint64_t *busy_until; /* of each device, and of an unknown one at the end */
 } timeline;
-
-/* ---- text ----------------------------------------------------------------------------------- */
-
-/* TEXT as a JSON string (malloc). */
-static char *quoted(const char *text)
-{
-    json_t *json = res_json_text(text);
-    char *dump = json ? json_dumps(json, JSON_ENCODE_ANY | JSON_ENSURE_ASCII) : NULL;
-    json_decref(json);
-    return dump;
-}
-
-static void flush(timeline *t)
-{
-    if (t->code == BN_OK && t->text.failed)
-        t->code = bn_fail(t->st, BN_OUT_OF_MEMORY, "no memory for a timeline");
-    if (t->code == BN_OK && t->text.length > 0)
-        t->code = bn_writer_add(t->writer, t->text.data, t->text.length, t->st);
-    bn_text_clear(&t->text);
-}
-
-/* Begins an event, which the caller ends with "}". */
-static void next_event(timeline *t)
-{
-    if (t->text.length > ROOM)
-        flush(t);
-    bn_text_puts(&t->text, t->some ? ",\n{" : "\n{");
-    t->some = true;
-}
-
-/* "NAME":12.345: a time in microseconds, to the nanosecond. */
-static void put_us(timeline *t, const char *name, uint64_t ns)
-{
-    bn_text_printf(&t->text, ",\"%s\":%llu.%03u", name, (unsigned long long)(ns / 1000),
-                   (unsigned)(ns % 1000));
-}
-
-/* All of an event but its end. NAME is quoted. */
-static void put_event(timeline *t, const char *name, char kind, int process, uint64_t lane,
-                      uint64_t at_ns)
-{
-    next_event(t);
-    bn_text_printf(&t->text, "\"name\":%s,\"ph\":\"%c\",\"pid\":%d,\"tid\":%llu", name, kind,
-                   process, (unsigned long long)lane);
-    put_us(t, "ts", at_ns - t->from_ns);
-}
-
-/* A slice, all but its end. */
-static void put_slice(timeline *t, const char *name, int process, uint64_t lane, uint64_t begin_ns,
-                      uint64_t end_ns)
-{
-    put_event(t, name, 'X', process, lane, begin_ns);
-    put_us(t, "dur", end_ns > begin_ns ? end_ns - begin_ns : 0);
-}
-
-/* What a process or one of its lanes is called. */
-static void put_name(timeline *t, const char *what, int process, uint64_t lane, const char *name)
-{
-    char *text = quoted(name);
-    next_event(t);
-    bn_text_printf(&t->text,
-                   "\"name\":\"%s\",\"ph\":\"M\",\"pid\":%d,\"tid\":%llu,\"args\":{\"name\":%s}}",
-                   what, process, (unsigned long long)lane, text ? text : "\"\"");
-    free(text);
-}
 
 /* ---- what is shown -----------------------------------------------------------------------------
  */
 
 static bool shown(const timeline *t, uint64_t begin_ns)
 {
-    return begin_ns >= t->from_ns && begin_ns <= t->to_ns;
+    return begin_ns >= t->trace.from_ns && begin_ns <= t->to_ns;
 }
 
 /* Of a large recording the steady steps, else all of it. */
 static void choose_window(timeline *t)
 {
     const rec_process *p = t->process;
-    t->from_ns = UINT64_MAX;
+    t->trace.from_ns = UINT64_MAX;
     t->to_ns = UINT64_MAX;
     for (size_t i = 0; i < p->execution_count; i++)
-        if (p->executions[i].begin_ns < t->from_ns)
-            t->from_ns = p->executions[i].begin_ns;
+        if (p->executions[i].begin_ns < t->trace.from_ns)
+            t->trace.from_ns = p->executions[i].begin_ns;
     for (size_t i = 0; i < p->call_count; i++)
-        if (p->calls[i].begin_ns < t->from_ns)
-            t->from_ns = p->calls[i].begin_ns;
-    if (t->from_ns == UINT64_MAX)
-        t->from_ns = 0;
+        if (p->calls[i].begin_ns < t->trace.from_ns)
+            t->trace.from_ns = p->calls[i].begin_ns;
+    if (t->trace.from_ns == UINT64_MAX)
+        t->trace.from_ns = 0;
     const rec_steps *s = t->steps;
     if (s && s->count > 0 && p->execution_count + p->call_count >= REC_TIMELINE_WHOLE) {
-        t->from_ns = s->list[0].begin_ns;
+        t->trace.from_ns = s->list[0].begin_ns;
         t->to_ns = s->list[s->count - 1].begin_ns + s->list[s->count - 1].wall_ns;
     }
 }
@@ -140,21 +70,21 @@ static void put_names(timeline *t)
     char text[600];
     snprintf(text, sizeof text, "host, process %u%s%.400s", p->pid, p->framework[0] ? ", " : "",
              p->framework);
-    put_name(t, "process_name", HOST, 0, text);
-    put_name(t, "process_name", DEVICES, 0, "devices");
+    res_trace_name(&t->trace, "process_name", HOST, 0, text);
+    res_trace_name(&t->trace, "process_name", DEVICES, 0, "devices");
     if (t->steps)
-        put_name(t, "process_name", STEPS, 0, "steady steps");
+        res_trace_name(&t->trace, "process_name", STEPS, 0, "steady steps");
     for (size_t i = 0; i < p->thread_count; i++) {
         snprintf(text, sizeof text, "%.200s%s",
                  p->threads[i].name[0] ? p->threads[i].name : "thread",
                  i == p->main_thread ? " (main)" : "");
-        put_name(t, "thread_name", HOST, p->threads[i].number, text);
+        res_trace_name(&t->trace, "thread_name", HOST, p->threads[i].number, text);
     }
     for (size_t i = 0; i <= p->device_count; i++) {
         if (i == p->device_count && t->busy_until[i] == 0 && i > 0)
             continue;
         snprintf(text, sizeof text, "%.400s", i < p->device_count ? p->devices[i].text : "unknown");
-        put_name(t, "thread_name", DEVICES, i + 1, text);
+        res_trace_name(&t->trace, "thread_name", DEVICES, i + 1, text);
     }
 }
 
@@ -176,16 +106,16 @@ static void put_span(timeline *t, const rec_execution *x, size_t index)
         return;
     const size_t device = device_of(t, span->device);
     const uint64_t lane = device + 1, before = t->busy_until[device];
-    if (before > 0 && span->start_ns > before && before >= t->from_ns) {
-        put_slice(t, "\"gap\"", DEVICES, lane, before, span->start_ns);
-        bn_text_puts(&t->text, ",\"cname\":\"grey\"}");
+    if (before > 0 && span->start_ns > before && before >= t->trace.from_ns) {
+        res_trace_slice(&t->trace, "\"gap\"", DEVICES, lane, before, span->start_ns);
+        bn_text_puts(&t->trace.text, ",\"cname\":\"grey\"}");
     }
-    put_slice(t, name_of(t, x->program), DEVICES, lane, span->start_ns, span->complete_ns);
-    bn_text_printf(&t->text, ",\"args\":{\"execution\":%llu}}", (unsigned long long)x->number);
-    put_event(t, "\"dispatch\"", 's', HOST, lane_of_thread(t, x->thread), x->begin_ns);
-    bn_text_printf(&t->text, ",\"cat\":\"dispatch\",\"id\":%zu}", index + 1);
-    put_event(t, "\"dispatch\"", 'f', DEVICES, lane, span->start_ns);
-    bn_text_printf(&t->text, ",\"cat\":\"dispatch\",\"bp\":\"e\",\"id\":%zu}", index + 1);
+    res_trace_slice(&t->trace, name_of(t, x->program), DEVICES, lane, span->start_ns,
+                    span->complete_ns);
+    bn_text_printf(&t->trace.text, ",\"args\":{\"execution\":%llu}}",
+                   (unsigned long long)x->number);
+    res_trace_flow(&t->trace, false, HOST, lane_of_thread(t, x->thread), x->begin_ns, index + 1);
+    res_trace_flow(&t->trace, true, DEVICES, lane, span->start_ns, index + 1);
     if (span->complete_ns > before)
         t->busy_until[device] = span->complete_ns;
 }
@@ -199,9 +129,9 @@ static void put_executions(timeline *t)
             continue;
         const rec_program *program =
             x->program < p->program_count ? &p->programs[x->program] : NULL;
-        put_slice(t, name_of(t, x->program), HOST, lane_of_thread(t, x->thread), x->begin_ns,
-                  x->end_ns);
-        bn_text_printf(&t->text,
+        res_trace_slice(&t->trace, name_of(t, x->program), HOST, lane_of_thread(t, x->thread),
+                        x->begin_ns, x->end_ns);
+        bn_text_printf(&t->trace.text,
                        ",\"cat\":\"execute\",\"args\":{\"execution\":%llu,\"hash\":\"%s\","
                        "\"arguments\":%u,\"results\":%u%s}}",
                        (unsigned long long)x->number, program ? program->hash : "", x->arguments,
@@ -230,9 +160,9 @@ static void put_transfer(timeline *t, const rec_call *call, size_t index)
     static const char kinds[] = {'b', 'e'};
     const uint64_t times[] = {call->begin_ns, call->complete_ns};
     for (int i = 0; i < 2; i++) {
-        put_event(t, call_name(call->kind), kinds[i], HOST, lane_of_thread(t, call->thread),
-                  times[i]);
-        bn_text_printf(&t->text, ",\"cat\":\"transfer\",\"id\":%zu}", index + 1);
+        res_trace_event(&t->trace, call_name(call->kind), kinds[i], HOST,
+                        lane_of_thread(t, call->thread), times[i]);
+        bn_text_printf(&t->trace.text, ",\"cat\":\"transfer\",\"id\":%zu}", index + 1);
     }
 }
 
@@ -243,9 +173,9 @@ static void put_calls(timeline *t)
         const rec_call *call = &p->calls[i];
         if (!shown(t, call->begin_ns))
             continue;
-        put_slice(t, call_name(call->kind), HOST, lane_of_thread(t, call->thread), call->begin_ns,
-                  call->end_ns);
-        bn_text_printf(&t->text, ",\"cat\":\"call\",\"args\":{\"bytes\":%llu%s%s%s}}",
+        res_trace_slice(&t->trace, call_name(call->kind), HOST, lane_of_thread(t, call->thread),
+                        call->begin_ns, call->end_ns);
+        bn_text_printf(&t->trace.text, ",\"cat\":\"call\",\"args\":{\"bytes\":%llu%s%s%s}}",
                        (unsigned long long)call->bytes,
                        call->kind == REC_CALL_COMPILE ? ",\"program\":" : "",
                        call->kind == REC_CALL_COMPILE ? name_of(t, call->program) : "",
@@ -263,12 +193,13 @@ static void put_steps(timeline *t)
         if (!shown(t, step->begin_ns))
             continue;
         snprintf(name, sizeof name, "\"step %zu\"", i);
-        put_slice(t, name, STEPS, 1, step->begin_ns, step->begin_ns + step->wall_ns);
-        bn_text_puts(&t->text, ",\"args\":{");
+        res_trace_slice(&t->trace, name, STEPS, 1, step->begin_ns, step->begin_ns + step->wall_ns);
+        bn_text_puts(&t->trace.text, ",\"args\":{");
         for (int part = 0; part < REC_PART_COUNT; part++)
-            bn_text_printf(&t->text, "%s\"%s_ns\":%llu", part ? "," : "",
+            bn_text_printf(&t->trace.text, "%s\"%s_ns\":%llu", part ? "," : "",
                            rec_part_name((rec_part)part), (unsigned long long)step->part_ns[part]);
-        bn_text_printf(&t->text, ",\"device_busy_ns\":%llu}}", (unsigned long long)step->busy_ns);
+        bn_text_printf(&t->trace.text, ",\"device_busy_ns\":%llu}}",
+                       (unsigned long long)step->busy_ns);
     }
 }
 
@@ -277,13 +208,14 @@ static void put_steps(timeline *t)
 
 static void put_head(timeline *t)
 {
+    static const char about[] =
+        "A recording of PJRT calls by bench. Times are of the machine's monotonic clock, from the "
+        "first event on. An execution begins with its call, or when the one before it on the same "
+        "device has ended.";
     const bool whole = t->to_ns == UINT64_MAX;
-    bn_text_printf(&t->text,
-                   "{\"displayTimeUnit\":\"ns\",\n\"otherData\":{\"about\":\"A recording of PJRT "
-                   "calls by bench. Times are of the machine's monotonic clock, from the first "
-                   "event on. An execution begins with its call, or when the one before it on the "
-                   "same device has ended.\",\"shown\":\"%s\",\"pid\":%u},\n\"traceEvents\":[",
-                   whole ? "all of the process" : "the steady steps only", t->process->pid);
+    res_trace_head(&t->trace, json_pack("{ss ss sI}", "about", about, "shown",
+                                        whole ? "all of the process" : "the steady steps only",
+                                        "pid", (json_int_t)t->process->pid));
 }
 
 static bool prepare(timeline *t)
@@ -296,7 +228,7 @@ static bool prepare(timeline *t)
     for (size_t i = 0; i < p->program_count; i++) {
         char text[48];
         snprintf(text, sizeof text, "program %.8s", p->programs[i].hash);
-        t->names[i] = quoted(p->programs[i].name[0] ? p->programs[i].name : text);
+        t->names[i] = res_trace_quote(p->programs[i].name[0] ? p->programs[i].name : text);
         if (!t->names[i])
             return false;
     }
@@ -309,34 +241,34 @@ static void release(timeline *t)
         free(t->names[i]);
     free(t->names);
     free(t->busy_until);
-    bn_text_free(&t->text);
+    bn_text_free(&t->trace.text);
 }
 
 bn_code rec_timeline_write(const rec_process *process, const rec_steps *steps, const char *path,
                            bool replace, bn_status *st)
 {
-    timeline t = {.process = process, .steps = steps, .st = st};
+    timeline t = {.process = process, .steps = steps, .trace = {.st = st}};
+    res_trace *out = &t.trace;
     /* Once more when it has got its name: then somebody else was faster. */
     if (!replace && access(path, F_OK) == 0)
         return bn_fail(st, BN_INVALID, "%s is there already: choose another file, or --force",
                        path);
-    t.code = bn_writer_begin(path, &t.writer, st);
-    if (t.code == BN_OK && !prepare(&t))
-        t.code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a timeline");
-    if (t.code == BN_OK) {
+    out->code = bn_writer_begin(path, &out->writer, st);
+    if (out->code == BN_OK && !prepare(&t))
+        out->code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a timeline");
+    if (out->code == BN_OK) {
         choose_window(&t);
         put_head(&t);
         put_executions(&t);
         put_calls(&t);
         put_steps(&t);
         put_names(&t);
-        bn_text_puts(&t.text, "\n]}\n");
-        flush(&t);
+        res_trace_tail(out);
     }
-    if (t.code == BN_OK)
-        t.code = bn_writer_finish(t.writer, replace, st);
+    if (out->code == BN_OK)
+        out->code = bn_writer_finish(out->writer, replace, st);
     else
-        bn_writer_drop(t.writer);
+        bn_writer_drop(out->writer);
     release(&t);
-    return t.code;
+    return out->code;
 }

@@ -5,8 +5,7 @@
 
 #include <math.h>
 
-/* A time with three digits: "12.3 ms". */
-static void put_time(bn_text *out, double ns)
+void rec_time_put(bn_text *out, double ns)
 {
     static const char *const units[] = {"ns", "us", "ms", "s"};
     size_t unit = 0;
@@ -20,16 +19,15 @@ static void put_time(bn_text *out, double ns)
                    ns, units[unit]);
 }
 
-/* "12.3 ms [12.1 ms, 12.6 ms]" */
-static void put_interval(bn_text *out, res_interval ns)
+void rec_interval_put(bn_text *out, res_interval ns)
 {
-    put_time(out, ns.estimate);
+    rec_time_put(out, ns.estimate);
     if (!isfinite(ns.low) || !isfinite(ns.high))
         return;
     bn_text_puts(out, " [");
-    put_time(out, ns.low > 0 ? ns.low : 0);
+    rec_time_put(out, ns.low > 0 ? ns.low : 0);
     bn_text_puts(out, ", ");
-    put_time(out, ns.high);
+    rec_time_put(out, ns.high);
     bn_text_puts(out, "]");
 }
 
@@ -64,7 +62,7 @@ static void put_gaps(const rec_steps *s, double wall_ns, bn_text *out)
             return;
         done[most] = true;
         bn_text_puts(out, n ? ", " : "");
-        put_time(out, largest);
+        rec_time_put(out, largest);
         bn_text_printf(out, " %s", doings[most]);
     }
 }
@@ -99,7 +97,7 @@ static void put_verdict(const rec_steps *s, const rec_answer *a, bn_text *out)
         return;
     }
     bn_text_printf(out, "the device works %.0f %% of the time and waits ", percent(a->busy_share));
-    put_time(out, wall - busy);
+    rec_time_put(out, wall - busy);
     bn_text_puts(out, " a step: ");
     put_gaps(s, wall, out);
     bn_text_puts(out, ".\n");
@@ -126,14 +124,14 @@ static void put_no_gaps(const rec_answer *a, bn_text *out)
     if (isnan(a->no_gaps_ns.estimate))
         return;
     bn_text_puts(out, "Without host gaps a step would take ");
-    put_interval(out, a->no_gaps_ns);
+    rec_interval_put(out, a->no_gaps_ns);
     bn_text_puts(out, " in place of ");
-    put_interval(out, a->wall_ns);
+    rec_interval_put(out, a->wall_ns);
     bn_text_puts(out, ": the device's own time, if each execution were there before the device "
                       "had ended the one before, and took no longer then.");
     if (a->host_only_ns.estimate > a->no_gaps_ns.estimate) {
         bn_text_puts(out, " The host by itself needs ");
-        put_time(out, a->host_only_ns.estimate);
+        rec_time_put(out, a->host_only_ns.estimate);
         bn_text_puts(out, ", so overlapping alone would not get there: the host must do less, as "
                           "by capturing the step.");
     }
@@ -151,13 +149,13 @@ static void put_fused(const rec_answer *a, bn_text *out)
     }
     bn_text_printf(out, "With one execution in place of %u a step would take at least ",
                    a->executions);
-    put_interval(out, a->fused_ns);
+    rec_interval_put(out, a->fused_ns);
     if (a->executions > 2)
         bn_text_printf(out, ": %u times", a->executions - 1);
     else
         bn_text_puts(out, ": once");
     bn_text_puts(out, " the fixed cost of an execution less, which is at most ");
-    put_interval(out, a->overhead_ns);
+    rec_interval_put(out, a->overhead_ns);
     bn_text_puts(out, ", the call of the cheapest program here, its own work included. What a "
                       "compiler gains by fusing comes on top.\n");
 }

@@ -262,6 +262,9 @@ json_t *res_record_to_json(const res_record *record)
         json_object_set_new(object, "rounds", rounds_json(record));
     json_object_set_new(object, "ledger", ledger_json(record));
     json_object_set_new(object, "executions", executions_json(record));
+    const char *offload = res_offload_word(record, NULL, NULL);
+    if (offload[0])
+        json_object_set_new(object, "offload", json_string(offload));
     json_object_set_new(object, "counters", counters_json(record->counters));
     json_object_set_new(object, "step_counters", counters_json(record->step_counters));
     json_object_set_new(object, "loss", res_json_real(record->loss));

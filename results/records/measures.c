@@ -20,6 +20,29 @@ bool res_summary_good(const res_summary *summary)
     return summary->status == BN_OK && summary->steps > 0;
 }
 
+/* ---- memory on the host ----------------------------------------------------------- */
+
+const char *res_offload_word(const res_record *record, int64_t *asked, int64_t *found)
+{
+    int64_t wanted = 0, there = 0;
+    for (size_t i = 0; i < record->execution_count; i++) {
+        const res_execution *x = &record->executions[i];
+        if (x->offload_bytes == 0)
+            continue;
+        wanted += x->offload_bytes;
+        there = there < 0 || x->host_temp_bytes < 0 ? -1 : there + x->host_temp_bytes;
+    }
+    if (asked)
+        *asked = wanted;
+    if (found)
+        *found = there;
+    return wanted == 0       ? ""
+           : there < 0       ? "untold"
+           : there == 0      ? "dropped"
+           : there >= wanted ? "taken"
+                             : "in part";
+}
+
 /* ---- the ledger ------------------------------------------------------------------ */
 
 void res_part_series(const res_record *record, const bn_part *parts, size_t part_count,

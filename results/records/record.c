@@ -113,6 +113,7 @@ bn_code res_record_reserve_executions(res_record *record, size_t executions, bn_
         row->overhead_ns = row->overhead_low_ns = row->overhead_high_ns = (double)NAN;
         row->argument_bytes = row->result_bytes = row->temp_bytes = row->code_bytes = -1;
         row->peak_bytes = row->optimized_bytes = row->optimized_instructions = -1;
+        row->host_temp_bytes = -1;
         row->compiler_flops = row->compiler_bytes = (double)NAN;
     }
     free_executions(record);
@@ -123,10 +124,12 @@ bn_code res_record_reserve_executions(res_record *record, size_t executions, bn_
 
 /* ---- fields ------------------------------------------------------------------------ */
 
-#define FIELD(type, member, kind)                                                                  \
+#define FIELD_OF(type, member, kind, later)                                                        \
     {                                                                                              \
-#member, kind, offsetof(type, member), sizeof(((type *)0)->member), false                  \
+#member, kind, offsetof(type, member), sizeof(((type *)0)->member), later                  \
     }
+#define FIELD(type, member, kind)       FIELD_OF(type, member, kind, false)
+#define FIELD_LATER(type, member, kind) FIELD_OF(type, member, kind, true)
 
 const res_field res_execution_fields[] = {
     FIELD(res_execution, graph, RES_KIND_TEXT),
@@ -161,6 +164,8 @@ const res_field res_execution_fields[] = {
     FIELD(res_execution, optimized_bytes, RES_KIND_AMOUNT),
     FIELD(res_execution, optimized_instructions, RES_KIND_AMOUNT),
     FIELD(res_execution, plugin_fingerprint, RES_KIND_TEXT),
+    FIELD_LATER(res_execution, host_temp_bytes, RES_KIND_AMOUNT),
+    FIELD_LATER(res_execution, offload_bytes, RES_KIND_I64),
     {NULL, RES_KIND_TEXT, 0, 0, false},
 };
 

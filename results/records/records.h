@@ -67,7 +67,9 @@ typedef struct res_execution {
     bool from_disk;
     double flops, bytes; /* by our op table, per execution */
     int64_t argument_bytes, result_bytes, temp_bytes, code_bytes; /* compiler's; -1 unknown */
-    int64_t peak_bytes;                    /* compiler's, of memory at a time; -1 unknown */
+    int64_t peak_bytes;      /* compiler's, of memory at a time; -1 unknown */
+    int64_t host_temp_bytes; /* compiler's, of temporaries in the host's memory; -1 unknown */
+    int64_t offload_bytes;   /* stacks that the program asks into the host's memory */
     double compiler_flops, compiler_bytes; /* by the compiler's cost analysis; NaN unknown */
     /* Digest and size of the program that the compiler made of the text, and the plugin's
      * own fingerprint; "" and -1 where the plugin does not tell. */
@@ -130,7 +132,8 @@ typedef struct res_record {
      * A JSON object, owned by the record. This folder reads five of its members: "runtime"
      * (records of two builds are not compared), "host", "suite": {"repetition": ...},
      * "group" (res_group_id), and "front_end" of a framework that bench ran: {"versions",
-     * "script_sha256", "nodes_per_step": number or null, ...}. */
+     * "script_sha256", "nodes_per_step": number or null, ...}. "phases" says what the process did
+     * when (res_record_phases of findings/goodput.h). */
     json_t *provenance;
 } res_record;
 
@@ -164,6 +167,13 @@ BN_MUST_USE bn_code res_record_reserve_executions(res_record *record, size_t exe
 
 /* ---- figures of one record (measures.c) ------------------------------------ */
 
+/*
+ * What became of stacks that RECORD's programs ask into the host's memory (--offload), by the
+ * compiler's memory statistics: "taken", "in part", "dropped", "untold" where the runtime states
+ * none; "" where nothing was asked. A runtime that refuses them fails to compile. ASKED and FOUND
+ * (NULL allowed) get the bytes asked, and those of temporaries there, -1 where untold.
+ */
+const char *res_offload_word(const res_record *record, int64_t *asked, int64_t *found);
 /* Whether RECORD is of a run that succeeded and has measured steps. */
 bool res_record_good(const res_record *record);
 
@@ -252,8 +262,9 @@ int res_group_process(const res_record *record);
 /* Whether both were measured under like conditions: host, processor, cores, kernel, governor,
  * version of bench, pinning, options of the runtime, flags of the compiler, and the variables of
  * the environment that change what runs: XLA_FLAGS, LIBTPU_INIT_ARGS, MALLOC_..., GLIBC_TUNABLES
- * and LD_PRELOAD; of one front end also its versions and script. What a record does not say is like what another does not. Adds the words for
- * those that differ to DIFFERING, a text of SIZE bytes. */
+ * and LD_PRELOAD; of one front end also its versions and script. What a record does not say is like
+ * what another does not. Adds the words for those that differ to DIFFERING, a text of SIZE bytes.
+ */
 bool res_same_conditions(const res_record *a, const res_record *b, char *differing, size_t size);
 /* Digits that two records share where they are of one group, "" for none, or were measured under
  * like conditions: what a summary keeps of either. False without memory. */

@@ -61,4 +61,39 @@ double res_line_at(const res_line *line, double x);
  */
 res_interval res_crossing(const double *u, const double *v, size_t count);
 
+/* ---- padding to buckets (buckets.c) ------------------------------------------------------- */
+
+/* The lengths of rows are those of model_draw_batch (models/model.h), --lengths varying:
+ * log-normal, rounded, from RES_LEAST_TOKENS to MOST. The median is a share of MOST. */
+#define RES_LEAST_TOKENS  4
+#define RES_MEDIAN_SHARE  0.5
+#define RES_LENGTH_SPREAD 0.5
+/* More are not looked at. */
+#define RES_MOST_BUCKETS  64
+
+/* A run whose batches are padded, and the laws of its steps and compilations. */
+typedef struct res_padding {
+    double most;                        /* tokens of the longest row, a whole number */
+    double rows;                        /* of a batch, which is as long as its longest row */
+    double steps;                       /* of the run */
+    double step_base_ns, step_token_ns; /* a step of batches of LENGTH takes base + token
+                                           LENGTH; so does a compilation */
+    double compile_base_ns, compile_token_ns;
+} res_padding;
+
+/* Expectations over the run. */
+typedef struct res_padding_cost {
+    double programs;   /* that some step needs */
+    double length;     /* to which a batch is padded, tokens */
+    double compile_ns; /* of these programs */
+    double total_ns;   /* compilations and all steps */
+} res_padding_cost;
+
+/* Of BUCKETS lengths, evenly spaced up to MOST; 0: each batch has its own length. */
+res_padding_cost res_padding_of(const res_padding *padding, int buckets);
+/* What all steps take with BUCKETS beyond what they would at each batch's own length, ns. */
+double res_padding_waste(const res_padding *padding, int buckets);
+/* The number of buckets, at most RES_MOST_BUCKETS and MOST, whose total is least. */
+int res_padding_best(const res_padding *padding);
+
 #endif

@@ -157,6 +157,24 @@ res_figure res_share(res_interval share)
     return figure;
 }
 
+res_figure res_percent(double share)
+{
+    res_figure figure = {"not known"};
+    if (share > 0 && share < 0.0005)
+        snprintf(figure.text, sizeof figure.text, "< 0.1 %%");
+    else if (isfinite(share))
+        snprintf(figure.text, sizeof figure.text, "%.1f %%", 100 * share);
+    return figure;
+}
+
+res_figure res_percent_range(double low, double high)
+{
+    res_figure figure = {""};
+    if (isfinite(low) && isfinite(high))
+        snprintf(figure.text, sizeof figure.text, "[%.1f, %.1f]", 100 * low, 100 * high);
+    return figure;
+}
+
 res_figure res_size(int64_t bytes)
 {
     static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};

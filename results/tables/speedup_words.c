@@ -283,6 +283,25 @@ static void note_devices(const res_speedup *speedup, json_t *notes)
              &refused);
 }
 
+/* A row that says that activations are offloaded must not pass for it. */
+static void note_offload(const res_speedup *speedup, json_t *notes)
+{
+    named dropped = {0}, untold = {0};
+    for (size_t i = 0; i < speedup->count; i++) {
+        const res_speedup_row *row = &speedup->rows[i];
+        int64_t asked = 0, found = 0;
+        const char *word = row->record ? res_offload_word(row->record, &asked, &found) : "";
+        if (strcmp(word, "dropped") == 0 || strcmp(word, "in part") == 0)
+            name_row(speedup, row, &dropped, "(%s of %s)", res_size(found).text,
+                     res_size(asked).text);
+        else if (strcmp(word, "untold") == 0)
+            name_row(speedup, row, &untold, "%s", "");
+    }
+    add_note(notes, "The runtime did not put what was to be offloaded into the host's memory",
+             &dropped);
+    add_note(notes, "The runtime does not tell whether it offloads what it was asked to", &untold);
+}
+
 static void note_few(const res_speedup *speedup, json_t *notes)
 {
     named list = {0};
@@ -313,6 +332,7 @@ json_t *res_speedup_notes(const res_speedup *speedup)
     note_warmups(speedup, notes);
     note_neighbours(speedup, notes);
     note_devices(speedup, notes);
+    note_offload(speedup, notes);
     note_drift(speedup, notes);
     note_left_out(speedup, notes);
     note_dates(speedup, notes);

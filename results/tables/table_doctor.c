@@ -147,6 +147,15 @@ static void put_health(const res_speedup *speedup, res_format format, bn_text *o
 /* ---- the forms --------------------------------------------------------------------------------
  */
 
+/* "resnet18 train lazy: tracing 1309 nodes takes 13.7 ms [13.1, 14.2] a step, 35 % of it" */
+static void put_sentence(const res_speedup *speedup, const res_complaint *c, bn_text *out)
+{
+    res_speedup_name(speedup, &speedup->rows[c->row], out);
+    bn_text_puts(out, ": ");
+    put_subject(c, out);
+    put_cost(c, out);
+}
+
 static void put_sentences(const res_speedup *speedup, const res_complaint *list, size_t count,
                           res_format format, bn_text *out)
 {
@@ -154,10 +163,7 @@ static void put_sentences(const res_speedup *speedup, const res_complaint *list,
         const res_speedup_row *row = &speedup->rows[list[i].row];
         bn_text text = {0};
         bn_text_printf(&text, "%zu. ", i + 1);
-        res_speedup_name(speedup, row, &text);
-        bn_text_puts(&text, ": ");
-        put_subject(&list[i], &text);
-        put_cost(&list[i], &text);
+        put_sentence(speedup, &list[i], &text);
         bn_text_puts(&text, ". ");
         put_advice(&list[i], &row->record->experiment, &text);
         res_put_note(out, format, text.data ? text.data : "");
@@ -255,6 +261,25 @@ void res_table_doctor(const res_collection *all, res_format format, bn_text *out
         put_sentences(&speedup, list, *count, format, out);
     else
         put_grid(&speedup, list, *count, format, out);
+    free(list);
+    res_speedup_free(&speedup);
+}
+
+void res_put_first_complaint(const res_collection *all, bn_text *out)
+{
+    res_speedup speedup;
+    res_complaint *list = NULL;
+    size_t count = 0;
+    if (!res_speedup_make(all, &speedup)) {
+        out->failed = true;
+        return;
+    }
+    if (!res_doctor(&speedup, &list, &count))
+        out->failed = true;
+    else if (count > 0)
+        put_sentence(&speedup, &list[0], out);
+    if (count > 1)
+        bn_text_printf(out, "; %zu complaint%s more", count - 1, count == 2 ? "" : "s");
     free(list);
     res_speedup_free(&speedup);
 }

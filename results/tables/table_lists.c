@@ -1,7 +1,10 @@
-/* table_lists.c - the tables beside the speedup table: executions, ledger, compile, memory. They
- * have its rows, and their figures are of the same processes; what is no time is of the newest. */
+/* table_lists.c - the tables beside the speedup table: executions, ledger, goodput, compile,
+ * memory. They have its rows, and their figures are of the same processes; what is no time is of
+ * the newest. */
+#include "results/findings/goodput.h"
 #include "results/tables/tables_priv.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -175,6 +178,61 @@ static void list_ledger(const res_speedup_row *of, json_t *rows)
     free(room);
 }
 
+/* ---- goodput ---------------------------------------------------------------------- */
+
+/* Sets KEY_ns and KEY_share of ROW, or with WHOLE, which is not known, both to null. */
+static void put_part(json_t *row, const char *key, double ns, double whole)
+{
+    char name[64];
+    snprintf(name, sizeof name, "%s_ns", key);
+    json_object_set_new(row, name, res_json_real(whole > 0 ? ns : (double)NAN));
+    snprintf(name, sizeof name, "%s_share", key);
+    json_object_set_new(row, name, res_json_real(whole > 0 ? ns / whole : (double)NAN));
+}
+
+/* The same shares by the names that ml-goodput-measurement has: sums of ours. */
+static void put_badput(json_t *row, const res_goodput *g)
+{
+    char key[64];
+    for (int c = 0; c < RES_GOODPUT_CLASS_COUNT; c++) {
+        const char *name = res_goodput_badput((res_goodput_class)c);
+        double sum = 0;
+        for (int k = 0; k < RES_GOODPUT_CLASS_COUNT; k++)
+            if (strcmp(res_goodput_badput((res_goodput_class)k), name) == 0)
+                sum += g->sum.ns[k];
+        snprintf(key, sizeof key, "%s_share", name);
+        /* What is not told is a part of both. */
+        const bool untold = isnan(g->productive.estimate) &&
+                            (strcmp(name, res_goodput_badput(RES_GOODPUT_PRODUCTIVE)) == 0 ||
+                             strcmp(name, res_goodput_badput(RES_GOODPUT_UNTOLD)) == 0);
+        json_object_set_new(
+            row, key, res_json_real(g->processes && !untold ? sum / g->sum.wall_ns : (double)NAN));
+    }
+}
+
+static void list_goodput(const res_speedup_row *of, json_t *rows)
+{
+    res_goodput g;
+    if (of->pool.count == 0 || !res_goodput_make(of, &g))
+        return;
+    json_t *row = row_of("goodput", of, rows);
+    const double whole = g.processes > 0 ? g.sum.wall_ns : (double)NAN;
+    json_object_set_new(row, "told", json_integer((json_int_t)g.processes));
+    json_object_set_new(row, "device_of_others", json_integer((json_int_t)g.borrowed));
+    json_object_set_new(row, "wall_ns", res_json_real(whole));
+    json_object_set_new(row, "others_ns", res_json_real(whole > 0 ? g.others_ns : (double)NAN));
+    for (int c = 0; c < RES_GOODPUT_CLASS_COUNT; c++) {
+        const bool untold = isnan(g.productive.estimate) &&
+                            (c == RES_GOODPUT_PRODUCTIVE || c == RES_GOODPUT_OVERHEAD);
+        put_part(row, res_goodput_name((res_goodput_class)c), g.sum.ns[c],
+                 untold ? (double)NAN : whole);
+    }
+    put_part(row, "steps", g.sum.steps_ns, whole);
+    json_object_set_new(row, "productive_low_share", res_json_real(g.productive.low));
+    json_object_set_new(row, "productive_high_share", res_json_real(g.productive.high));
+    put_badput(row, &g);
+}
+
 /* ---- the tables --------------------------------------------------------------------- */
 
 typedef struct list_table {
@@ -209,6 +267,24 @@ static const res_column ledger_columns[] = {BN_LEDGER_PARTS(X){"sum", "sum", RES
                                             {"wall_mean", "mean wall", RES_CELL_TIME, false},
                                             {NULL, NULL, RES_CELL_TEXT, false}};
 #undef X
+
+static const res_column goodput_columns[] = {
+    {"told", "processes", RES_CELL_COUNT, false},
+    {"wall", "in all", RES_CELL_TIME, false},
+    {"productive", "productive", RES_CELL_PERCENT, false},
+    {"productive", "95 %", RES_CELL_PERCENTS, false},
+    {"initialization", "initialization", RES_CELL_LOSS, false},
+    {"preparation", "preparation", RES_CELL_LOSS, false},
+    {"compile", "compile", RES_CELL_LOSS, false},
+    {"warmup", "warm-up", RES_CELL_LOSS, false},
+    {"input", "input", RES_CELL_LOSS, false},
+    {"tracing", "tracing", RES_CELL_LOSS, false},
+    {"overhead", "overhead", RES_CELL_LOSS, false},
+    {"idle", "idle", RES_CELL_LOSS, false},
+    {"measuring", "measuring", RES_CELL_LOSS, false},
+    {"rest", "rest", RES_CELL_LOSS, false},
+    {"untold", "not told", RES_CELL_LOSS, false},
+    {NULL, NULL, RES_CELL_TEXT, false}};
 
 static const res_column compile_columns[] = {
     {"graph", "graph", RES_CELL_TEXT, false},         {"nodes", "nodes", RES_CELL_COUNT, false},
@@ -246,6 +322,18 @@ static const list_table tables[] = {
       "only, "
       "so means add up to the mean wall time, medians need not.",
       "sum: of the medians; an empty part is zero.", res_times_note}},
+    {"goodput",
+     "Goodput",
+     list_goodput,
+     goodput_columns,
+     {"in all: wall time of the processes, less what they did for other experiments beside this "
+      "one. All shares are of it, and sum to 100 %.",
+      "productive: device time of the measured steps, and nothing else. All that follows is lost; "
+      "in steps only what the device waited for.",
+      "measuring: probes, steps that are not kept, and figures: what bench does to measure. not "
+      "told: device work and overhead together, where the device time is not known.",
+      "Interval: 95 %, Student's t over the processes, or over the means of runs where there are "
+      "several; fewer than three have none. The first process of a run compiles, others load."}},
     {"compile",
      "Compilation",
      list_compile,

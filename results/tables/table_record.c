@@ -63,6 +63,19 @@ static void put_group(const res_record *record, res_format format, bn_text *out)
     put_line(out, format, "group", text);
 }
 
+/* Whether what was asked into the host's memory lies there. */
+static void put_offload(const res_record *record, res_format format, bn_text *out)
+{
+    char text[256];
+    int64_t asked, found;
+    const char *word = res_offload_word(record, &asked, &found);
+    if (!word[0])
+        return;
+    snprintf(text, sizeof text, "%s: %s asked into the host's memory, temporaries there: %s", word,
+             res_size(asked).text, found < 0 ? "not told" : res_size(found).text);
+    put_line(out, format, "offload", text);
+}
+
 static void put_summary(const res_record *record, res_format format, bn_text *out)
 {
     const res_experiment *experiment = &record->experiment;
@@ -93,6 +106,7 @@ static void put_summary(const res_record *record, res_format format, bn_text *ou
         put_line(out, format, "setup", line.data);
     put_line(out, format, "record", record->id);
     put_group(record, format, out);
+    put_offload(record, format, out);
 
     bn_text_clear(&line);
     bn_text_puts(&line, bn_code_name(record->status));

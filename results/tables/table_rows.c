@@ -68,6 +68,15 @@ static double number(const json_t *row, const char *key, const char *suffix)
     return json_is_number(value) ? json_number_value(value) : (double)NAN;
 }
 
+/* Of a whole that is not known, the first column says so. */
+static void put_loss(res_grid *grid, double share)
+{
+    if (isnan(share))
+        res_grid_cell(grid, "-");
+    else
+        res_grid_cell(grid, "%s", share > 0 ? res_percent(share).text : "");
+}
+
 static void put_cell(res_grid *grid, const res_column *column, const json_t *row)
 {
     const char *key = column->key;
@@ -99,6 +108,18 @@ static void put_cell(res_grid *grid, const res_column *column, const json_t *row
             grid, "%s",
             res_share((res_interval){number(row, key, "_share"), number(row, key, "_low_share"),
                                      number(row, key, "_high_share")})
+                .text);
+        break;
+    case RES_CELL_PERCENT:
+        res_grid_cell(grid, "%s", res_percent(number(row, key, "_share")).text);
+        break;
+    case RES_CELL_LOSS:
+        put_loss(grid, number(row, key, "_share"));
+        break;
+    case RES_CELL_PERCENTS:
+        res_grid_cell(
+            grid, "%s",
+            res_percent_range(number(row, key, "_low_share"), number(row, key, "_high_share"))
                 .text);
         break;
     case RES_CELL_SIZE:
@@ -159,9 +180,9 @@ static void put_group(res_grid *grid, const res_row_group *group, const res_colu
 
 static char align_of(res_cell_kind kind)
 {
-    return kind == RES_CELL_TEXT                               ? 'l'
-           : kind == RES_CELL_RANGE || kind == RES_CELL_BOUNDS ? 'i'
-                                                               : 'r';
+    return kind == RES_CELL_TEXT                                                            ? 'l'
+           : kind == RES_CELL_RANGE || kind == RES_CELL_BOUNDS || kind == RES_CELL_PERCENTS ? 'i'
+                                                                                            : 'r';
 }
 
 static void put_people(const res_row_group *groups, size_t count, const res_column *columns,

@@ -72,10 +72,11 @@ void res_table_speedup(const res_collection *all, res_format format, bn_text *ou
 
 /* The table NAME of the rows that the speedup table has: "speedup" itself, "executions" (PJRT
  * time, device time, overhead, their intervals, null test), "ledger" (medians of the parts),
- * "compile", "memory"; or "estimates", of ALL that are estimates (res_table_estimates). Other names
- * are BN_INVALID in res_table_check, which comes first. */
+ * "goodput" (where all wall time of the processes went), "compile", "memory"; or "estimates", of
+ * ALL that are estimates (res_table_estimates). Other names are BN_INVALID in res_table_check,
+ * which comes first. */
 void res_table(const char *name, const res_collection *all, res_format format, bn_text *out);
-#define RES_TABLE_NAMES "speedup, executions, ledger, compile, memory, estimates"
+#define RES_TABLE_NAMES "speedup, executions, ledger, goodput, compile, memory, estimates"
 BN_MUST_USE bn_code res_table_check(const char *name, bn_status *st);
 #define RES_TABLE_ESTIMATES "estimates"
 
@@ -91,6 +92,9 @@ void res_table_estimates(const res_collection *all, res_format format, bn_text *
  * part of the steps is the device's work. JSON: {"complaints": [...], "goodput": [...]}. *COUNT is
  * of the complaints. */
 void res_table_doctor(const res_collection *all, res_format format, bn_text *out, size_t *count);
+/* Appends the most costly of these complaints, "resnet18 train lazy: tracing 1309 nodes takes 13.7
+ * ms a step, 35 % of it; 2 complaints more"; nothing where there is none. */
+void res_put_first_complaint(const res_collection *all, bn_text *out);
 
 /* ---- tables of findings (table_versus.c, table_history.c) ---------------------- */
 

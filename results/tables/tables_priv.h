@@ -91,6 +91,10 @@ res_figure res_ratio(double ratio);
 res_figure res_ratio_range(double low, double high);
 /* "+0.3 % [-1.0, +1.6]"; without the bracket where there are no bounds. */
 res_figure res_share(res_interval share);
+/* A part of a whole, 0 to 1: "49.8 %", "< 0.1 %" for what is less, "not known" for NaN; its bounds:
+ * "[48.1, 51.5]". */
+res_figure res_percent(double share);
+res_figure res_percent_range(double low, double high);
 /* "97.5 KiB"; "-" below zero. */
 res_figure res_size(int64_t bytes);
 /* "4.09 G", "-" when not positive. */
@@ -121,6 +125,9 @@ typedef enum res_cell_kind {
     RES_CELL_DIFFERENCE, /* the three as a difference of measured times */
     RES_CELL_BOUNDS,     /* the bounds of RES_CELL_DIFFERENCE, in its unit */
     RES_CELL_SHARE,      /* KEY_share with its bounds KEY_low_share and KEY_high_share */
+    RES_CELL_PERCENT,    /* KEY_share of a whole: "49.8 %" */
+    RES_CELL_LOSS,       /* the same, but nothing for zero */
+    RES_CELL_PERCENTS,   /* the bounds of RES_CELL_PERCENT */
     RES_CELL_SIZE,       /* KEY_bytes */
     RES_CELL_AMOUNT
 } res_cell_kind;

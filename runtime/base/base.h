@@ -277,4 +277,7 @@ void bn_sha256(const void *data, size_t size, char digest[BN_SHA256_TEXT]);
 /* The words of a step: parts of the ledger, counters, sources of device time. */
 #include "runtime/base/ledger.h"
 
+/* When things happened. */
+#include "runtime/base/timeline.h"
+
 #endif

@@ -84,7 +84,7 @@ static void differentiate(sweep *s, const tg_node *node)
         wanted |= need[k] = s->active[node->operands[k]->id];
     if (!wanted)
         return;
-    s->t->scope = node->scope;
+    tg_scope_enter(s->t, node->scope);
     if (!node->op->grad) {
         tg_trace_fail(s->t, BN_NOT_SUPPORTED, "backward: %s is not differentiable", node->op->name);
         return;
@@ -93,6 +93,7 @@ static void differentiate(sweep *s, const tg_node *node)
     for (size_t k = 0; k < node->operand_count; k++)
         if (need[k] && gin[k])
             accumulate(s, node->operands[k], gin[k]);
+    tg_place_nodes(s->t, tg_node_place(node));
 }
 
 /* Differentiates the nodes before END, the last one first. */
@@ -101,7 +102,7 @@ static void sweep_back(sweep *s, size_t end)
     const tg_scope *scope = s->t->scope;
     for (size_t n = end; n-- > 0 && s->t->status.code == BN_OK;)
         differentiate(s, s->t->nodes[n]);
-    s->t->scope = scope;
+    tg_scope_enter(s->t, scope);
 }
 
 void tg_gradients(tg_trace *t, size_t end, tg_tensor *const *outputs, tg_tensor *const *seeds,
@@ -268,13 +269,18 @@ static bool plan_results(gradient *g)
     return tg_round_sound(g->round);
 }
 
-/* Whether the backward round makes NODE's values again: that takes no arithmetic, and what
- * they are made of is no larger. */
-static bool is_made_again(const tg_node *node)
+/* Whether the backward round makes NODE's values again: as the loop's tg_remat says, and in any
+ * case where that takes no arithmetic, and what they are made of is no larger. */
+static bool is_made_again(const gradient *g, const tg_node *node)
 {
+    const char *family = node->op->family;
     if (node->operand_count == 0)
         return tg_node_has_op(node);
-    return strcmp(node->op->family, "shape") == 0 ||
+    if (g->a->remat == TG_REMAT_LAYER)
+        return true;
+    if (g->a->remat == TG_REMAT_DOTS)
+        return strcmp(family, "dot") != 0 && strcmp(family, "convolution") != 0;
+    return strcmp(family, "shape") == 0 ||
            (strcmp(node->op->name, "convert") == 0 &&
             tg_type_bytes(&node->results[0].type) >= tg_type_bytes(tg_operand_type(node, 0)));
 }
@@ -287,7 +293,7 @@ static void use(gradient *g, tg_tensor *value)
         return;
     g->seen[value->id] = 1;
     const int32_t input = g->input_of[value->id];
-    if (node->index >= g->region->graph.end_node || (!input && is_made_again(node)))
+    if (node->index >= g->region->graph.end_node || (!input && is_made_again(g, node)))
         g->needed[node->index] = 1;
     else if (input > g->a->carried)
         g->used[input - 1] = true;
@@ -328,8 +334,11 @@ static const tg_node *append_saving(gradient *g)
                       .stacked = (size_t)g->a->stacked,
                       .captured = f->input_count - (size_t)(g->a->carried + g->a->stacked),
                       .outs = (size_t)g->a->outs + g->saved_count,
+                      .gives = g->saved_count,
                       .length = g->a->length,
                       .reverse = g->a->reverse != 0,
+                      .remat = (tg_remat)g->a->remat,
+                      .offload = g->a->offload != 0,
                       .derived = true};
     if (g->saved_count == 0)
         return g->node;
@@ -382,6 +391,7 @@ static bool plan_inputs(gradient *g, const tg_node *saving)
     for (size_t i = 0; i < g->saved_count; i++)
         take(p, &n, g->saved[i], saving->results + f->output_count + i);
     p->stacked = n - p->carried;
+    p->takes = g->saved_count;
     for (size_t k = captured; k < f->input_count; k++)
         if (g->used[k])
             take(p, &n, f->inputs[k], g->node->operands[k]);
@@ -415,8 +425,12 @@ void tg_loop_gradient(tg_trace *t, const tg_node *node, tg_tensor *const *gout, 
         return;
     }
     g.round = g.region->body;
-    g.back = (tg_loop_plan){
-        .round = g.round, .length = g.a->length, .reverse = g.a->reverse == 0, .derived = true};
+    g.back = (tg_loop_plan){.round = g.round,
+                            .length = g.a->length,
+                            .remat = (tg_remat)g.a->remat,
+                            .reverse = g.a->reverse == 0,
+                            .offload = g.a->offload != 0,
+                            .derived = true};
     if (!gradient_begin(&g) || !differentiate_round(&g, need) || !plan_results(&g))
         return;
     if (g.back.carried + g.back.outs == 0 || !find_saved(&g))
@@ -427,4 +441,5 @@ void tg_loop_gradient(tg_trace *t, const tg_node *node, tg_tensor *const *gout, 
     const tg_node *back = tg_region_append(t, node->op, &g.back);
     if (back)
         give(&g, back, gin);
+    tg_scope_changed(t);
 }

@@ -336,6 +336,15 @@ bn_code tg_trace_cut(tg_trace *t, const unsigned group_of_phase[TG_PHASE_COUNT],
     return BN_OK;
 }
 
+void tg_trace_visit(const tg_trace *t, void (*visit)(void *context, const tg_node *node),
+                    void *context)
+{
+    for (size_t i = 0; i < t->node_count; i++)
+        visit(context, t->nodes[i]);
+    for (size_t i = 0; i < t->body_count; i++)
+        tg_trace_visit(t->bodies[i], visit, context);
+}
+
 bn_code tg_node_graph(tg_trace *t, tg_node *node, const tg_graph **graph, bn_status *st)
 {
     tg_graph *g = graph_new(t, node->operand_count, node->result_count);

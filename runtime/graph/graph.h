@@ -76,6 +76,7 @@ typedef struct tg_trace tg_trace;
 typedef struct tg_tensor tg_tensor;
 typedef struct tg_node tg_node;
 typedef struct tg_op tg_op;
+typedef struct tg_scope tg_scope;
 
 /* ---- tensors ----------------------------------------------------------- */
 
@@ -141,6 +142,10 @@ typedef struct tg_hooks {
      * its SIZE bytes to HOST, dense row-major. Without this hook a read is an error. */
     bn_code (*read)(void *context, tg_trace *trace, tg_tensor *value, void *host, size_t size,
                     bn_status *st);
+    /* Called for each node of an op that the host computes (tg_node_host_op), in place of NODE. It
+     * computes the operand where that is not computed yet, which cuts the trace, and hangs the
+     * result's contents on it. Without this hook such an op is an error. */
+    bn_code (*host)(void *context, tg_trace *trace, tg_node *node, bn_status *st);
     /* Called by tg_forget: nobody uses the values of the nodes from FIRST_NODE to the last one
      * any more, but for those that are assigned to variables. The hook may free their
      * contents. */
@@ -182,6 +187,8 @@ tg_phase tg_trace_phase(tg_trace *trace, tg_phase phase);
  * names of layers do). They appear as locations in the text: "layer1.0.conv2". */
 void tg_scope_push(tg_trace *trace, const char *name);
 void tg_scope_pop(tg_trace *trace);
+/* Appends "layer1.0.conv2"; nothing for NULL, which is outside of all scopes. */
+void tg_scope_write(const tg_scope *scope, bn_text *out);
 
 /* Makes VALUE the new contents of VARIABLE, same type; takes effect for later
  * ops at once and on the device when the step is dispatched. */
@@ -270,8 +277,15 @@ BN_MUST_USE bn_code tg_graph_lower_laid_out(const tg_graph *graph, const char *n
 typedef struct tg_graph_cost {
     int64_t nodes;
     double flops, macs, bytes;
+    double offloaded; /* bytes of stacks that loops are to keep in the host's memory */
 } tg_graph_cost;
 void tg_graph_measure(const tg_graph *graph, tg_graph_cost *cost);
+/* Calls VISIT for each node that an output of GRAPH needs, with its own part of tg_graph_measure's
+ * sums: of a loop first its node, which costs nothing by itself, then the nodes of its round, with
+ * the cost of all rounds and no nodes. Calls nothing without memory. */
+void tg_graph_visit(const tg_graph *graph,
+                    void (*visit)(void *context, const tg_node *node, const tg_graph_cost *cost),
+                    void *context);
 
 /* The same for a single node, for eager execution. NODE's key covers op,
  * attributes and operand types; its graph has the node alone, with the distinct
@@ -284,6 +298,14 @@ bool tg_node_has_op(const tg_node *node); /* false for a variable's entry value 
 size_t tg_node_operand_count(const tg_node *node);
 tg_tensor *tg_node_operand(const tg_node *node, size_t index);
 size_t tg_node_result_count(const tg_node *node);
+/* What the host computes for a node of such an op; it may outlive the trace. */
+typedef struct tg_host_op {
+    const char *name; /* static */
+    /* Y, of type OUT, from X, of type IN, both dense row-major. Cannot fail. */
+    void (*compute)(const tg_type *in, const void *x, const tg_type *out, void *y);
+    tg_type in, out;
+} tg_host_op;
+tg_host_op tg_node_host_op(const tg_node *node);
 tg_tensor *tg_node_result(const tg_node *node, size_t index);
 
 /* ---- gradients ---------------------------------------------------------- */
@@ -305,6 +327,18 @@ tg_tensor *tg_stop_gradient(tg_trace *trace, tg_tensor *x);
 /* ---- loops (op_scan.c) --------------------------------------------------- */
 
 /*
+ * What the gradient of a loop saves of each round, where it cannot take it from where the round
+ * took it. All else it makes again in its own round, from values behind a barrier, so that no
+ * compiler takes the forward loop's results for them. Chen et al., Training Deep Nets with
+ * Sublinear Memory Cost, 2016; the words are those of jax.checkpoint's policies.
+ */
+typedef enum tg_remat {
+    TG_REMAT_NONE, /* what it needs, but for what moving data makes of it */
+    TG_REMAT_DOTS, /* results of matrix products and convolutions, and what is carried */
+    TG_REMAT_LAYER /* what is carried */
+} tg_remat;
+
+/*
  * A loop of LENGTH rounds. CARRIED values go from round to round. STACKED tensors are
  * (LENGTH, ...); round i takes slice i of each. Each round gives OUTS values, which the loop
  * stacks. With REVERSE the last slices come first, and what a round gives stands where it
@@ -318,6 +352,8 @@ tg_tensor *tg_stop_gradient(tg_trace *trace, tg_tensor *x);
 typedef struct tg_loop {
     int64_t length;
     bool reverse;
+    tg_remat remat;
+    bool offload; /* saved floats are asked into the host's memory */
     tg_tensor *const *carried, *const *stacked;
     size_t carried_count, stacked_count, outs;
     void (*body)(tg_trace *round, void *context, tg_tensor *const *carried,
@@ -335,6 +371,11 @@ typedef struct tg_loop {
  * stacks; the gradient of what rounds use of the outer trace is summed from round to round. A
  * gradient of the gradient is refused with BN_NOT_SUPPORTED. Eager execution runs the
  * loop again for these stacks, for when it ran they were not known.
+ *
+ * With OFFLOAD the text asks that stacks of saved floats lie in the host's memory: it moves their
+ * parts there and back by annotation, as JAX does (custom calls annotate_device_placement).
+ * Whether a compiler does so, its memory statistics tell; a stack that crosses from one graph to
+ * another is an argument and a result, of which the annotation says nothing.
  */
 void tg_scan(tg_trace *trace, const tg_loop *loop, tg_tensor **results);
 
@@ -508,6 +549,14 @@ tg_tensor *tg_cumsum(tg_trace *trace, tg_tensor *x, int axis);
  * X: the gradient of tg_window_max. */
 tg_tensor *tg_select_and_scatter(tg_trace *trace, tg_tensor *x, tg_tensor *source,
                                  const tg_window *window);
+
+/*
+ * Where X is not zero: i32 (SIZE), positions in row-major order; of more than SIZE the first, and
+ * -1 behind the last, as numpy.flatnonzero cut to SIZE. StableHLO has nothing like it, so the
+ * host computes it: X is read, which cuts the graph as tg_read does, and the result sent. No
+ * gradient.
+ */
+tg_tensor *tg_nonzero(tg_trace *trace, tg_tensor *x, int64_t size);
 
 /*
  * Batch normalisation over all dimensions but FEATURE; scale, offset, mean and

@@ -15,10 +15,10 @@
 #define TG_OP_NAME_BYTES 24
 #define TG_MAX_RESULTS   3
 
-typedef struct tg_scope {
-    const struct tg_scope *parent;
+struct tg_scope {
+    const tg_scope *parent;
     const char *name;
-} tg_scope;
+};
 
 typedef enum tg_kind { TG_KIND_VALUE, TG_KIND_VARIABLE, TG_KIND_POISON } tg_kind;
 
@@ -97,8 +97,8 @@ struct tg_op {
      * tg_lowering_define_result for each) and stops behind the type; the caller writes the
      * location. A rule of several statements ends each but the last with tg_lowering_end.
      * Nothing can fail: the type rule has let the node in, and tg_graph_lower looks for lack of
-     * memory once, in the finished text. Only tg_op_input has NULL here: its nodes are not
-     * written.
+     * memory once, in the finished text. NULL in tg_op_input and in
+     * rows that the host computes (tg_host_row), whose nodes are not written.
      */
     void (*lower)(tg_lowering *l, const tg_node *node);
 
@@ -123,6 +123,12 @@ struct tg_op {
      */
     double (*flops)(const tg_node *node);
 };
+
+/* A row without lowering: the host computes its one result of its one operand. It is in no table. */
+typedef struct tg_host_row {
+    tg_op op;
+    void (*compute)(const tg_type *in, const void *x, const tg_type *out, void *y);
+} tg_host_row;
 
 /* Row INDEX in listing order; NULL past the last. */
 const tg_op *tg_op_at(size_t index);
@@ -202,11 +208,15 @@ void tg_lowering_list(tg_lowering *l, const char *name, const int64_t *values, s
  * stand beside L's. NULL without memory, which the text then tells. Each input of the graph is
  * named where its value is made (tg_lowering_name writes "%12"), then tg_lowering_nodes writes
  * the statements. tg_lowering_leave frees INNER (NULL allowed).
+ * tg_lowering_pass writes a statement that gives VALUES, COUNT of them, as they are: "    %5:2 =
+ * HEAD%3, %4TAIL : (types) -> (types)"; they are then its results' names.
  */
 void tg_lowering_define_loop(tg_lowering *l, const tg_node *node, size_t width);
 tg_lowering *tg_lowering_enter(tg_lowering *l, const tg_graph *graph);
 void tg_lowering_name(tg_lowering *inner, const tg_tensor *value);
 void tg_lowering_nodes(tg_lowering *inner);
+void tg_lowering_pass(tg_lowering *inner, tg_tensor *const *values, size_t count, const char *head,
+                      const char *tail);
 void tg_lowering_leave(tg_lowering *l, tg_lowering *inner);
 
 /* FLOPs of ops that only move data. */

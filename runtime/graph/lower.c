@@ -17,6 +17,8 @@
 #define ALONE 2
 /* A result of a loop, whose statement counts the rounds in its first result. */
 #define LOOP  3
+/* PART + i: result i of a statement that passes values on. */
+#define PART  4
 
 /* Names are small integers: NAME[value] >= 0 is "%<name>", < 0 is "%arg<-1-name>". */
 struct tg_lowering {
@@ -24,7 +26,7 @@ struct tg_lowering {
     const tg_layouts *layouts; /* or NULL */
     bn_text *out;
     int32_t *name;   /* [value] */
-    uint8_t *known;  /* [value] input of the graph or already written; ALONE; LOOP */
+    uint16_t *known; /* [value] input of the graph or already written; ALONE; LOOP; PART */
     uint8_t *needed; /* [node] */
     int32_t next;
     unsigned fresh;
@@ -53,8 +55,11 @@ void tg_lowering_value(tg_lowering *l, const tg_tensor *value)
     }
     bn_text_putc(l->out, '%');
     bn_text_int(l->out, name);
-    const uint8_t known = l->known[value->id];
-    if (known == LOOP || (value->node->result_count > 1 && known != ALONE)) {
+    const unsigned known = l->known[value->id];
+    if (known >= PART) {
+        bn_text_putc(l->out, '#');
+        bn_text_int(l->out, known - PART);
+    } else if (known == LOOP || (value->node->result_count > 1 && known != ALONE)) {
         bn_text_putc(l->out, '#');
         bn_text_int(l->out, value->result + (known == LOOP));
     }
@@ -184,6 +189,19 @@ void tg_lowering_plain(tg_lowering *l, const tg_node *node)
     tg_type_write(&node->results[0].type, l->out);
 }
 
+/* Behind a location's name, where the trace keeps places: the line that made NODE. */
+static void write_place(tg_lowering *l, const tg_node *node)
+{
+    const tg_place place = tg_node_place(node);
+    if (!place.file)
+        return;
+    bn_text_puts(l->out, "(\"");
+    bn_text_puts(l->out, place.file);
+    bn_text_puts(l->out, "\":");
+    bn_text_int(l->out, place.line);
+    bn_text_puts(l->out, ":1)");
+}
+
 void tg_lowering_end(tg_lowering *l, const tg_node *node)
 {
     bn_text_puts(l->out, " loc(\"");
@@ -193,7 +211,9 @@ void tg_lowering_end(tg_lowering *l, const tg_node *node)
         bn_text_putc(l->out, '/');
     }
     bn_text_puts(l->out, node->op->name);
-    bn_text_puts(l->out, "\")\n");
+    bn_text_putc(l->out, '"');
+    write_place(l, node);
+    bn_text_puts(l->out, ")\n");
 }
 
 void tg_lowering_literal(tg_lowering *l, tg_dtype dtype, double value)
@@ -234,7 +254,7 @@ void tg_lowering_list(tg_lowering *l, const char *name, const int64_t *values, s
 
 /* Marks in NEEDED the nodes that outputs depend on, up to the inputs, which
  * KNOWN marks. */
-static void mark_needed(const tg_graph *g, const uint8_t *known, uint8_t *needed)
+static void mark_needed(const tg_graph *g, const uint16_t *known, uint8_t *needed)
 {
     for (size_t i = 0; i < g->output_count; i++)
         if (!known[g->outputs[i]->id])
@@ -320,7 +340,7 @@ static bool begin(tg_lowering *l)
     const tg_graph *g = l->graph;
     size_t values = g->trace->value_count + 1u;
     l->name = calloc(values, sizeof *l->name);
-    l->known = calloc(values, 1);
+    l->known = calloc(values, sizeof *l->known);
     l->needed = calloc(g->trace->node_count + 1, 1);
     if (!l->name || !l->known || !l->needed)
         return false;
@@ -413,6 +433,44 @@ void tg_lowering_name(tg_lowering *inner, const tg_tensor *value)
     tg_lowering_value(inner, value);
 }
 
+static void write_value_types(tg_lowering *l, tg_tensor *const *values, size_t count)
+{
+    bn_text_puts(l->out, count == 1 ? "" : "(");
+    for (size_t i = 0; i < count; i++) {
+        bn_text_puts(l->out, i ? ", " : "");
+        tg_type_write(&values[i]->type, l->out);
+    }
+    bn_text_puts(l->out, count == 1 ? "" : ")");
+}
+
+void tg_lowering_pass(tg_lowering *inner, tg_tensor *const *values, size_t count, const char *head,
+                      const char *tail)
+{
+    bn_text *out = inner->out;
+    bn_text_puts(out, "    %");
+    bn_text_int(out, inner->next);
+    if (count > 1) {
+        bn_text_putc(out, ':');
+        bn_text_int(out, (int64_t)count);
+    }
+    bn_text_puts(out, " = ");
+    for (size_t i = 0; i < count; i++) {
+        bn_text_puts(out, i ? ", " : head);
+        tg_lowering_value(inner, values[i]);
+    }
+    bn_text_puts(out, tail);
+    bn_text_puts(out, count == 1 ? " : (" : " : ");
+    write_value_types(inner, values, count);
+    bn_text_puts(out, count == 1 ? ") -> " : " -> ");
+    write_value_types(inner, values, count);
+    bn_text_putc(out, '\n');
+    for (size_t i = 0; i < count; i++) {
+        inner->name[values[i]->id] = inner->next;
+        inner->known[values[i]->id] = count == 1 ? ALONE : (uint16_t)(PART + i);
+    }
+    inner->next++;
+}
+
 void tg_lowering_leave(tg_lowering *l, tg_lowering *inner)
 {
     if (!inner)
@@ -431,42 +489,63 @@ double tg_op_no_flops(const tg_node *node)
     return 0;
 }
 
-/* A loop is one node, which does in each round what its region does. */
-static void add_loop(const tg_node *node, const tg_region *region, tg_graph_cost *cost)
+/* Who visits nodes, and how often the nodes in hand run. */
+typedef struct visitor {
+    void (*visit)(void *context, const tg_node *node, const tg_graph_cost *cost);
+    void *context;
+    double times;
+    bool inside; /* a loop's round: its nodes are part of the loop's one */
+} visitor;
+
+/* Bytes of the stacks that the loop NODE is to keep in the host's memory. */
+static double offloaded(const tg_node *node)
 {
     const tg_scan_attributes *a = node->attributes;
-    tg_graph_cost round;
-    tg_graph_measure(&region->graph, &round);
-    cost->nodes++;
-    cost->flops += (double)a->length * round.flops;
-    cost->macs += (double)a->length * round.macs;
-    cost->bytes += (double)a->length * round.bytes;
+    double bytes = 0;
+    for (int64_t i = a->outs - a->gives; a->offload && i < a->outs; i++) {
+        const tg_type *stack = &node->results[a->carried + i].type;
+        bytes += tg_dtype_is_float(stack->dtype) ? (double)tg_type_bytes(stack) : 0;
+    }
+    return bytes;
 }
 
-static void add_cost(const tg_node *node, tg_graph_cost *cost)
+static tg_graph_cost cost_of(const tg_node *node, const visitor *v)
 {
     const char *family = node->op->family;
-    const tg_region *region = tg_node_region(node);
-    if (region) {
-        add_loop(node, region, cost);
-        return;
+    tg_graph_cost cost = {.nodes = !v->inside};
+    if (tg_node_region(node)) {
+        cost.offloaded = v->times * offloaded(node);
+        return cost;
     }
     const double flops =
         node->op->flops ? node->op->flops(node) : (double)tg_type_elements(&node->results[0].type);
-    cost->nodes++;
-    cost->flops += flops;
+    cost.flops = v->times * flops;
     if (strcmp(family, "dot") == 0 || strcmp(family, "convolution") == 0)
-        cost->macs += flops / 2;
+        cost.macs = v->times * flops / 2;
     for (size_t k = 0; k < node->operand_count; k++)
-        cost->bytes += (double)tg_type_bytes(tg_operand_type(node, k));
+        cost.bytes += v->times * (double)tg_type_bytes(tg_operand_type(node, k));
     for (size_t r = 0; r < node->result_count; r++)
-        cost->bytes += (double)tg_type_bytes(&node->results[r].type);
+        cost.bytes += v->times * (double)tg_type_bytes(&node->results[r].type);
+    return cost;
 }
 
-void tg_graph_measure(const tg_graph *g, tg_graph_cost *cost)
+static void visit_graph(const tg_graph *g, const visitor *v);
+
+static void visit_node(const tg_node *node, const visitor *v)
 {
-    *cost = (tg_graph_cost){0};
-    uint8_t *known = calloc(g->trace->value_count + 1u, 1);
+    const tg_region *region = tg_node_region(node);
+    const tg_graph_cost cost = cost_of(node, v);
+    v->visit(v->context, node, &cost);
+    if (region) {
+        const tg_scan_attributes *a = node->attributes;
+        const visitor round = {v->visit, v->context, v->times * (double)a->length, true};
+        visit_graph(&region->graph, &round);
+    }
+}
+
+static void visit_graph(const tg_graph *g, const visitor *v)
+{
+    uint16_t *known = calloc(g->trace->value_count + 1u, sizeof *known);
     uint8_t *needed = calloc(g->trace->node_count + 1, 1);
     if (known && needed) {
         for (size_t i = 0; i < g->input_count; i++)
@@ -475,8 +554,33 @@ void tg_graph_measure(const tg_graph *g, tg_graph_cost *cost)
         for (size_t n = g->first_node; n < g->end_node; n++)
             if (needed[n] && g->trace->nodes[n]->op->lower &&
                 maker_of(g->trace->nodes[n], needed) == g->trace->nodes[n])
-                add_cost(g->trace->nodes[n], cost);
+                visit_node(g->trace->nodes[n], v);
     }
     free(known);
     free(needed);
+}
+
+void tg_graph_visit(const tg_graph *g,
+                    void (*visit)(void *context, const tg_node *node, const tg_graph_cost *cost),
+                    void *context)
+{
+    const visitor v = {visit, context, 1, false};
+    visit_graph(g, &v);
+}
+
+static void add_cost(void *context, const tg_node *node, const tg_graph_cost *cost)
+{
+    tg_graph_cost *sum = context;
+    (void)node;
+    sum->nodes += cost->nodes;
+    sum->flops += cost->flops;
+    sum->macs += cost->macs;
+    sum->bytes += cost->bytes;
+    sum->offloaded += cost->offloaded;
+}
+
+void tg_graph_measure(const tg_graph *g, tg_graph_cost *cost)
+{
+    *cost = (tg_graph_cost){0};
+    tg_graph_visit(g, add_cost, cost);
 }

@@ -450,3 +450,72 @@ tg_tensor *tg_top_k(tg_trace *t, tg_tensor *x, int64_t k, tg_tensor **indices)
     *indices = tg_emit_result(values, 1);
     return values;
 }
+
+/* ---- positions that the host finds --------------------------------------------------- */
+
+/* No StableHLO op finds positions, so there is no lowering: the trace is cut there, the operand
+ * read, the result sent back. Such a row is in no table, since all that stands there can be
+ * compiled. */
+
+/* Whether the element at X, of DTYPE, is not zero; minus zero is zero. */
+static bool is_set(const unsigned char *x, tg_dtype dtype)
+{
+    const size_t bytes = (size_t)tg_dtype_bytes(dtype);
+    unsigned any = 0;
+    for (size_t i = 0; i < bytes; i++)
+        any |= tg_dtype_is_float(dtype) && i + 1 == bytes ? x[i] & 0x7fu : x[i];
+    return any != 0;
+}
+
+static void compute_nonzero(const tg_type *in, const void *x, const tg_type *out, void *y)
+{
+    const int64_t elements = tg_type_elements(in), size = out->dims[0];
+    const size_t bytes = (size_t)tg_dtype_bytes(in->dtype);
+    int32_t *positions = y;
+    int64_t found = 0;
+    for (int64_t i = 0; i < elements && found < size; i++)
+        if (is_set((const unsigned char *)x + (size_t)i * bytes, in->dtype))
+            positions[found++] = (int32_t)i;
+    while (found < size)
+        positions[found++] = -1;
+}
+
+static bn_code infer_nonzero(const tg_node *node, bn_status *st)
+{
+    const tg_type *size = node->attributes;
+    if (tg_type_elements(tg_operand_type(node, 0)) > INT32_MAX)
+        return tg_type_fail(st, "wants positions of 32 bits, got", tg_operand_type(node, 0));
+    node->results[0].type = *size;
+    return BN_OK;
+}
+
+static const tg_host_row nonzero = {.op = {.name = "nonzero",
+                                           .stablehlo = "",
+                                           .family = "host",
+                                           .summary = "positions of the elements that are not zero",
+                                           .min_operands = 1,
+                                           .max_operands = 1,
+                                           .results = 1,
+                                           .attribute_bytes = sizeof(tg_type),
+                                           .infer = infer_nonzero},
+                                    .compute = compute_nonzero};
+
+tg_tensor *tg_nonzero(tg_trace *t, tg_tensor *x, int64_t size)
+{
+    bn_status st = {.code = BN_OK};
+    if (tg_shape_check(1, &size, &st) != BN_OK) {
+        tg_trace_fail(t, st.code, "nonzero: %s", st.message);
+        return &t->poison;
+    }
+    const tg_type type = tg_type_make(TG_I32, 1, &size);
+    return tg_emit(t, &nonzero.op, &type, &x, 1);
+}
+
+tg_host_op tg_node_host_op(const tg_node *node)
+{
+    const tg_host_row *row = (const tg_host_row *)node->op; /* of which it is the first member */
+    return (tg_host_op){.name = row->op.name,
+                        .compute = row->compute,
+                        .in = *tg_operand_type(node, 0),
+                        .out = node->results[0].type};
+}

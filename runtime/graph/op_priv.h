@@ -13,7 +13,7 @@ extern const tg_op *const tg_ops_unary[];       /* op_unary.c */
 extern const tg_op *const tg_ops_elementwise[]; /* op_elementwise.c */
 extern const tg_op *const tg_ops_constant[];    /* op_constant.c */
 extern const tg_op *const tg_ops_shape[];       /* op_shape.c */
-extern const tg_op *const tg_ops_slice[];       /* op_slice.c */
+extern const tg_op *const tg_ops_slice[];       /* op_shape.c */
 extern const tg_op *const tg_ops_index[];       /* op_index.c */
 extern const tg_op *const tg_ops_sort[];        /* op_index.c */
 extern const tg_op *const tg_ops_reduce[];      /* op_reduce.c */

@@ -8,6 +8,7 @@
  */
 #include "runtime/graph/op_priv.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- types --------------------------------------------------------------------- */
@@ -211,17 +212,44 @@ static void write_slice(tg_lowering *in, const names *n, unsigned number, const 
     tg_lowering_printf(in, "\n");
 }
 
-/* The stack NUMBER with VALUE in its place: two names, of which the second is the stack's. */
-static void write_part(tg_lowering *in, const names *n, unsigned number, const tg_type *stack,
-                       const tg_tensor *value)
+/* Where a value is to lie, as XLA's compilers read it: what JAX writes for a move between kinds of
+ * memory. WHERE: pinned_host or device. */
+#define PLACE_HEAD "stablehlo.custom_call @annotate_device_placement("
+#define PLACE_TAIL(where)                                                                          \
+    ") {backend_config = \"\", has_side_effect = true, mhlo.frontend_attributes = "                \
+    "{_xla_buffer_placement = \"" where "\"}}"
+
+/* VALUE, to lie on the host, under the extra name NAME. */
+static void write_to_host(tg_lowering *in, unsigned name, const tg_tensor *value)
 {
-    const unsigned row = tg_lowering_fresh(in);
+    tg_lowering_printf(in, "    ");
+    tg_lowering_extra(in, name);
+    tg_lowering_printf(in, " = " PLACE_HEAD);
+    tg_lowering_value(in, value);
+    tg_lowering_printf(in, PLACE_TAIL("pinned_host") " : (");
+    tg_lowering_type(in, &value->type);
+    tg_lowering_printf(in, ") -> ");
+    tg_lowering_type(in, &value->type);
+    tg_lowering_printf(in, "\n");
+}
+
+/* The stack NUMBER with VALUE in its place: PART_NAMES names, of which the last is the stack's. */
+#define PART_NAMES 3
+static void write_part(tg_lowering *in, const names *n, unsigned number, const tg_type *stack,
+                       const tg_tensor *value, bool to_host)
+{
+    const unsigned placed = tg_lowering_fresh(in), row = tg_lowering_fresh(in);
     tg_type part = *stack;
     part.dims[0] = 1;
+    if (to_host)
+        write_to_host(in, placed, value);
     tg_lowering_printf(in, "    ");
     tg_lowering_extra(in, row);
     tg_lowering_printf(in, " = stablehlo.reshape ");
-    tg_lowering_value(in, value);
+    if (to_host)
+        tg_lowering_extra(in, placed);
+    else
+        tg_lowering_value(in, value);
     tg_lowering_printf(in, " : (");
     tg_lowering_type(in, &value->type);
     tg_lowering_printf(in, ") -> ");
@@ -239,7 +267,7 @@ static void write_part(tg_lowering *in, const names *n, unsigned number, const t
     tg_lowering_printf(in, "\n");
 }
 
-/* What a round gives: NEXT, its successor's number; stacks from FIRST on, every other name. */
+/* What a round gives: NEXT, its successor's number; stacks from FIRST on, every PART_NAMES. */
 static void write_round_return(tg_lowering *in, const tg_node *node, const tg_graph *round,
                                const names *n, unsigned next, unsigned first)
 {
@@ -252,7 +280,7 @@ static void write_round_return(tg_lowering *in, const tg_node *node, const tg_gr
         if (i < carried)
             tg_lowering_value(in, round->outputs[i]);
         else
-            tg_lowering_extra(in, first + 2 * (unsigned)(i - carried));
+            tg_lowering_extra(in, first + PART_NAMES * (unsigned)(i - carried));
     }
     for (size_t i = carried; i < round->input_count; i++) {
         tg_lowering_printf(in, ", ");
@@ -264,6 +292,40 @@ static void write_round_return(tg_lowering *in, const tg_node *node, const tg_gr
     tg_lowering_printf(in, " : ");
     write_types(in, node);
     tg_lowering_printf(in, "\n");
+}
+
+/* Whether result R of NODE, a loop, is saved for its gradient, on the host. */
+static bool lies_on_host(const tg_node *node, size_t r)
+{
+    const tg_scan_attributes *a = node->attributes;
+    return a->offload && r >= (size_t)(a->carried + a->outs - a->gives) &&
+           tg_dtype_is_float(node->results[r].type.dtype);
+}
+
+/*
+ * What a backward round was given that it makes others of again goes through one barrier: saved
+ * values, and what the rounds before handed on, so that nothing is made again before the
+ * gradient is there. Then what was saved on the host comes back.
+ */
+static void write_given(tg_lowering *in, const tg_node *node, const tg_graph *round)
+{
+    const tg_scan_attributes *a = node->attributes;
+    const size_t end = (size_t)(a->carried + a->stacked), takes = (size_t)a->takes;
+    tg_tensor **behind = malloc((end + 1) * sizeof *behind);
+    if (!behind) {
+        tg_lowering_text(in)->failed = true;
+        return;
+    }
+    size_t count = 0;
+    for (size_t k = 0; k < end; k++)
+        if (k < (size_t)a->carried || k >= end - takes)
+            behind[count++] = round->inputs[k];
+    if (a->remat != TG_REMAT_NONE && takes > 0)
+        tg_lowering_pass(in, behind, count, "\"stablehlo.optimization_barrier\"(", ")");
+    free(behind);
+    for (size_t k = end - takes; a->offload && k < end; k++)
+        if (tg_dtype_is_float(round->inputs[k]->type.dtype))
+            tg_lowering_pass(in, round->inputs + k, 1, PLACE_HEAD, PLACE_TAIL("device"));
 }
 
 static void write_round(tg_lowering *l, const tg_node *node)
@@ -278,12 +340,14 @@ static void write_round(tg_lowering *l, const tg_node *node)
     for (size_t i = 0; i < (size_t)a->stacked; i++)
         write_slice(in, &n, (unsigned)i, tg_operand_type(node, carried + i),
                     round->inputs[carried + i]);
+    write_given(in, node, round);
     tg_lowering_nodes(in);
     const unsigned next = write_pair(in, "add", n.number, write_constant(in, &counter, 1.0));
     tg_lowering_printf(in, " : tensor<i32>\n");
     for (size_t i = carried; i < node->result_count; i++)
-        write_part(in, &n, (unsigned)(i - carried), &node->results[i].type, round->outputs[i]);
-    write_round_return(in, node, round, &n, next, next + 2);
+        write_part(in, &n, (unsigned)(i - carried), &node->results[i].type, round->outputs[i],
+                   lies_on_host(node, i));
+    write_round_return(in, node, round, &n, next, next + PART_NAMES);
     tg_lowering_leave(l, in);
 }
 
@@ -427,7 +491,9 @@ void tg_scan(tg_trace *t, const tg_loop *loop, tg_tensor **results)
                       .stacked = loop->stacked_count,
                       .outs = loop->outs,
                       .length = loop->length,
-                      .reverse = loop->reverse};
+                      .remat = loop->remat,
+                      .reverse = loop->reverse,
+                      .offload = loop->offload};
     if (p.round && p.in && p.operands && p.out) {
         trace_round(t, loop, &p);
         tg_round_close(p.round);

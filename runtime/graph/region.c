@@ -23,8 +23,11 @@ tg_trace *tg_round_open(tg_trace *t)
     tg_trace_begin(round);
     round->outer = t;
     round->node_cost_ns = t->node_cost_ns;
+    round->timeline = t->timeline;
     round->precision = t->precision;
+    round->keeps_places = t->keeps_places;
     round->scope = t->scope;
+    round->clock = t->clock;
     tg_trace_phase(round, t->phase);
     return round;
 }
@@ -73,6 +76,7 @@ void tg_round_close(tg_trace *round)
         v->current = b->current;
         v->assigned = b->assigned;
     }
+    tg_scope_changed(round->outer);
 }
 
 bool tg_round_sound(tg_trace *round)
@@ -126,6 +130,10 @@ tg_node *tg_region_append(tg_trace *t, const tg_op *op, const tg_loop_plan *p)
     region->derived = p->derived;
     const tg_scan_attributes a = {.length = p->length,
                                   .reverse = p->reverse,
+                                  .remat = p->remat,
+                                  .offload = p->offload,
+                                  .gives = (int64_t)p->gives,
+                                  .takes = (int64_t)p->takes,
                                   .carried = (int64_t)p->carried,
                                   .stacked = (int64_t)p->stacked,
                                   .outs = (int64_t)p->outs,

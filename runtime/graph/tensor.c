@@ -2,7 +2,7 @@
  * tensor.c - what a tensor is: element type and shape; and of variables, which outlive
  * traces, their name and device data.
  */
-#include "runtime/graph/graph_priv.h"
+#include "runtime/graph/trace_priv.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -185,6 +185,16 @@ void tg_tensor_set_data(tg_tensor *tensor, void *data)
 
 /* ---- nodes, seen by modes ------------------------------------------------------ */
 
+const tg_scope *tg_node_scope(const tg_node *node)
+{
+    return node->scope;
+}
+
+tg_phase tg_node_phase(const tg_node *node)
+{
+    return (tg_phase)node->phase;
+}
+
 const char *tg_node_op_name(const tg_node *node)
 {
     return node->op->name;
@@ -192,7 +202,7 @@ const char *tg_node_op_name(const tg_node *node)
 
 bool tg_node_has_op(const tg_node *node)
 {
-    return node->op->lower != NULL;
+    return node->op->infer != NULL;
 }
 
 size_t tg_node_operand_count(const tg_node *node)
@@ -213,4 +223,55 @@ size_t tg_node_result_count(const tg_node *node)
 tg_tensor *tg_node_result(const tg_node *node, size_t index)
 {
     return node->results + index;
+}
+
+/* ---- which line of the source made them ------------------------------------------- */
+
+/* A table beside the nodes, so that a trace that keeps no places is as it would be without them. */
+
+/* Nodes without a place get PLACE. */
+void tg_place_nodes(tg_trace *t, tg_place place)
+{
+    if (!t->keeps_places)
+        return;
+    if (!bn_reserve(&t->places, t->node_count, &t->place_capacity, sizeof *t->places)) {
+        if (t->status.code == BN_OK)
+            bn_fail(&t->status, BN_OUT_OF_MEMORY, "no memory for places");
+        return;
+    }
+    while (t->placed < t->node_count)
+        t->places[t->placed++] = place;
+}
+
+void tg_place_rest(tg_trace *t, const char *file, int line)
+{
+    tg_place_nodes(t, (tg_place){file, line});
+}
+
+void tg_place_value(const tg_tensor *value, const char *file, int line)
+{
+    /* A value's trace is the one that the caller has. */
+    if (value->kind == TG_KIND_VALUE)
+        tg_place_rest((tg_trace *)(uintptr_t)value->trace, file, line);
+}
+
+void tg_place_next(tg_trace *t, const char *file, int line)
+{
+    t->next_place = (tg_place){file, line};
+}
+
+tg_place tg_trace_next_place(const tg_trace *t)
+{
+    return t->keeps_places ? t->next_place : (tg_place){NULL, 0};
+}
+
+tg_place tg_node_place(const tg_node *node)
+{
+    const tg_trace *t = node->results->trace;
+    return node->index < t->placed ? t->places[node->index] : (tg_place){NULL, 0};
+}
+
+tg_place tg_value_place(const tg_tensor *value)
+{
+    return value->kind == TG_KIND_VALUE ? tg_node_place(value->node) : (tg_place){NULL, 0};
 }

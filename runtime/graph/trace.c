@@ -50,8 +50,12 @@ void tg_trace_free(tg_trace *t)
 {
     if (!t)
         return;
+    if (!t->outer) /* rounds keep what their trace keeps */
+        tg_trace_keep_places(t, false);
     bn_arena_free(t->arena);
     bn_arena_free(t->tensors);
+    if (!t->outer)
+        tg_scope_clock_free(t->clock);
     for (size_t i = 0; i < t->body_made; i++)
         tg_trace_free(t->bodies[i]);
     free(t->bodies);
@@ -59,6 +63,7 @@ void tg_trace_free(tg_trace *t)
     free(t->captured);
     free(t->bound);
     free(t->nodes);
+    free(t->places);
     free(t->inputs);
     free(t->assigned);
     free(t);
@@ -67,6 +72,14 @@ void tg_trace_free(tg_trace *t)
 void tg_trace_set_hooks(tg_trace *t, const tg_hooks *hooks)
 {
     t->hooks = *hooks;
+}
+
+_Atomic int tg_places_kept;
+
+void tg_trace_keep_places(tg_trace *t, bool keep)
+{
+    tg_places_kept += (int)keep - (int)t->keeps_places;
+    t->keeps_places = keep;
 }
 
 void tg_trace_set_node_cost(tg_trace *t, uint64_t ns)
@@ -99,7 +112,12 @@ void tg_trace_begin(tg_trace *t)
     t->assigned_count = 0;
     t->segment_first = 0;
     t->breaks = 0;
+    t->placed = 0;
     t->body_count = t->region_count = t->captured_count = t->bound_count = 0;
+    if (t->clock && !t->outer) {
+        t->clock->count = 0;
+        tg_clock_note(t);
+    }
 }
 
 bn_code tg_trace_status(const tg_trace *t, bn_status *st)
@@ -107,24 +125,6 @@ bn_code tg_trace_status(const tg_trace *t, bn_status *st)
     if (t->status.code != BN_OK && st)
         *st = t->status;
     return t->status.code;
-}
-
-void tg_trace_fail(tg_trace *t, bn_code code, const char *format, ...)
-{
-    if (t->status.code != BN_OK)
-        return;
-    char message[512];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(message, sizeof message, format, args);
-    va_end(args);
-    bn_fail(&t->status, code, "%s", message);
-
-    bn_text path = {0};
-    tg_scope_write(t->scope, &path);
-    if (path.length && !path.failed)
-        bn_context(&t->status, "%s", path.data);
-    bn_text_free(&path);
 }
 
 size_t tg_trace_node_count(const tg_trace *t)
@@ -147,36 +147,9 @@ tg_phase tg_trace_phase(tg_trace *t, tg_phase phase)
         /* Phases decide where a step is cut, so they belong to its structure. */
         tg_record_mark(t, (uint32_t)phase);
         t->phase = phase;
+        tg_scope_changed(t);
     }
     return before;
-}
-
-void tg_scope_push(tg_trace *t, const char *name)
-{
-    tg_scope *scope = bn_arena_alloc(t->arena, sizeof *scope);
-    if (!scope) {
-        tg_trace_fail(t, BN_OUT_OF_MEMORY, "no memory for scope %s", name);
-        return;
-    }
-    *scope = (tg_scope){t->scope, name};
-    t->scope = scope;
-}
-
-void tg_scope_pop(tg_trace *t)
-{
-    if (t->scope)
-        t->scope = t->scope->parent;
-}
-
-void tg_scope_write(const tg_scope *scope, bn_text *out)
-{
-    if (!scope)
-        return;
-    if (scope->parent) {
-        tg_scope_write(scope->parent, out);
-        bn_text_putc(out, '.');
-    }
-    bn_text_puts(out, scope->name);
 }
 
 /* ---- appending -------------------------------------------------------------- */
@@ -346,6 +319,25 @@ tg_tensor *tg_emit(tg_trace *t, const tg_op *op, const void *attributes, tg_tens
     return tg_emit_many(t, op, attributes, operands, count, (size_t)op->results);
 }
 
+/* The host computes NODE now: its result is as one that an earlier graph put out. */
+static bn_code run_on_host(tg_trace *t, tg_node *node, bn_status *st)
+{
+    if (!t->hooks.host || t->outer)
+        return bn_fail(st, BN_NOT_SUPPORTED, "the host computes it, and %s",
+                       t->outer ? "a loop runs on the device" : "this trace has none behind it");
+    bn_code code = t->hooks.host(t->hooks.context, t, node, st);
+    node->results[0].born = true;
+    t->breaks++;
+    return code;
+}
+
+static bn_code tell_hooks(tg_trace *t, tg_node *node, bn_status *st)
+{
+    if (!node->op->lower)
+        return run_on_host(t, node, st);
+    return t->hooks.node ? t->hooks.node(t->hooks.context, t, node, st) : BN_OK;
+}
+
 tg_tensor *tg_emit_many(tg_trace *t, const tg_op *op, const void *attributes,
                         tg_tensor *const *operands, size_t count, size_t results)
 {
@@ -376,7 +368,7 @@ tg_tensor *tg_emit_many(tg_trace *t, const tg_op *op, const void *attributes,
     }
     if (!node_record(t, node))
         return &t->poison;
-    if (t->hooks.node && t->hooks.node(t->hooks.context, t, node, &st) != BN_OK) {
+    if (tell_hooks(t, node, &st) != BN_OK) {
         tg_trace_fail(t, st.code, "%s: %s", op->name, st.message);
         return &t->poison;
     }

@@ -6,6 +6,7 @@
 #define BENCH_TRACE_PRIV_H
 
 #include "runtime/graph/graph_priv.h"
+#include "runtime/graph/scopes.h"
 
 #define TG_SCALAR_MEMO 32
 
@@ -45,20 +46,30 @@ struct tg_region {
     bool derived;    /* a gradient made it */
 };
 
+/* When scopes and phases changed, in a trace and in its rounds. */
+typedef struct tg_scope_clock {
+    tg_stretch *list;
+    size_t count, capacity;
+    const tg_trace *trace; /* of the last stretch, which began when it had NODES nodes */
+    size_t nodes;
+} tg_scope_clock;
+
 struct tg_trace {
     uint32_t epoch;
     bn_status status;
     tg_tensor poison;
     tg_hooks hooks;
     uint64_t node_cost_ns; /* busy wait for each node */
+    bn_timeline *timeline; /* of annotations and scopes; NULL: none is wanted */
     tg_precision precision;
     tg_phase phase;
     tg_hash hash;      /* of all records but those still on the page */
     char record[4096]; /* that hash, then records not yet hashed */
     size_t record_used;
     const tg_scope *scope;
-    bn_arena *arena;   /* nodes, attributes, graphs */
-    bn_arena *tensors; /* values only, so that a stale handle still meets a tensor */
+    tg_scope_clock *clock; /* NULL: scopes are not timed; of a round, that of the outer trace */
+    bn_arena *arena;       /* nodes, attributes, graphs */
+    bn_arena *tensors;     /* values only, so that a stale handle still meets a tensor */
     tg_node **nodes;
     size_t node_count, node_capacity;
     uint32_t value_count;
@@ -77,14 +88,34 @@ struct tg_trace {
     size_t body_count, body_made, body_capacity;
     size_t segment_first; /* first node since the last cut */
     unsigned breaks;      /* graph breaks so far */
+    bool keeps_places;
+    tg_place next_place; /* of the next read */
+    tg_place *places;    /* [node] of the first PLACED ones */
+    size_t placed, place_capacity;
     tg_scalar_memo memo[TG_SCALAR_MEMO];
 };
 
 /* A trace's value for TENSOR, registering a variable's entry at first use; NULL
  * after putting an error on the trace. */
 tg_tensor *tg_trace_resolve(tg_trace *trace, tg_tensor *tensor);
-/* "layer1.0.conv2" of a node's scope. */
-void tg_scope_write(const tg_scope *scope, bn_text *out);
+/* Nodes that have no place yet stand at PLACE, if the trace keeps places (tensor.c). */
+void tg_place_nodes(tg_trace *trace, tg_place place);
+void tg_scope_clock_free(tg_scope_clock *clock);
+/* Scope or phase of T are others from here on. */
+void tg_clock_note(tg_trace *t);
+static inline void tg_scope_changed(tg_trace *t)
+{
+    if (t->clock)
+        tg_clock_note(t);
+}
+/* The nodes to come are of SCOPE. */
+static inline void tg_scope_enter(tg_trace *t, const tg_scope *scope)
+{
+    if (t->scope == scope)
+        return;
+    t->scope = scope;
+    tg_scope_changed(t);
+}
 
 /* ---- rounds of loops (region.c, but for tg_round_input) ---------------------- */
 
@@ -103,8 +134,10 @@ typedef struct tg_loop_plan {
     tg_tensor **operands; /* the same outside */
     tg_tensor **out;      /* in the round: what it hands on, then parts of stacks */
     size_t carried, stacked, captured, outs;
+    size_t gives, takes; /* tg_scan_attributes */
     int64_t length;
-    bool reverse, derived;
+    tg_remat remat;
+    bool reverse, derived, offload;
 } tg_loop_plan;
 
 /* Appends it to T as a node of the row OP; NULL after putting an error on T. */

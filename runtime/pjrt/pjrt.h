@@ -326,6 +326,11 @@ void rt_buffer_release(rt_client *client, rt_buffer *buffer);
 /* Waits; the event's own error becomes the status. */
 BN_MUST_USE bn_code rt_event_await(rt_client *client, rt_event *event, bn_status *st);
 bool rt_event_is_ready(rt_client *client, rt_event *event);
+/* Has DONE told when EVENT fires, from a thread of the plugin's, at once or milliseconds late. The
+ * event may be released before. DONE stays until the client is destroyed. BN_NOT_SUPPORTED where
+ * the plugin does not call back. */
+BN_MUST_USE bn_code rt_event_watch(rt_client *client, rt_event *event, bn_completion *done,
+                                   bn_status *st);
 void rt_event_release(rt_client *client, rt_event *event); /* NULL allowed */
 
 /* ---- profiler -------------------------------------------------------- */
@@ -347,6 +352,18 @@ typedef struct rt_device_span {
  * the bytes are not an XSpace. */
 BN_MUST_USE bn_code rt_xspace_device_spans(const void *xspace, size_t size, rt_device_span **spans,
                                            size_t *count, bn_status *st);
+
+/* Device time of what one op of the program text became. */
+typedef struct rt_op_time {
+    const char *name; /* what loc("...") said there; "" where the profile does not tell */
+    uint64_t ps;      /* of all executions, without the time of ops within it (loops have some) */
+    size_t events;
+} rt_op_time;
+/* Sums the events of the lines "XLA Ops" of device planes by their statistic tf_op, sorted by name.
+ * Of a fusion the compiler keeps one op's name, which gets all of its time. *LIST and the names lie
+ * in ARENA. BN_FORMAT when the bytes are not an XSpace. */
+BN_MUST_USE bn_code rt_xspace_op_times(const void *xspace, size_t size, bn_arena *arena,
+                                       rt_op_time **list, size_t *count, bn_status *st);
 
 /* ---- ahead of time --------------------------------------------------- */
 

@@ -44,8 +44,9 @@ run() {
         esac
         ;;
     nightly) allowed='0 2 4' ;;
-    table | list | history | plot | report | publish | export | import | steps) ;;
+    table | list | history | plot | report | publish | export | import | steps | explain) ;;
     suite) [[ $2 == *.json ]] || quick=(--dry-run) ;;
+    scopes) quick=(--variant small --steps 2) ;;
     export-weights) quick=(--variant small) ;;
     record)
         set -- record --runtime sim "${@:2}"

@@ -153,6 +153,75 @@ static void phases_have_a_loop_each(void **state)
     }
 }
 
+/* Multiply-adds of a training step, and bytes that its loops are to keep on the host. */
+static tg_graph_cost cost_of(const model_case *c, tg_remat remat, bool offload)
+{
+    model *m = make_model(c->info.name, (model_options){.small = c->small,
+                                                        .train = true,
+                                                        .scan = true,
+                                                        .batch = 2,
+                                                        .remat = remat,
+                                                        .offload = offload});
+    tg_trace *t = tg_trace_new();
+    tg_graph_cost cost;
+    size_t count;
+    trace(t, m);
+    tg_graph_measure(cut(t, whole, &count)[0], &cost);
+    tg_trace_free(t);
+    model_free(m);
+    return cost;
+}
+
+/* A layer's products are three times those of its forward pass, and remat makes those again but
+ * for such whose results nobody needs. */
+static void layers_are_made_again(void **state)
+{
+    (void)state;
+    model_case c;
+    for (size_t i = 0; scan_case_at(i, &c); i++) {
+        const tg_graph_cost none = cost_of(&c, TG_REMAT_NONE, true);
+        const tg_graph_cost dots = cost_of(&c, TG_REMAT_DOTS, true);
+        const tg_graph_cost layer = cost_of(&c, TG_REMAT_LAYER, true);
+        assert_true(none.macs == dots.macs);
+        if (layer.macs <= none.macs || layer.macs > none.macs * 4 / 3)
+            fail_msg("%s: %g multiply-adds, with remat %g", c.info.name, none.macs, layer.macs);
+        if (!(none.offloaded > dots.offloaded && dots.offloaded > 2 * layer.offloaded &&
+              layer.offloaded > 0))
+            fail_msg("%s: saved %g bytes, of remat dots %g, of remat layer %g", c.info.name,
+                     none.offloaded, dots.offloaded, layer.offloaded);
+    }
+}
+
+/* Of llama each layer hands on (batch, tokens, width). */
+static void the_offloaded_stack_is_that_of_the_layers_inputs(void **state)
+{
+    (void)state;
+    model_case c;
+    for (size_t i = 0; scan_case_at(i, &c); i++) {
+        const int64_t width = c.small ? 64 : 256, depth = c.small ? 2 : 4;
+        if (strcmp(c.info.name, "llama") != 0)
+            continue;
+        const double bytes = cost_of(&c, TG_REMAT_LAYER, true).offloaded;
+        assert_true(bytes == (double)(depth * 2 * (c.small ? 16 : 64) * width * 4));
+    }
+}
+
+static void what_a_loop_saves_wants_a_loop(void **state)
+{
+    (void)state;
+    const model_options wrong[] = {
+        {.small = true, .train = true, .remat = TG_REMAT_LAYER, .dtype = TG_F32},
+        {.small = true, .train = true, .offload = true, .dtype = TG_F32},
+        {.small = true, .scan = true, .remat = TG_REMAT_DOTS, .dtype = TG_F32}};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        bn_status st = {.code = BN_OK};
+        model *m = NULL;
+        assert_int_equal(model_new("llama", &wrong[i], &m, &st), BN_INVALID);
+        assert_non_null(strstr(st.message, "only training with the option scan"));
+        assert_null(m);
+    }
+}
+
 static void models_without_like_layers_refuse(void **state)
 {
     (void)state;
@@ -171,6 +240,9 @@ int main(void)
         cmocka_unit_test(steps_do_the_same_work),
         cmocka_unit_test(neither_trace_nor_text_grows_with_depth),
         cmocka_unit_test(phases_have_a_loop_each),
+        cmocka_unit_test(layers_are_made_again),
+        cmocka_unit_test(the_offloaded_stack_is_that_of_the_layers_inputs),
+        cmocka_unit_test(what_a_loop_saves_wants_a_loop),
         cmocka_unit_test(models_without_like_layers_refuse),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

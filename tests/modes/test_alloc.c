@@ -1,14 +1,14 @@
 /*
  * test_alloc.c - a steady step allocates nothing of ours, and memory does not
- * grow over 200 steps.
+ * grow over 200 steps; nor does one of which a timeline is made.
  *
  * The test brings its own malloc family, in front of the C library's, and looks
  * at who calls: callers inside this program's own text are our rooms (they are
  * linked statically); the plugin's calls come from its shared object.
  */
 #define _GNU_SOURCE
-#include "tests/support/plugin_leaks.h"
 #include "tests/support/client_fixture.h"
+#include "tests/support/plugin_leaks.h"
 
 #include "models/model.h"
 #include "modes/mode.h"
@@ -116,6 +116,45 @@ static void watch(mode *m, const mode_call *call, const char *name, int steps)
 #endif
 }
 
+/* The plugin may write into them until its client is gone. */
+static bn_timeline *timelines[16];
+static size_t timeline_count;
+
+static int end_of_all(void **state)
+{
+    const int code = group_teardown(state);
+    while (timeline_count > 0)
+        bn_timeline_free(timelines[--timeline_count]);
+    return code;
+}
+
+/* The same of a few steps that are noted. */
+static void watch_noted(mode *m, const mode_call *call, const char *name)
+{
+    bn_status st = {0};
+    bn_timeline *t = NULL;
+    assert_true(timeline_count < sizeof timelines / sizeof *timelines);
+    assert_ok(bn_timeline_new(100000, &t, &st), &st);
+    timelines[timeline_count++] = t;
+    atomic_store(&ours, 0);
+    atomic_store(&watching, true);
+    for (uint64_t i = 0; i < 5; i++) {
+        const uint64_t begin = bn_now_ns();
+        bn_timeline_step_begin(t, BN_STEP_MEASURED, i);
+        mode_set_timeline(m, t);
+        assert_ok(mode_step(m, call, NULL, &st), &st);
+        mode_set_timeline(m, NULL);
+        bn_timeline_step_end(t, begin, bn_now_ns());
+    }
+    atomic_store(&watching, false);
+    assert_ok(mode_drain(m, &st), &st);
+    print_message("%s, noted: ours %d allocations, %zu spans\n", name, atomic_load(&ours),
+                  bn_timeline_count(t));
+    assert_int_equal(atomic_load(&ours), 0);
+    assert_true(bn_timeline_count(t) > 5 * 3);
+    assert_int_equal(bn_timeline_describe(t)->steps_shown, 5);
+}
+
 static void run(const char *name, unsigned graphs, int in_flight, int steps)
 {
     bn_status st = {0};
@@ -131,6 +170,7 @@ static void run(const char *name, unsigned graphs, int in_flight, int steps)
     mode_call call = {.function = model_step, .context = network};
     snprintf(title, sizeof title, "%s, %u graphs, in flight %d", name, graphs, in_flight);
     watch(m, &call, title, steps);
+    watch_noted(m, &call, title);
     const model_variable *v = model_variables(network, &count);
     for (size_t i = 0; i < count; i++)
         mode_clear(m, v[i].tensor);
@@ -213,5 +253,5 @@ int main(void)
         cmocka_unit_test(eager_steps_allocate_nothing),
         cmocka_unit_test(recorded_steps_allocate_nothing),
     };
-    return cmocka_run_group_tests(tests, group_setup, group_teardown);
+    return cmocka_run_group_tests(tests, group_setup, end_of_all);
 }

@@ -23,6 +23,7 @@ typedef enum sim_rate {
  * others use. Operations and bytes are those of one run. */
 typedef struct sim_group {
     sim_opcode anchor;                   /* the op the group is built around */
+    const char *place;                   /* where that is: sim_op.place, the program's */
     double matrix_flops[SIM_RATE_COUNT]; /* of dots and convolutions */
     double vector_flops[SIM_RATE_COUNT]; /* of all else; 2 for a multiply and add */
     double bytes;                        /* in and out */

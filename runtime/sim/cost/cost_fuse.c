@@ -39,7 +39,8 @@ static sim_fusion *add_group(sim_weighing *w, const sim_op *op, int block, doubl
     }
     w->groups = groups;
     sim_fusion *g = &w->groups[w->group_count++];
-    *g = (sim_fusion){.cost = {.anchor = op->opcode, .times = times}, .block = block};
+    *g = (sim_fusion){.cost = {.anchor = op->opcode, .place = op->place, .times = times},
+                      .block = block};
     return g;
 }
 
@@ -210,6 +211,7 @@ static void fuse_reduction(sim_weighing *w, const sim_op *op, int block, double 
     double transcendentals = 0;
     g->elements = elements_of(w, op);
     g->cost.anchor = op->opcode;
+    g->cost.place = op->place;
     sim_weigh_op(w, op, &g->cost, &transcendentals);
 }
 

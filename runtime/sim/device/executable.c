@@ -28,6 +28,7 @@ void sim_executable_release(PJRT_Executable *x)
     sim_program_free(x->program);
     sim_cost_free(&x->cost);
     free(x->text);
+    free(x->group_us);
     free(x->result_types);
     free(x->result_dims);
     free(x->result_ranks);
@@ -129,7 +130,7 @@ static sim_code weigh_opaque(PJRT_Executable *x, const sim_opaque *opaque, sim_s
     }
     cost->flops = opaque->flops > 0 ? opaque->flops : 0;
     cost->bytes = opaque->bytes > 0 ? opaque->bytes : 0;
-    cost->groups[0] = (sim_group){.times = 1, .bytes = cost->bytes};
+    cost->groups[0] = (sim_group){.place = "", .times = 1, .bytes = cost->bytes};
     cost->groups[0].matrix_flops[SIM_RATE_F32] = cost->flops;
     return SIM_OK;
 }
@@ -161,6 +162,11 @@ static sim_code executable_fill(PJRT_Executable *x, const sim_config *config, bo
     if (code != SIM_OK)
         return code;
     fingerprint(x);
+    x->group_us = malloc((x->cost.group_count + 1) * sizeof *x->group_us);
+    if (!x->group_us)
+        return sim_fail(st, SIM_RESOURCE_EXHAUSTED, "no memory on the host");
+    for (size_t i = 0; i < x->cost.group_count; i++)
+        x->group_us[i] = sim_group_us(config, &x->cost.groups[i]);
     set_times(config, x, x->opaque ? opaque->device_us : -1);
     x->evaluates = !x->opaque && strcmp(config->values, "none") != 0 &&
                    x->cost.flops + x->cost.bytes / 4 <= (double)config->evaluate_limit &&

@@ -20,6 +20,7 @@ struct PJRT_Executable {
     bool opaque; /* it could not be read */
     char fingerprint[17];
     double device_us;   /* by the model, or as stated */
+    double *group_us;   /* by the model, of each group of COST */
     double overhead_us; /* stated; -1: as configured */
     bool evaluates;     /* its values are computed */
     int device;         /* it was compiled for */

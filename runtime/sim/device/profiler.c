@@ -2,7 +2,9 @@
  * profiler.c - the profiler extension: what ran on each device while a profile was
  * taken, as an XSpace with one plane a device and its executions on the line "XLA
  * Modules", where XLA's own profilers put them. The times are those of the schedule,
- * so they are the truth.
+ * so they are the truth. The line "XLA Ops" divides each execution among its fused groups,
+ * as the model divides its time; a group has the name of the op that it is built around,
+ * and where that stands in the model (its loc) as statistic tf_op.
  *
  * Sources: xla/backends/profiler/plugin/profiler_c_api.h and
  * tsl/profiler/protobuf/xplane.proto of openxla/xla (layouts and field numbers).
@@ -19,8 +21,11 @@
 
 typedef struct span_row {
     int device;
+    PJRT_Executable *executable; /* a reference of its own */
     char name[128];
     sim_span span;
+    size_t kind;       /* of its event, once the profile is written: see kind_of */
+    uint64_t first_op; /* number of its first group's metadata; of rows that are their own kind */
 } span_row;
 
 /* One profile at a time, as in other plugins. */
@@ -32,7 +37,7 @@ static struct {
     size_t count, room;
 } profile = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-void sim_profile_note(const PJRT_Device *device, const PJRT_Executable *executable, sim_span span)
+void sim_profile_note(const PJRT_Device *device, PJRT_Executable *executable, sim_span span)
 {
     pthread_mutex_lock(&profile.lock);
     span_row *rows = profile.running
@@ -44,6 +49,7 @@ void sim_profile_note(const PJRT_Device *device, const PJRT_Executable *executab
         span_row *row = &profile.rows[profile.count++];
         row->device = device->description.id;
         row->span = span;
+        row->executable = sim_executable_retain(executable);
         snprintf(row->name, sizeof row->name, "%.100s(%s)", executable->program->name,
                  executable->fingerprint);
     }
@@ -104,60 +110,118 @@ static void put_message(bytes *b, unsigned field, bytes *message)
 
 /* Field numbers of xplane.proto. */
 enum { SPACE_PLANES = 1 };
-enum { PLANE_ID = 1, PLANE_NAME, PLANE_LINES, PLANE_EVENT_METADATA };
+enum { PLANE_ID = 1, PLANE_NAME, PLANE_LINES, PLANE_EVENT_METADATA, PLANE_STAT_METADATA };
 enum { LINE_ID = 1, LINE_NAME, LINE_TIMESTAMP_NS, LINE_EVENTS };
 enum { EVENT_METADATA_ID = 1, EVENT_OFFSET_PS, EVENT_DURATION_PS };
-enum { METADATA_ID = 1, METADATA_NAME };
+enum { METADATA_ID = 1, METADATA_NAME, METADATA_STATS = 5 };
+enum { STAT_METADATA_ID = 1, STAT_STR_VALUE = 5 };
 enum { MAP_KEY = 1, MAP_VALUE };
 
-/* The kind of a row's event: the first row of the same name. */
+/* The kind of a row's event: the first row of the same name on its device. */
 static size_t kind_of(size_t row)
 {
     for (size_t i = 0; i < row; i++)
-        if (strcmp(profile.rows[i].name, profile.rows[row].name) == 0)
+        if (profile.rows[i].device == profile.rows[row].device &&
+            strcmp(profile.rows[i].name, profile.rows[row].name) == 0)
             return i;
     return row;
 }
 
-static void put_line(bytes *plane, int device, uint64_t origin_ns)
+static void put_event(bytes *line, uint64_t kind, uint64_t offset_ps, uint64_t duration_ps)
 {
-    bytes line = {0}, event = {0};
-    put_number(&line, LINE_ID, 1);
-    put_bytes(&line, LINE_NAME, "XLA Modules", 11);
+    bytes event = {0};
+    put_number(&event, EVENT_METADATA_ID, kind);
+    put_number(&event, EVENT_OFFSET_PS, offset_ps);
+    put_number(&event, EVENT_DURATION_PS, duration_ps);
+    put_message(line, LINE_EVENTS, &event);
+}
+
+/* The groups of row I, in their order, as long as the model says; together they fill its span. */
+static void put_ops(bytes *line, size_t i, uint64_t origin_ns)
+{
+    const span_row *row = &profile.rows[i];
+    const PJRT_Executable *x = row->executable;
+    const double span_ps = (double)(row->span.end_ns - row->span.start_ns) * 1000;
+    const uint64_t start_ps = (row->span.start_ns - origin_ns) * 1000;
+    double sum_us = 0, done_us = 0;
+    for (size_t g = 0; g < x->cost.group_count; g++)
+        sum_us += x->group_us[g];
+    for (size_t g = 0; g < x->cost.group_count && sum_us > 0; g++) {
+        const uint64_t begin = (uint64_t)(span_ps * (done_us / sum_us));
+        done_us += x->group_us[g];
+        const uint64_t end = (uint64_t)(span_ps * (done_us / sum_us));
+        put_event(line, profile.rows[row->kind].first_op + g, start_ps + begin, end - begin);
+    }
+}
+
+static void put_line(bytes *plane, int device, uint64_t origin_ns, bool ops)
+{
+    static const char *const names[] = {"XLA Modules", "XLA Ops"};
+    bytes line = {0};
+    put_number(&line, LINE_ID, ops ? 2 : 1);
+    put_bytes(&line, LINE_NAME, names[ops], strlen(names[ops]));
     put_number(&line, LINE_TIMESTAMP_NS, origin_ns);
     for (size_t i = 0; i < profile.count; i++) {
         const span_row *row = &profile.rows[i];
-        if (row->device != device)
-            continue;
-        put_number(&event, EVENT_METADATA_ID, kind_of(i) + 1);
-        put_number(&event, EVENT_OFFSET_PS, (row->span.start_ns - origin_ns) * 1000);
-        put_number(&event, EVENT_DURATION_PS, (row->span.end_ns - row->span.start_ns) * 1000);
-        put_message(&line, LINE_EVENTS, &event);
+        if (row->device == device && ops)
+            put_ops(&line, i, origin_ns);
+        else if (row->device == device)
+            put_event(&line, row->kind + 1, (row->span.start_ns - origin_ns) * 1000,
+                      (row->span.end_ns - row->span.start_ns) * 1000);
     }
     put_message(plane, PLANE_LINES, &line);
+}
+
+/* An entry of the plane's map FIELD; PLACE, unless it is NULL, is its statistic tf_op. */
+static void put_entry(bytes *plane, unsigned field, uint64_t id, const char *name,
+                      const char *place)
+{
+    bytes entry = {0}, metadata = {0}, stat = {0};
+    put_number(&entry, MAP_KEY, id);
+    put_number(&metadata, METADATA_ID, id);
+    put_bytes(&metadata, METADATA_NAME, name, strlen(name));
+    if (place) {
+        put_number(&stat, STAT_METADATA_ID, 1);
+        put_bytes(&stat, STAT_STR_VALUE, place, strlen(place));
+        put_message(&metadata, METADATA_STATS, &stat);
+    }
+    put_message(&entry, MAP_VALUE, &metadata);
+    put_message(plane, field, &entry);
+}
+
+static void put_groups(bytes *plane, const span_row *row)
+{
+    const sim_cost *cost = &row->executable->cost;
+    for (size_t g = 0; g < cost->group_count; g++) {
+        const char *place = cost->groups[g].place;
+        char name[64];
+        snprintf(name, sizeof name, "%.40s.%zu", sim_op_name(cost->groups[g].anchor), g);
+        put_entry(plane, PLANE_EVENT_METADATA, row->first_op + g, name,
+                  place && *place ? place : NULL);
+    }
 }
 
 static void put_kinds(bytes *plane, int device)
 {
     for (size_t i = 0; i < profile.count; i++) {
-        bytes entry = {0}, metadata = {0};
-        if (profile.rows[i].device != device || kind_of(i) != i)
+        if (profile.rows[i].device != device || profile.rows[i].kind != i)
             continue;
-        put_number(&entry, MAP_KEY, i + 1);
-        put_number(&metadata, METADATA_ID, i + 1);
-        put_bytes(&metadata, METADATA_NAME, profile.rows[i].name, strlen(profile.rows[i].name));
-        put_message(&entry, MAP_VALUE, &metadata);
-        put_message(plane, PLANE_EVENT_METADATA, &entry);
+        put_entry(plane, PLANE_EVENT_METADATA, i + 1, profile.rows[i].name, NULL);
+        put_groups(plane, &profile.rows[i]);
     }
+    put_entry(plane, PLANE_STAT_METADATA, 1, "tf_op", NULL);
 }
 
 static bytes write_space(void)
 {
     bytes space = {0};
     int devices = 0;
-    uint64_t origin_ns = UINT64_MAX;
+    uint64_t origin_ns = UINT64_MAX, next_op = profile.count + 1;
     for (size_t i = 0; i < profile.count; i++) {
-        const span_row *row = &profile.rows[i];
+        span_row *row = &profile.rows[i];
+        row->kind = kind_of(i);
+        row->first_op = next_op;
+        next_op += row->kind == i ? row->executable->cost.group_count : 0;
         devices = row->device >= devices ? row->device + 1 : devices;
         origin_ns = row->span.start_ns < origin_ns ? row->span.start_ns : origin_ns;
     }
@@ -167,7 +231,8 @@ static bytes write_space(void)
         int length = snprintf(name, sizeof name, "/device:SIM:%d", device);
         put_number(&plane, PLANE_ID, (uint64_t)device + 1);
         put_bytes(&plane, PLANE_NAME, name, (size_t)length);
-        put_line(&plane, device, origin_ns);
+        put_line(&plane, device, origin_ns, false);
+        put_line(&plane, device, origin_ns, true);
         put_kinds(&plane, device);
         put_message(&space, SPACE_PLANES, &plane);
     }
@@ -237,6 +302,8 @@ static PJRT_Error *create(create_args *args)
 
 static void forget(void)
 {
+    for (size_t i = 0; i < profile.count; i++)
+        sim_executable_release(profile.rows[i].executable);
     free(profile.rows);
     profile.rows = NULL;
     profile.count = profile.room = 0;

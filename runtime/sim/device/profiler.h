@@ -7,6 +7,6 @@
 
 extern PJRT_Extension_Base *sim_profiler_extension;
 /* Notes an execution on DEVICE while a profile is taken. Any thread. */
-void sim_profile_note(const PJRT_Device *device, const PJRT_Executable *executable, sim_span span);
+void sim_profile_note(const PJRT_Device *device, PJRT_Executable *executable, sim_span span);
 
 #endif

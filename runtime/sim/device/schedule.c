@@ -12,8 +12,8 @@
 
 /* ---- the model -------------------------------------------------------------------------- */
 
-/* Roofline (Williams, Waterman, Patterson, CACM 52(4), 2009), group by group. */
-double sim_model_us(const sim_config *config, const sim_cost *cost)
+/* Roofline (Williams, Waterman, Patterson, CACM 52(4), 2009). */
+double sim_group_us(const sim_config *config, const sim_group *g)
 {
     const double rates[SIM_RATE_COUNT] = {
         [SIM_RATE_F64] = config->f64_gflops,
@@ -21,16 +21,19 @@ double sim_model_us(const sim_config *config, const sim_cost *cost)
         [SIM_RATE_16] = config->f16_gflops,
         [SIM_RATE_INT] = config->int_gops,
     };
+    double compute = 0; /* in units of 1e9 */
+    for (int r = 0; r < SIM_RATE_COUNT; r++)
+        compute += g->matrix_flops[r] / rates[r] + g->vector_flops[r] / config->vector_gflops;
+    double memory = g->bytes / config->memory_gbps;
+    double us = (compute > memory ? compute : memory) / 1e3 / config->efficiency;
+    return g->times * (us + config->group_us);
+}
+
+double sim_model_us(const sim_config *config, const sim_cost *cost)
+{
     double total = 0;
-    for (size_t i = 0; i < cost->group_count; i++) {
-        const sim_group *g = &cost->groups[i];
-        double compute = 0; /* in units of 1e9 */
-        for (int r = 0; r < SIM_RATE_COUNT; r++)
-            compute += g->matrix_flops[r] / rates[r] + g->vector_flops[r] / config->vector_gflops;
-        double memory = g->bytes / config->memory_gbps;
-        double us = (compute > memory ? compute : memory) / 1e3 / config->efficiency;
-        total += g->times * (us + config->group_us);
-    }
+    for (size_t i = 0; i < cost->group_count; i++)
+        total += sim_group_us(config, &cost->groups[i]);
     return total;
 }
 

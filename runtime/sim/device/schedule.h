@@ -9,6 +9,8 @@
 /* Microseconds that the roofline of CONFIG gives COST: a group takes the longer of its
  * arithmetic and its memory traffic, and GROUP_US. */
 double sim_model_us(const sim_config *config, const sim_cost *cost);
+/* GROUP's part of it, all of its runs. */
+double sim_group_us(const sim_config *config, const sim_group *group);
 
 typedef struct sim_span {
     uint64_t start_ns, end_ns;

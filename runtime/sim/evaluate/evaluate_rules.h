@@ -25,6 +25,7 @@ sim_rule_check sim_can_any;
     X(CONSTANT, constant)                                                                          \
     X(CONVERT, convert)                                                                            \
     X(CONVOLUTION, convolution)                                                                    \
+    X(CUSTOM_CALL, custom_call)                                                                    \
     X(DOT_GENERAL, dot_general)                                                                    \
     X(DYNAMIC_SLICE, dynamic_slice)                                                                \
     X(DYNAMIC_UPDATE_SLICE, dynamic_update_slice)                                                  \

@@ -106,6 +106,23 @@ sim_code sim_rule_optimization_barrier(sim_run *run, const sim_op *op)
     return SIM_OK;
 }
 
+/* Only an annotation of where a value is to lie can be evaluated: the device has one memory, so
+ * the value stays, and memory statistics tell that nothing lies on the host. */
+sim_code sim_can_custom_call(const sim_program *p, const sim_op *op, sim_status *st)
+{
+    const sim_attribute *target = sim_attribute_find(op, "call_target_name");
+    if (!target || !target->word || strcmp(target->word, "annotate_device_placement") != 0)
+        return sim_refuse(op, st, SIM_UNIMPLEMENTED,
+                          "the simulator cannot evaluate a call of %.80s",
+                          target && target->word ? target->word : "nothing");
+    return sim_can_optimization_barrier(p, op, st);
+}
+
+sim_code sim_rule_custom_call(sim_run *run, const sim_op *op)
+{
+    return sim_rule_optimization_barrier(run, op);
+}
+
 /* ---- other places ----------------------------------------------------------------------- */
 
 sim_code sim_can_broadcast_in_dim(const sim_program *p, const sim_op *op, sim_status *st)

@@ -64,15 +64,35 @@ void sim_skip_brackets(sim_reader *r)
         sim_reader_expected(r, "a closing bracket");
 }
 
-void sim_skip_location(sim_reader *r)
+/* Passes "loc" before its bracket; false where there is none. */
+static bool begin_location(sim_reader *r)
 {
     if (sim_kind(r) != SIM_T_WORD || !sim_lex_reads(&r->lex, "loc"))
-        return;
+        return false;
     sim_next(r);
     if (sim_kind(r) == '(')
+        return true;
+    sim_reader_expected(r, "'(' behind loc");
+    return false;
+}
+
+void sim_skip_location(sim_reader *r)
+{
+    if (begin_location(r))
         sim_skip_brackets(r);
-    else
-        sim_reader_expected(r, "'(' behind loc");
+}
+
+void sim_read_location(sim_reader *r)
+{
+    r->place = "";
+    if (!begin_location(r))
+        return;
+    const sim_lexer bracket = r->lex;
+    sim_next(r);
+    if (sim_kind(r) == SIM_T_STRING)
+        r->place = sim_reader_copy(r, r->lex.token, r->lex.length);
+    r->lex = bracket;
+    sim_skip_brackets(r);
 }
 
 void sim_skip_dictionary(sim_reader *r)

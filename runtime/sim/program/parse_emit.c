@@ -96,6 +96,7 @@ static bool emit_at(sim_reader *r, const char *at, sim_op *op, int first, int co
         results[i] = first + i;
     op->results = results;
     op->result_count = count;
+    op->place = r->place ? r->place : "";
     if (!check_op(r, at, op))
         return false;
     sim_op *slot = sim_reader_add(r, &r->ops, 1);

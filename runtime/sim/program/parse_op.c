@@ -190,7 +190,7 @@ static void read_op(sim_reader *r)
         form_generic(r, &o);
     else
         sim_op_form(o.code)(r, &o);
-    sim_skip_location(r);
+    sim_read_location(r);
     int first = finish(r, &o);
     for (size_t i = 0; first >= 0 && i < label_count && r->code == SIM_OK; i++) {
         const sim_label *label = (const sim_label *)r->labels.data + labels + i;

@@ -65,6 +65,7 @@ typedef struct sim_reader {
     sim_list functions; /* sim_function */
     sim_list calls;     /* sim_op *: whose callee is not known yet */
     sim_literal literal;
+    const char *place; /* of the op in hand: sim_op.place */
     int depth;
     int public_count, public_function; /* how many, and the first */
     void *locale;                      /* locale_t "C" */
@@ -164,5 +165,7 @@ void sim_skip_dictionary(sim_reader *r);
 void sim_skip_brackets(sim_reader *r);
 /* Passes "loc(...)" where there is one. */
 void sim_skip_location(sim_reader *r);
+/* The same; r->place becomes the name that it says, in the program's pool. */
+void sim_read_location(sim_reader *r);
 
 #endif

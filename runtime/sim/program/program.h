@@ -288,7 +288,8 @@ struct sim_function;
 
 typedef struct sim_op {
     sim_opcode opcode;
-    int line; /* in the text, from 1 */
+    int line;          /* in the text, from 1 */
+    const char *place; /* "backward/layer1.conv/add" of loc("..."); "": another loc, or none */
     int operand_count, result_count;
     const int *operands, *results; /* values; those of a result are neighbours */
     const sim_attribute *attributes;

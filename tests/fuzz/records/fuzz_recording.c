@@ -5,6 +5,7 @@
  */
 #include "tests/fuzz/records/fuzz_recording.h"
 
+#include "results/complaints/complaints.h"
 #include "results/recordings/recordings.h"
 #include "results/recordings/views.h"
 
@@ -70,7 +71,7 @@ static void look_at_files(const rec_recording *r, const rec_process *p)
 static void look_at_record(const rec_recording *r, const rec_steps *steps)
 {
     bn_status st = {.code = BN_OK};
-    const rec_naming naming = {NULL, NULL};
+    const rec_naming naming = {.model = NULL};
     res_record *record = NULL;
     const bn_code code = rec_record_make(r, steps, &naming, &record, &st);
     fuzz_status(code, &st);
@@ -100,6 +101,29 @@ static void look_at_timeline(const fuzz_place *p, const rec_steps *steps)
     fuzz_require(events != NULL, "a timeline that is no JSON");
     json_decref(events);
     unlink(p->view);
+}
+
+static void look_at_complaints(const rec_recording *r, const rec_options *options)
+{
+    bn_status st = {.code = BN_OK};
+    rec_steps *steps = NULL;
+    rec_checkup checkup;
+    bn_text words = {0};
+    bn_code code = rec_check_steps(r, options, &steps, &st);
+    fuzz_status(code, &st);
+    if (code != BN_OK)
+        return;
+    code = rec_check(steps, &checkup, &st);
+    fuzz_status(code, &st);
+    fuzz_require(code == BN_OK && checkup.count <= REC_RULE_COUNT, "no complaints");
+    rec_checkup_put(&checkup, &words);
+    fuzz_require(words.length > 0 && !words.failed, "no words");
+    json_t *json = rec_checkup_json(r, &checkup);
+    fuzz_require(json != NULL, "complaints without JSON");
+    json_decref(json);
+    bn_text_free(&words);
+    rec_checkup_free(&checkup);
+    rec_steps_free(steps);
 }
 
 static void look_at_steps(const fuzz_place *p, const rec_recording *r, const rec_options *options,
@@ -146,6 +170,7 @@ static void look_for_steps(const fuzz_place *p, const rec_recording *r, bool tim
     };
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
         look_at_steps(p, r, &ways[i], timeline && i == 0);
+    look_at_complaints(r, &ways[1]);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

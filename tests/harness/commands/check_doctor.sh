@@ -25,6 +25,7 @@ for row in json.load(sys.stdin)["rows"]:
 plants_tracing() {
     rm -rf "$folder/trace"
     run "${measured[@]}" --mode lazy,capture --trace-cost-ns 20000 --store "$folder/trace"
+    cp "$folder/err" "$folder/notes"
     run doctor --store "$folder/trace" --format json
     fault_of 0
     lazy=$(wall_of "$folder/trace" lazy 1) capture=$(wall_of "$folder/trace" capture 1) holds '
@@ -55,6 +56,38 @@ saved = float(os.environ["five"]) - float(os.environ["one"]) - 4 * 2e5
 assert abs(c["cost_ns"] - saved) < 0.2 * saved, (c["cost_ns"], saved)'
 }
 live "the overhead of graphs is priced by what one saves" plants_executions busy_stores "$folder/graphs"
+
+# ---- at the end of a run ------------------------------------------------------------------
+
+# The notes of the last run of plants_tracing.
+report "a run ends with its most costly complaint" "$(
+    grep -Eq "^\[3/3\] doctor: resnet18 train lazy: tracing [0-9]* nodes takes .* a step, [0-9]* % of it\. bench doctor $folder/trace says more$" \
+        "$folder/notes" || cat "$folder/notes"
+)"
+short=(--model resnet18 --variant small --phase infer --runtime sim --processes 1 --steps 5 --min-time 0
+    --warmup 8 --mode lazy --trace-cost-ns 50000 --store "$folder/short")
+run "${short[@]}" --quiet
+report "--quiet leaves it out" "$(fault_of 0; cat "$folder/err")"
+for format in json csv html; do
+    run "${short[@]}" --format $format
+    report "$format leaves it out" "$(fault_of 0; grep "] doctor: " "$folder/out" "$folder/err")"
+done
+
+# A device of 20 ms, of which all that the host does is little.
+healthy() {
+    local one
+    for one in "resnet18 infer" "resnet18 train" "bert infer" "bert train" "llama infer" "gpt2 infer" \
+        "mobilenet_v2 infer" "squeezenet1_1 train" "unit_qnli infer" "vgg16 infer"; do
+        rm -rf "$folder/well"
+        PJRT_SIM=values=none,device_us=20000 run --model "${one% *}" --phase "${one#* }" --variant small \
+            --mode capture --runtime sim --processes 1 --steps 8 --min-time 0 --warmup 8 \
+            --store "$folder/well"
+        fault_of 0
+        grep '] doctor: ' "$folder/err"
+        grep -q '] records: ' "$folder/err" || echo "$one: not run"
+    done
+}
+live "ten healthy runs draw no complaint" healthy busy_stores "$folder/well"
 
 # ---- forms --------------------------------------------------------------------------------
 

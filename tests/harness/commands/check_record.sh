@@ -293,7 +293,23 @@ for graph in graphs:
     assert statistics.median(times) >= 2.9e6, (graph, statistics.median(times))
 PYTHON
 )"
-for table in speedup executions ledger compile memory; do
+run table --store "$store" --table goodput --format json
+report "goodput: all of the program's time is in a class" "$(
+    fault_of 0
+    ended=$("$python" -c 'import json, sys
+print(json.load(open(sys.argv[1]))["ended"]["seconds"])' "$folder/a/recording.json") holds '
+import os
+[row] = records["rows"]
+classes = ("productive initialization preparation compile warmup input tracing overhead idle "
+           "measuring rest untold").split()
+assert abs(sum(row[c + "_share"] for c in classes) - 1) < 1e-9, row
+assert abs(row["wall_ns"] - 1e9 * float(os.environ["ended"])) < 1e3, row["wall_ns"]
+assert row["told"] == 1 and row["untold_ns"] == 0 and row["productive_low_share"] is None
+# 5 ms of device time a step.
+assert row["productive_ns"] > 0.9 * row["steps"] * 5e6, (row["productive_ns"], row["steps"])
+assert row["initialization_ns"] > 0 and row["compile_ns"] > 0, row'
+)"
+for table in speedup executions ledger goodput compile memory; do
     run table --store "$store" --table $table
     report "table $table" "$(fault_of 0)"
 done

@@ -4,10 +4,12 @@
  *
  *   pjrt_program [--way fused|two|ops] [--steps N] [--size N] [--work MS] [--sleep MS]
  * [--read-every N]
- *                [--feed] [--pool] [--option NAME=VALUE] [--signal N] [--exit CODE]
+ *                [--feed] [--pool] [--kept] [--anew-every N] [--option NAME=VALUE] [--signal N]
+ *                [--exit CODE]
  *
  * Weights of SIZE x SIZE go from step to step, donated. "fused" runs one program a step, "two" one
- * for the gradient and one for the update, "ops" nine small ones. WORK is busy time of the host
+ * for the gradient and one for the update, "ops" nine small ones. KEPT: "fused" donates nothing.
+ * ANEW-EVERY compiles it anew every so many steps, with another rate. WORK is busy time of the host
  * before each step, SLEEP time off the CPU. FEED sends a batch each step. POOL executes in another
  * thread. READ-EVERY tells how often the loss is read, which waits for the device. Option N=V is
  * the client's. At the end: a signal to itself, or an exit code.
@@ -27,7 +29,7 @@
 #include <string.h>
 #include <time.h>
 
-/* Programs. %1$d is the size. */
+/* Programs. %1$d is the size, %2$.3e the rate. */
 static const char fused_text[] =
     "module @fused {\n"
     "  func.func public @main(%%w: tensor<%1$dx%1$dxf32> {tf.aliasing_output = 0 : i32}, "
@@ -38,7 +40,7 @@ static const char fused_text[] =
     "(tensor<%1$dxf32>, tensor<%1$dxf32>) -> tensor<f32>\n"
     "    %%g = stablehlo.broadcast_in_dim %%y, dims = [0] : (tensor<%1$dxf32>) -> "
     "tensor<%1$dx%1$dxf32>\n"
-    "    %%r = stablehlo.constant dense<1.0e-3> : tensor<%1$dx%1$dxf32>\n"
+    "    %%r = stablehlo.constant dense<%2$.3e> : tensor<%1$dx%1$dxf32>\n"
     "    %%s = stablehlo.multiply %%g, %%r : tensor<%1$dx%1$dxf32>\n"
     "    %%v = stablehlo.subtract %%w, %%s : tensor<%1$dx%1$dxf32>\n"
     "    return %%v, %%l : tensor<%1$dx%1$dxf32>, tensor<f32>\n"
@@ -79,9 +81,10 @@ enum { PARTS = 8, MOST_STEPS = 100000, MOST_OPTIONS = 8 };
 
 typedef struct loop {
     const char *way;
-    long steps, size, read_every, signal, exit_code;
+    long steps, size, read_every, anew_every, signal, exit_code;
     double work_ms, sleep_ms;
-    bool feed, pool;
+    double rate;
+    bool feed, pool, kept;
     rt_option options[MOST_OPTIONS];
     size_t option_count;
     /* What runs. */
@@ -111,7 +114,9 @@ static bool take_flag(loop *l, const char *name)
 {
     l->feed = l->feed || strcmp(name, "--feed") == 0;
     l->pool = l->pool || strcmp(name, "--pool") == 0;
-    return strcmp(name, "--feed") == 0 || strcmp(name, "--pool") == 0;
+    l->kept = l->kept || strcmp(name, "--kept") == 0;
+    return strcmp(name, "--feed") == 0 || strcmp(name, "--pool") == 0 ||
+           strcmp(name, "--kept") == 0;
 }
 
 static void take_value(loop *l, const char *name, char *value)
@@ -119,11 +124,10 @@ static void take_value(loop *l, const char *name, char *value)
     static const struct {
         const char *name;
         size_t offset;
-    } numbers[] = {{"--steps", offsetof(loop, steps)},
-                   {"--size", offsetof(loop, size)},
-                   {"--signal", offsetof(loop, signal)},
-                   {"--exit", offsetof(loop, exit_code)},
-                   {"--read-every", offsetof(loop, read_every)}};
+    } numbers[] = {
+        {"--steps", offsetof(loop, steps)},           {"--size", offsetof(loop, size)},
+        {"--signal", offsetof(loop, signal)},         {"--exit", offsetof(loop, exit_code)},
+        {"--anew-every", offsetof(loop, anew_every)}, {"--read-every", offsetof(loop, read_every)}};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (strcmp(name, numbers[i].name) == 0) {
             *(long *)(void *)((char *)l + numbers[i].offset) = atol(value);
@@ -161,7 +165,12 @@ static rt_executable *compile(loop *l, const char *text)
 {
     rt_executable *executable = NULL;
     bn_text program = {0};
-    bn_text_printf(&program, text, (int)l->size);
+    bn_text_printf(&program, text, (int)l->size, l->rate);
+    /* Blanks in place of the attribute: what is not aliased is not donated. */
+    static const char alias[] = "{tf.aliasing_output = 0 : i32}";
+    char *aliased = l->kept ? strstr(program.data, alias) : NULL;
+    if (aliased)
+        memset(aliased, ' ', sizeof alias - 1);
     DO(rt_compile(l->client, program.data, program.length, NULL, &executable, &l->st), "compile");
     bn_text_free(&program);
     return executable;
@@ -303,6 +312,11 @@ static void step(loop *l, long number)
 {
     if (l->feed)
         send_batch(l, (unsigned)number + 3);
+    if (l->anew_every && number % l->anew_every == l->anew_every - 1) {
+        l->rate *= 1.01;
+        rt_executable_destroy(l->first);
+        l->first = compile(l, fused_text);
+    }
     work(l->work_ms);
     rest(l->sleep_ms);
     if (l->pool) {
@@ -354,7 +368,7 @@ static void run(loop *l)
 
 int main(int argc, char **argv)
 {
-    loop l = {.way = "fused", .steps = 40, .size = 64, .read_every = 1};
+    loop l = {.way = "fused", .steps = 40, .size = 64, .read_every = 1, .rate = 1e-3};
     pthread_t thread;
     read_words(&l, argc, argv);
     set_up(&l);

@@ -40,6 +40,8 @@ refuses "steps in flight without one alone" 2 "needs 1|--in-flight" -- \
 refuses "graphs of inference" 2 "only training steps" -- study graphs "${small[@]}" --phase infer
 refuses "layers of a model without any to choose" 2 "no layers to choose" -- study depth "${small[@]}"
 refuses "no layers" 2 "--depth 0 is none" -- study depth --model gpt2 "${sim[@]}" --depth 0,2
+refuses "rows of no length" 2 "--seq 0 is none" -- study buckets --model bert "${sim[@]}" --seq 0,16
+refuses "rows of a model of images" 2 "takes no tokens" -- study buckets "${small[@]}" --seq 8,16
 refuses "a picture of another format" 2 ".svg" -- \
     study batch "${small[@]}" --output "$folder/x.pdf"
 refuses "modes, which a study chooses" 2 "--mode" -- study batch "${small[@]}" --mode eager
@@ -48,7 +50,7 @@ report "none of these left a store" "$([ ! -e "$store" ] || [ "$(stored)" -eq 0 
 run study --help
 report "help has an example of each" "$(
     fault_of 0
-    for one in graphs in-flight batch depth trace-cost; do
+    for one in graphs in-flight batch arguments buckets depth trace-cost; do
         grep -q "^  bench study $one --model" "$folder/out" || echo "no example of $one"
     done
 )"
@@ -150,6 +152,59 @@ about("batch", answers["capture_batch"]["estimate"], 0.9 * truth, 1.15 * truth)'
         --runtime-option launch_us=5000
 }
 live "batch: what is fixed and what an item takes" batch busy_stores "$store"
+
+# A call takes 0.5 ms and 50 us an argument; binding one of ours takes little beside.
+arguments() {
+    study arguments '
+about("an argument", answers["call_argument"]["estimate"] / 1e3, 49, 58)
+about("the call", answers["call_fixed"]["estimate"] / 1e3, 480, 700)
+about("of the overhead", answers["overhead_argument"]["estimate"] / 1e3, 48, 58)
+about("exposed", answers["exposed"]["estimate"], 0.9, 1.1)
+call, step = line("call", "capture"), line("step", "capture")
+most = call["points"][-1]
+assert most["x"] > 40 and call["law"] == "holds", call
+share = call["slope"]["estimate"] * most["x"] / step["points"][-1]["estimate"]
+about("share", answers["share"]["estimate"], 0.9 * share, 1.1 * share)' \
+        --model gpt2 "${sim[@]}" --phase infer --processes 3 --depth 1,2,4 \
+        --runtime-option argument_us=50 --runtime-option execute_us=500 \
+        --runtime-option device_us=2000
+}
+live "arguments: what each adds to a call, and what a step waits for" arguments busy_stores "$store"
+
+# A slow memory makes device time of bytes, which grow with the length; compiling takes 0.3 s. What is
+# best is computed here once more, of the lines alone.
+buckets() {
+    study buckets '
+import math
+step, device = line("step", "capture"), line("device", "capture")
+compiling = line("compilation", "lazy")
+about("a token", step["slope"]["estimate"] / device["slope"]["estimate"], 0.9, 1.1)
+about("compiling", compiling["base"]["estimate"] / 1e6, 290, 340)
+most, rows = 64, answers["rows"]
+assert rows == 2, rows
+def below(tokens):
+    if tokens >= most: return 1
+    if tokens < 4: return 0
+    return (0.5 * (1 + math.erf(math.log((tokens + 0.5) / (most / 2)) / 0.5 / math.sqrt(2)))) ** rows
+def total(k, steps):
+    ns, last = 0, 0
+    for i in range(1, k + 1):
+        bound = math.ceil(most * i / k)
+        share, last = below(bound) - last, below(bound)
+        ns += (1 - (1 - share) ** steps) * (compiling["base"]["estimate"] + compiling["slope"]["estimate"] * bound)
+        ns += steps * share * (step["base"]["estimate"] + step["slope"]["estimate"] * bound)
+    return ns
+for run in answers["runs"]:
+    best = min(range(1, 65), key=lambda k: total(k, run["steps"]))
+    assert run["estimate"] == best, (run, best)
+    assert abs(run["total_ns"] / total(best, run["steps"]) - 1) < 1e-6, run
+    assert run["low"] <= best <= run["high"] and run["total_ns"] <= run["one_bucket_ns"], run
+assert [r["steps"] for r in answers["runs"]] == [1000, 10000, 100000]
+assert answers["runs"][0]["estimate"] < answers["runs"][2]["estimate"], answers["runs"]' \
+        --model bert "${sim[@]}" --phase infer --batch 2 --processes 3 --seq 16,32,64 \
+        --runtime-option memory_gbps=0.2 --runtime-option compile_us=300000
+}
+live "buckets: how many lengths pay, by the fitted costs" buckets busy_stores "$store"
 
 # Tracing costs 3 us a node, and compiling 0.2 ms an op beside 10 ms.
 depth() {

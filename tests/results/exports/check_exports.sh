@@ -40,7 +40,7 @@ report "lists have the formats, too" "$(
     cp "$folder/out" "$out/list.html"
     "$python" tests/results/exports/read_exports.py html "$out/list.html" 2>&1 | tail -n 3
 )"
-refuses "a table that there is not" 2 "speedup, executions, ledger, compile, memory" -- \
+refuses "a table that there is not" 2 "speedup, executions, ledger, goodput, compile, memory" -- \
     table --store "$store" --table speed
 refuses "a format that there is not" 2 "text, md, csv, json, latex, html" -- \
     table --store "$store" --format pdf

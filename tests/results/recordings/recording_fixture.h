@@ -129,6 +129,7 @@ typedef struct play {
     size_t free_handles;
     uint64_t executable; /* the next handle */
     bool no_clocks, no_completions;
+    uint64_t dims[2]; /* of buffers that are made from now on; 0, 0: 2, 3 */
 } play;
 
 static inline void play_text(play *p, enum record_text what, uint64_t of, const char *text)
@@ -210,7 +211,13 @@ static inline record_event play_call(play *p, int thread, uint8_t kind, uint64_t
     return e;
 }
 
-/* Compiles a program with RESULTS results f32[2,3], on DEVICES devices. */
+static inline void add_dims(const play *p, words *w)
+{
+    words_add(w, p->dims[0] ? p->dims[0] : 2);
+    words_add(w, p->dims[1] ? p->dims[1] : 3);
+}
+
+/* Compiles a program with RESULTS results f32[2,3], or of P's dimensions, on DEVICES devices. */
 static inline play_program play_compile(play *p, const char *name, uint64_t hash, uint32_t results,
                                         uint32_t devices, uint64_t ns)
 {
@@ -237,8 +244,7 @@ static inline play_program play_compile(play *p, const char *name, uint64_t hash
     for (uint32_t i = 0; i < results; i++) {
         words_add(&about, 11);
         words_add(&about, 2);
-        words_add(&about, 2);
-        words_add(&about, 3);
+        add_dims(p, &about);
     }
     words_add(&about, strlen(name));
     words_text(&about, name);
@@ -340,8 +346,7 @@ static inline uint64_t play_send(play *p, int thread, uint64_t bytes, uint64_t n
     words_add(&w, bytes);
     words_add(&w, 0);
     words_add(&w, ++p->number);
-    words_add(&w, 2);
-    words_add(&w, 3);
+    add_dims(p, &w);
     tape_put(&p->tape, e, &w);
     return made;
 }

@@ -3,6 +3,8 @@
  */
 #include "tests/results/recordings/recording_fixture.h"
 
+#include "results/complaints/complaints.h"
+
 #define LOOPS 12
 
 /* A small recording: a loop of one program, with transfers, copies, waits and ends. */
@@ -82,6 +84,22 @@ static void walk(const rec_recording *r)
     }
 }
 
+static void try_complaints(const rec_recording *r)
+{
+    bn_status st = {0};
+    rec_steps *steps = NULL;
+    rec_checkup checkup;
+    const rec_options o = {.device = -1};
+    if (rec_check_steps(r, &o, &steps, &st) != BN_OK)
+        return;
+    assert_ok(rec_check(steps, &checkup, &st), &st);
+    json_t *json = rec_checkup_json(r, &checkup);
+    assert_non_null(json);
+    json_decref(json);
+    rec_checkup_free(&checkup);
+    rec_steps_free(steps);
+}
+
 /* Opens the recording whose only events are SIZE bytes at BYTES, and asks it all there is to ask.
  */
 static bn_code try_bytes(const char *folder, const char *bytes, size_t size, uint64_t *skipped)
@@ -108,6 +126,7 @@ static bn_code try_bytes(const char *folder, const char *bytes, size_t size, uin
         json_decref(json);
         rec_steps_free(steps);
     }
+    try_complaints(r);
     rec_close(r);
     return code;
 }

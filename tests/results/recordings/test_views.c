@@ -70,6 +70,11 @@ static void make_steps(made *m)
         step->part_ns[REC_PART_TRANSFER] = MS / 2;
         step->part_ns[REC_PART_WAIT] = 4 * MS;
         step->part_ns[REC_PART_IDLE] = MS / 2;
+        step->gap_ns[REC_PART_HOST] = 4 * MS - MS / 2;
+        step->gap_ns[REC_PART_DISPATCH] = MS / 4;
+        step->gap_ns[REC_PART_TRANSFER] = MS / 2;
+        step->gap_ns[REC_PART_WAIT] = MS / 4;
+        step->gap_ns[REC_PART_IDLE] = MS / 2;
     }
     m->of_step[0] = (rec_step_program){.program = 0,
                                        .times = 1,
@@ -207,6 +212,97 @@ static void what_ran_is_what_was_recorded(void **state)
     /* The first steady step began 100 ms after the file was made. */
     assert_int_equal(strncmp(record->id, "20261123T034640.600000000Z-recording-", 37), 0);
     res_record_free(record);
+    drop(m);
+}
+
+/* ---- phases ---- */
+
+static void assert_phase(const json_t *phases, const char *name, uint64_t ns)
+{
+    if (json_integer_value(json_object_get(phases, name)) != (json_int_t)ns)
+        fail_msg("%s is %lld", name, (long long)json_integer_value(json_object_get(phases, name)));
+}
+
+/* 20 ms to the first call, 80 to the first step, 70 of them compile; 100 of steps, 50 after them.
+ */
+static void phases_are_of_the_recordings_clock(void **state)
+{
+    (void)state;
+    made *m = make();
+    m->process.first_ns = START - 80 * MS;
+    m->process.last_ns = START + 150 * MS;
+    const rec_naming naming = {0};
+    res_record *record = record_of(m, &naming);
+    const json_t *phases = json_object_get(record->provenance, "phases");
+    assert_phase(phases, "wall_ns", 250 * MS);
+    assert_phase(phases, "others_ns", 0);
+    assert_phase(phases, "initialization_ns", 20 * MS);
+    assert_phase(phases, "preparation_ns", 10 * MS);
+    assert_phase(phases, "compile_ns", 70 * MS);
+    assert_phase(phases, "warmup_ns", 0);
+    assert_phase(phases, "measuring_ns", 100 * MS);
+    const json_t *steps = json_object_get(phases, "steps");
+    assert_phase(steps, "wall_ns", 100 * MS);
+    assert_phase(steps, "device_ns", 50 * MS);
+    assert_phase(steps, "tracing_ns", 35 * MS);
+    assert_phase(steps, "input_ns", 5 * MS);
+    assert_phase(steps, "compile_ns", 0);
+    assert_phase(steps, "overhead_ns", 5 * MS);
+    assert_phase(steps, "idle_ns", 5 * MS);
+    res_record_free(record);
+    drop(m);
+}
+
+/* What is left out before the steady steps is warm-up, but for what was compiled there. */
+static void steps_left_out_are_warm_up(void **state)
+{
+    (void)state;
+    made *m = make();
+    m->process.first_ns = START - 80 * MS;
+    m->process.last_ns = START + 150 * MS;
+    m->executions[0].begin_ns = START - 40 * MS;
+    const rec_naming naming = {.begun_ns = START - 500 * MS, .ended_ns = START + 200 * MS};
+    res_record *record = record_of(m, &naming);
+    const json_t *phases = json_object_get(record->provenance, "phases");
+    assert_phase(phases, "wall_ns", 700 * MS);
+    assert_phase(phases, "initialization_ns", 420 * MS);
+    assert_phase(phases, "preparation_ns", 10 * MS);
+    assert_phase(phases, "compile_ns", 70 * MS);
+    assert_phase(phases, "warmup_ns", 0);
+    res_record_free(record);
+    m->calls[1].begin_ns = START - 30 * MS;
+    m->calls[1].end_ns = START - 10 * MS;
+    record = record_of(m, &naming);
+    phases = json_object_get(record->provenance, "phases");
+    assert_phase(phases, "preparation_ns", 40 * MS);
+    assert_phase(phases, "compile_ns", 20 * MS);
+    assert_phase(phases, "warmup_ns", 20 * MS);
+    res_record_free(record);
+    drop(m);
+}
+
+/* Without completions nobody knows when the device worked; a program of several processes says
+ * nothing of one of them, nor does a start after its own. */
+static void phases_that_nobody_knows(void **state)
+{
+    (void)state;
+    made *m = make();
+    m->process.last_ns = START + 150 * MS;
+    m->steps.completions = false;
+    json_object_set_new(m->recording.about, "ended",
+                        json_pack("{s:I, s:I}", "begun_ns", (json_int_t)(START - 50 * MS),
+                                  "ended_ns", (json_int_t)(START + 900 * MS)));
+    const rec_naming naming = {0};
+    res_record *record = record_of(m, &naming);
+    const json_t *phases = json_object_get(record->provenance, "phases");
+    assert_phase(phases, "wall_ns", 1000 * MS);
+    assert_true(json_is_null(json_object_get(json_object_get(phases, "steps"), "device_ns")));
+    res_record_free(record);
+    m->recording.process_count = 2;
+    record = record_of(m, &naming);
+    assert_phase(json_object_get(record->provenance, "phases"), "wall_ns", 250 * MS);
+    res_record_free(record);
+    m->recording.process_count = 1;
     drop(m);
 }
 
@@ -466,6 +562,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_ran_is_what_was_recorded),
+        cmocka_unit_test(phases_are_of_the_recordings_clock),
+        cmocka_unit_test(steps_left_out_are_warm_up),
+        cmocka_unit_test(phases_that_nobody_knows),
         cmocka_unit_test(parts_are_mapped_and_sum_to_the_wall),
         cmocka_unit_test(programs_are_executions),
         cmocka_unit_test(the_same_steps_have_the_same_id),

@@ -254,6 +254,36 @@ static double real_at(const json_t *object, const char *key)
     return json_number_value(value);
 }
 
+/* By the compiler's memory statistics; nothing where nothing was asked. */
+static void offloading_is_judged_by_what_the_compiler_says(void **state)
+{
+    static const struct {
+        int64_t asked, found;
+        const char *word;
+    } cases[] = {{0, -1, ""},         {0, 700, ""},          {600, -1, "untold"},
+                 {600, 0, "dropped"}, {600, 599, "in part"}, {600, 600, "taken"},
+                 {600, 900, "taken"}};
+    (void)state;
+    res_record *record = fixture_record(&fixture_lazy, 5);
+    assert_int_equal(record->executions[0].host_temp_bytes, -1);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        int64_t asked, found;
+        record->executions[0].offload_bytes = cases[i].asked;
+        record->executions[0].host_temp_bytes = cases[i].found;
+        assert_string_equal(res_offload_word(record, &asked, &found), cases[i].word);
+        assert_int_equal(asked, cases[i].asked);
+        assert_int_equal(found, cases[i].asked ? cases[i].found : 0);
+        json_t *json = res_record_to_json(record);
+        const char *said = json_string_value(json_object_get(json, "offload"));
+        assert_string_equal(said ? said : "", cases[i].word);
+        json_decref(json);
+    }
+    res_record *back = write_and_read(record, fixture_in(folder, "offload"));
+    assert_string_equal(res_offload_word(back, NULL, NULL), "taken");
+    res_record_free(back);
+    res_record_free(record);
+}
+
 /* Rounds of 10, 20 and 30 ms; two of them tell who waited, none what was stolen. */
 static void json_sums_up_rounds_and_probes(void **state)
 {
@@ -534,6 +564,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(compile_time_is_of_all_programs_or_none),
         cmocka_unit_test(empty_and_failed_records_are_kept),
         cmocka_unit_test(json_has_what_is_documented),
+        cmocka_unit_test(offloading_is_judged_by_what_the_compiler_says),
         cmocka_unit_test(json_sums_up_rounds_and_probes),
         cmocka_unit_test(names_are_safe_and_files_immutable),
         cmocka_unit_test(stores_load_in_order_around_damage),

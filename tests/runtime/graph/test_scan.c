@@ -14,7 +14,8 @@ typedef struct fixture {
     tg_trace *t;
     tg_tensor *x, *w, *gain, *count;
     int64_t depth;
-    bool reverse;
+    bool reverse, offload;
+    tg_remat remat;
     double shift; /* in each layer */
 } fixture;
 
@@ -116,6 +117,8 @@ static tg_loop loop_of(fixture *f, tg_tensor **carried)
     carried[1] = f->count;
     return (tg_loop){.length = f->depth,
                      .reverse = f->reverse,
+                     .remat = f->remat,
+                     .offload = f->offload,
                      .carried = carried,
                      .stacked = &f->w,
                      .carried_count = 2,
@@ -175,10 +178,12 @@ static void a_loop_computes_what_its_rounds_do(void **state)
 {
     static const int64_t depths[] = {1, 3, 6};
     fixture *f = *state;
-    for (size_t i = 0; i < 6; i++) {
+    for (size_t i = 0; i < 18; i++) {
         double apart[MOST], loop[MOST];
-        set_depth(f, depths[i / 2]);
+        set_depth(f, depths[i / 2 % 3]);
         f->reverse = i % 2;
+        f->remat = (tg_remat)(i / 6);
+        f->offload = i % 4 > 1;
         tg_trace_begin(f->t);
         evaluate(f, one_by_one(f), apart);
         tg_trace_begin(f->t);
@@ -288,6 +293,92 @@ static void phases_have_a_loop_each(void **state)
     bn_text_free(&text);
 }
 
+/* ---- what is saved ------------------------------------------------------------------------- */
+
+static size_t count_of(const char *text, const char *word)
+{
+    size_t count = 0;
+    for (; (text = strstr(text, word)); text++)
+        count++;
+    return count;
+}
+
+/* What a round saves, and the products and barriers of the backward one. */
+typedef struct saving {
+    size_t saved, products, barriers, to_host, back;
+    double macs, offloaded;
+} saving;
+
+static saving saving_of(fixture *f, tg_remat remat, bool offload)
+{
+    bn_status st = {0};
+    bn_text text = {0};
+    tg_graph *const *graphs;
+    tg_graph_cost cost;
+    size_t count;
+    f->remat = remat;
+    f->offload = offload;
+    step(f, true);
+    assert_ok(tg_trace_cut(f->t, whole, NULL, &graphs, &count, &st), &st);
+    lower(graphs[0], &text);
+    tg_graph_measure(graphs[0], &cost);
+    assert_int_equal(loops_in(text.data), 2);
+    char *second = strstr(text.data, "\"stablehlo.while\"");
+    second = strstr(second + 1, "\"stablehlo.while\"");
+    saving s = {.products = count_of(second, "stablehlo.dot_general"),
+                .barriers = count_of(second, "stablehlo.optimization_barrier"),
+                .back = count_of(second, "_xla_buffer_placement = \"device\""),
+                .macs = cost.macs,
+                .offloaded = cost.offloaded};
+    *second = '\0';
+    assert_int_equal(count_of(text.data, "stablehlo.optimization_barrier"), 0);
+    assert_int_equal(count_of(text.data, "stablehlo.dot_general"), 1);
+    s.saved = count_of(text.data, "dynamic_update_slice") - 1; /* the layer fills one, too */
+    s.to_host = count_of(text.data, "_xla_buffer_placement = \"pinned_host\"");
+    bn_text_free(&text);
+    return s;
+}
+
+/* The gradient needs x, count + 1, tanh and what it is multiplied with; one product is of the
+ * forward pass, two are of the gradient. */
+static void what_is_not_saved_is_made_again(void **state)
+{
+    fixture *f = *state;
+    const saving none = saving_of(f, TG_REMAT_NONE, false);
+    const saving dots = saving_of(f, TG_REMAT_DOTS, false);
+    const saving layer = saving_of(f, TG_REMAT_LAYER, false);
+    assert_int_equal(none.products, 2);
+    assert_int_equal(none.barriers, 0);
+    assert_true(none.saved > 3);
+    assert_int_equal(dots.saved, 3); /* x, count, the product */
+    assert_int_equal(dots.products, 2);
+    assert_int_equal(dots.barriers, 1);
+    assert_int_equal(layer.saved, 2);
+    assert_int_equal(layer.products, 3);
+    assert_int_equal(layer.barriers, 1);
+    assert_true(dots.macs == none.macs);
+    assert_true(layer.macs * 3 == none.macs * 4);
+    assert_int_equal(none.to_host + dots.to_host + layer.to_host, 0);
+    assert_int_equal(none.back + dots.back + layer.back, 0);
+    assert_true(none.offloaded + dots.offloaded + layer.offloaded == 0);
+}
+
+static void what_is_saved_goes_to_the_host_and_back(void **state)
+{
+    fixture *f = *state;
+    for (int remat = TG_REMAT_NONE; remat <= TG_REMAT_LAYER; remat++) {
+        const saving stays = saving_of(f, (tg_remat)remat, false);
+        const saving goes = saving_of(f, (tg_remat)remat, true);
+        assert_int_equal(goes.saved, stays.saved);
+        assert_int_equal(goes.to_host, goes.saved);
+        assert_int_equal(goes.back, goes.saved);
+        assert_int_equal(goes.barriers, stays.barriers);
+        assert_true(goes.macs == stays.macs);
+    }
+    /* x is (2, 3), count a scalar; three rounds. */
+    assert_true(saving_of(f, TG_REMAT_LAYER, true).offloaded == 3 * (6 + 1) * 4);
+}
+
 /* ---- hash ------------------------------------------------------------------------------------ */
 
 static tg_hash hash_of(fixture *f)
@@ -307,6 +398,14 @@ static void the_hash_knows_the_rounds(void **state)
     f->reverse = true;
     assert_false(tg_hash_equal(hash_of(f), first));
     f->reverse = false;
+    f->remat = TG_REMAT_LAYER;
+    const tg_hash again = hash_of(f);
+    assert_false(tg_hash_equal(again, first));
+    f->offload = true;
+    assert_false(tg_hash_equal(hash_of(f), again));
+    assert_false(tg_hash_equal(hash_of(f), first));
+    f->remat = TG_REMAT_NONE;
+    f->offload = false;
     set_depth(f, 4);
     assert_false(tg_hash_equal(hash_of(f), first));
     set_depth(f, 3);
@@ -394,6 +493,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_loop_computes_what_its_rounds_do), TEST(text_and_trace_do_not_grow_with_the_rounds),
         TEST(a_loop_costs_what_its_rounds_do),    TEST(phases_have_a_loop_each),
+        TEST(what_is_not_saved_is_made_again),    TEST(what_is_saved_goes_to_the_host_and_back),
         TEST(the_hash_knows_the_rounds),          TEST(wrong_loops_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

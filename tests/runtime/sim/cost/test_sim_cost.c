@@ -330,11 +330,12 @@ static void compare_step(const char *name, bool small, bool train)
 }
 
 /* Layers as a loop: what a round does counts as often as there are rounds. */
-static void compare_loop(const char *name, bool train)
+static void compare_loop(const char *name, bool train, tg_remat remat)
 {
     tg_graph_cost own;
     double norms, matrix = 0;
-    const model_options o = {.small = true, .train = train, .batch = 2, .scan = true};
+    const model_options o = {
+        .small = true, .train = train, .batch = 2, .scan = true, .remat = remat};
     sim_program *p = step_program(name, o, &own, &norms);
     sim_cost cost = cost_of(p);
     for (size_t i = 0; i < cost.group_count; i++)
@@ -354,9 +355,11 @@ static void test_loops_of_layers(void **state)
 {
     (void)state;
     for (int train = 0; train < 2; train++) {
-        compare_loop("llama", train);
-        compare_loop("vit_small_patch16_224", train);
+        compare_loop("llama", train, TG_REMAT_NONE);
+        compare_loop("vit_small_patch16_224", train, TG_REMAT_NONE);
     }
+    compare_loop("llama", true, TG_REMAT_LAYER);
+    compare_loop("llama", true, TG_REMAT_DOTS);
 }
 
 static void test_models(void **state)

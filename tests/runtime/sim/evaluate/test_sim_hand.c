@@ -366,7 +366,12 @@ static void what_cannot_be_evaluated_is_named(void **state)
     assert_refused("func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {\n\n"
                    "%r = stablehlo.custom_call @there(%x) : (tensor<4xf32>) -> tensor<4xf32>\n"
                    "return %r : tensor<4xf32>\n}\n",
-                   SIM_UNIMPLEMENTED, "line 3: custom_call: the simulator cannot");
+                   SIM_UNIMPLEMENTED,
+                   "line 3: custom_call: the simulator cannot evaluate a call of there");
+    assert_refused("func.func @main(%x: tensor<4xf32>) -> tensor<2xf32> {\n"
+                   "%r = stablehlo.custom_call @annotate_device_placement(%x) : (tensor<4xf32>) "
+                   "-> tensor<2xf32>\nreturn %r : tensor<2xf32>\n}\n",
+                   SIM_INVALID_ARGUMENT, "line 2: custom_call: result 0 has another type");
     assert_refused("func.func @main(%x: tensor<2xui64>) -> tensor<4xui32> {\n"
                    "%s, %r = stablehlo.rng_bit_generator %x, algorithm = PHILOX : "
                    "(tensor<2xui64>) -> (tensor<2xui64>, tensor<4xui32>)\n"

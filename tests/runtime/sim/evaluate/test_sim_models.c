@@ -138,6 +138,13 @@ static void training_steps_are_as_on_the_device(void **state)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         check_step(names[i], (model_options){.small = true, .train = true, .batch = 2});
     check_step("gpt2", (model_options){.small = true, .train = true, .scan = true, .batch = 2});
+    /* What is made again behind barriers, and calls that say where values lie. */
+    check_step("gpt2", (model_options){.small = true,
+                                       .train = true,
+                                       .scan = true,
+                                       .remat = TG_REMAT_LAYER,
+                                       .offload = true,
+                                       .batch = 2});
 }
 
 int main(void)

@@ -1,0 +1,440 @@
+/*
+ * debug_run.c - bench run --debug-run: all that bench can say of one run in one folder, and
+ * index.html, which leads through it in plain words. Each report is a row of a table of parts.
+ */
+#include "harness/commands/debug_run_priv.h"
+#include "plots/plot.h"
+#include "results/metrics/metrics.h"
+#include "results/tables/tables.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Bytes of the folder's name, so that there is room for those of its files. */
+#define MOST_FOLDER (PATH_MAX - 256)
+
+/* ---- the folder ---------------------------------------------------------------------------- */
+
+static bool is_empty(DIR *list)
+{
+    struct dirent *entry;
+    while ((entry = readdir(list)))
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            return false;
+    return true;
+}
+
+/* One that there is not yet is empty. */
+static bn_code check_empty(const char *folder, bn_status *st)
+{
+    DIR *list = opendir(folder);
+    if (!list)
+        return errno == ENOENT ? BN_OK : bn_fail_errno(st, errno, "%s", folder);
+    const bool empty = is_empty(list);
+    closedir(list);
+    return empty ? BN_OK
+                 : bn_fail(st, BN_INVALID,
+                           "%s is not empty; name another folder, or replace the reports in it "
+                           "with --force",
+                           folder);
+}
+
+/* ---- the parts ------------------------------------------------------------------------------- */
+
+/* What a run gave. */
+typedef struct debug_run {
+    const char *folder;
+    res_collection all;
+    size_t every; /* of the measured steps, each so many-th is shown */
+    const job_spent *spent;
+    bool interrupted;
+} debug_run;
+
+static void put_speedup(const debug_run *d, res_format format, bn_text *out)
+{
+    res_table("speedup", &d->all, format, out);
+}
+
+static void put_goodput(const debug_run *d, res_format format, bn_text *out)
+{
+    res_table("goodput", &d->all, format, out);
+}
+
+static void put_doctor(const debug_run *d, res_format format, bn_text *out)
+{
+    size_t complaints;
+    res_table_doctor(&d->all, format, out, &complaints);
+}
+
+static void put_ledger(const debug_run *d, res_format format, bn_text *out)
+{
+    res_table("ledger", &d->all, format, out);
+}
+
+static void put_executions(const debug_run *d, res_format format, bn_text *out)
+{
+    res_table("executions", &d->all, format, out);
+}
+
+static void put_compile(const debug_run *d, res_format format, bn_text *out)
+{
+    res_table("compile", &d->all, format, out);
+}
+
+static void put_metrics(const debug_run *d, res_format format, bn_text *out)
+{
+    json_t *metrics = res_metrics_make(d->all.records, d->all.count);
+    if (metrics)
+        res_metrics_put(metrics, format == RES_TABLE_JSON, out);
+    out->failed = out->failed || !metrics;
+    json_decref(metrics);
+}
+
+/* ---- steps -------------------------------------------------------------------------------------
+ */
+
+/* Columns of a step: parts of the ledger together. */
+static const struct {
+    const char *head;
+    bn_part parts[4];
+    size_t count;
+} step_parts[] = {
+    {"input", {BN_PART_INPUT}, 1},
+    {"tracing", {BN_PART_TRACE, BN_PART_HASH, BN_PART_LOOKUP}, 3},
+    {"compile", {BN_PART_LOWER, BN_PART_COMPILE}, 2},
+    {"dispatch", {BN_PART_BIND, BN_PART_DISPATCH, BN_PART_RELEASE}, 3},
+    {"wait", {BN_PART_WAIT}, 1},
+    {"read", {BN_PART_READ}, 1},
+    {"other", {BN_PART_OTHER}, 1},
+};
+#define STEP_PARTS (sizeof step_parts / sizeof *step_parts)
+
+static json_t *step_row(const char *title, const char *step, double wall_ns, json_t *rows)
+{
+    json_t *row = json_array();
+    json_array_append_new(rows, row);
+    res_sheet_put(row, "%s", title);
+    res_sheet_put(row, "%s", step);
+    res_sheet_put(row, "%.3f", wall_ns / 1e6);
+    return row;
+}
+
+/* The steps before the measured ones. Of them only the wall time is kept, and what they compiled.
+ */
+static void put_first_steps(const res_record *r, const char *title, json_t *rows)
+{
+    const json_t *compiles = json_object_get(json_object_get(r->provenance, "warmup"), "compiles");
+    for (size_t i = 0; i < r->warmup_count; i++) {
+        char step[48];
+        snprintf(step, sizeof step, "warm-up %zu", i + 1);
+        json_t *row = step_row(i ? "" : title, step, (double)r->warmup_wall_ns[i], rows);
+        const json_t *programs = json_array_get(compiles, i);
+        if (json_is_integer(programs))
+            res_sheet_put(row, "%lld", (long long)json_integer_value(programs));
+        else
+            res_sheet_put(row, "-");
+        for (size_t k = 0; k < STEP_PARTS; k++)
+            res_sheet_put(row, "-");
+    }
+}
+
+static void put_every_step(const debug_run *d, const res_record *r, json_t *rows)
+{
+    for (size_t i = 0; i < r->step_count; i += d->every) {
+        char step[48];
+        snprintf(step, sizeof step, "%zu", i + 1);
+        json_t *row = step_row("", step, (double)r->wall_ns[i], rows);
+        res_sheet_put(row, "-");
+        for (size_t k = 0; k < STEP_PARTS; k++) {
+            uint64_t ns = 0;
+            for (size_t p = 0; p < step_parts[k].count; p++)
+                ns += r->part_ns[i * BN_PART_COUNT + step_parts[k].parts[p]];
+            res_sheet_put(row, "%.3f", (double)ns / 1e6);
+        }
+    }
+}
+
+/* Whether the experiment of record INDEX has a good one before it. */
+static bool was_before(const res_collection *all, size_t index)
+{
+    for (size_t i = 0; i < index; i++)
+        if (res_record_good(all->records[i]) &&
+            res_experiment_order(&all->records[i]->experiment, &all->records[index]->experiment) ==
+                0)
+            return true;
+    return false;
+}
+
+static void put_steps(const debug_run *d, res_format format, bn_text *out)
+{
+    res_sheet_column columns[4 + STEP_PARTS] = {
+        {"experiment", false}, {"step", true}, {"wall", true}, {"programs", true}};
+    json_t *rows = json_array();
+    for (size_t k = 0; k < STEP_PARTS; k++)
+        columns[4 + k] = (res_sheet_column){step_parts[k].head, true};
+    for (size_t i = 0; i < d->all.count; i++) {
+        const res_record *r = d->all.records[i];
+        bn_text title = {0};
+        if (!res_record_good(r) || was_before(&d->all, i))
+            continue;
+        res_experiment_title(&r->experiment, &title);
+        put_first_steps(r, title.data ? title.data : "", rows);
+        put_every_step(d, r, rows);
+        out->failed = out->failed || title.failed;
+        bn_text_free(&title);
+    }
+    res_sheet_write(columns, 4 + STEP_PARTS, rows, format, out);
+    json_decref(rows);
+}
+
+/* ---- the table of parts ---------------------------------------------------------------------- */
+
+/* A report, in the order in which the page leads through them. */
+typedef struct debug_part {
+    const char *file;         /* in the folder */
+    const char *title, *what; /* what it is good for, in a sentence or two */
+    /* Appends it in FORMAT; NULL: somebody else has written the file. */
+    void (*put)(const debug_run *d, res_format format, bn_text *out);
+    bool shown; /* in the page, too, not in its file alone */
+} debug_part;
+
+static const debug_part parts[] = {
+    {"speedup.txt", "How fast",
+     "A row for each way to run the step: its wall time, and what of it is tracing, overhead of "
+     "executions and device time.",
+     put_speedup, true},
+    {"goodput.txt", "Where the run's time went",
+     "The share of all wall time in which the device worked on measured steps, and each loss. "
+     "Where compiling or initialization is large, longer runs or a cache help; where tracing or "
+     "overhead is large, read on.",
+     put_goodput, true},
+    {"doctor.txt", "What could be mended",
+     "What costs time in each step, the most costly first, and what to do about it.", put_doctor,
+     true},
+    {"ledger.txt", "Where a step's time goes",
+     "The parts of a step, as the host saw them. A step that is mostly wait is bound by the "
+     "device.",
+     put_ledger, true},
+    {"executions.txt", "What the device was asked to do",
+     "Each execution of a step alone: PJRT time, device time, and what lies between the two.",
+     put_executions, true},
+    {"compile.txt", "What was compiled", "Each program: how long it took to write and compile.",
+     put_compile, true},
+    {"steps.txt", "The first steps, and some of the others",
+     "Milliseconds of the first process. The first steps compile: programs counts what each "
+     "compiled or loaded. Programs in later steps say that something changes from step to step. "
+     "Of warm-up steps the parts are not kept.",
+     put_steps, false},
+    {COMMAND_DEBUG_TIMELINE, "Timeline",
+     "When each part of a step ran, on host and device: open the file in Perfetto. Host work "
+     "between "
+     "two executions stands above the device's gap.",
+     NULL, false},
+    {"metrics.txt", "Metrics and counters",
+     "In the layout of PyTorch/XLA's metrics report: percentiles of compile, execute and transfer "
+     "times, and counters such as UncachedCompile.",
+     put_metrics, false},
+    {COMMAND_DEBUG_GRAPHS "/index.txt", "Graphs",
+     "The StableHLO text of each compiled graph, with inputs, outputs, aliases, memory and FLOPs, "
+     "and how graphs that do the same part of a step differ.",
+     NULL, false},
+};
+#define PARTS (sizeof parts / sizeof *parts)
+
+/* ---- before the run ----------------------------------------------------------------------------
+ */
+
+static bn_code remove_one(const char *folder, const char *file, bn_status *st)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/%s", folder, file);
+    return unlink(path) == 0 || errno == ENOENT || errno == ENOTDIR
+               ? BN_OK
+               : bn_fail_errno(st, errno, "%s", path);
+}
+
+/* Reports of an earlier run would pass for those of this one, where it gives none. */
+static bn_code remove_old(const char *folder, bn_status *st)
+{
+    bn_code code = remove_one(folder, "index.html", st);
+    for (size_t i = 0; i < PARTS && code == BN_OK; i++)
+        code = remove_one(folder, parts[i].file, st);
+    return code;
+}
+
+bn_code command_debug_begin(const command_metering *own, bool force, job_matrix *matrix,
+                            command_debug_paths *paths, bn_status *st)
+{
+    if (!own->debug)
+        return BN_OK;
+    if (!own->debug[0])
+        return bn_fail(st, BN_INVALID, "--debug-run needs the name of a folder");
+    if (matrix->graph_report)
+        return bn_fail(st, BN_INVALID, "--debug-run has a graph report of its own, in DIR/%s",
+                       COMMAND_DEBUG_GRAPHS);
+    if (matrix->timeline)
+        return bn_fail(st, BN_INVALID, "--debug-run has a timeline of its own, DIR/%s",
+                       COMMAND_DEBUG_TIMELINE);
+    if (strlen(own->debug) > MOST_FOLDER)
+        return bn_fail(st, BN_INVALID, "--debug-run: the name of the folder is too long");
+    if (!force && check_empty(own->debug, st) != BN_OK)
+        return st->code;
+    if (force && remove_old(own->debug, st) != BN_OK)
+        return st->code;
+    bn_text_printf(&paths->graphs, "%s/%s", own->debug, COMMAND_DEBUG_GRAPHS);
+    bn_text_printf(&paths->timeline, "%s/%s", own->debug, COMMAND_DEBUG_TIMELINE);
+    if (paths->graphs.failed || paths->timeline.failed)
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a name");
+    matrix->graph_report = paths->graphs.data;
+    matrix->timeline = paths->timeline.data;
+    return BN_OK;
+}
+
+void command_debug_end(const command_metering *own, job_matrix *matrix, command_debug_paths *paths)
+{
+    if (own->debug)
+        matrix->graph_report = matrix->timeline = NULL;
+    bn_text_free(&paths->graphs);
+    bn_text_free(&paths->timeline);
+}
+
+/* ---- files --------------------------------------------------------------------------------------
+ */
+
+static bn_code write_in(const debug_run *d, const char *name, const bn_text *text, bn_status *st)
+{
+    char path[PATH_MAX];
+    if (text->failed || !text->data)
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %s", name);
+    snprintf(path, sizeof path, "%s/%s", d->folder, name);
+    return bn_file_write_atomic(path, text->data, text->length, st);
+}
+
+/* Writes PART's own file. */
+static bn_code write_part(const debug_run *d, const debug_part *part, bn_status *st)
+{
+    bn_text text = {0}, plain = {0};
+    part->put(d, RES_TABLE_TEXT, &text);
+    if (text.data)
+        bn_text_plain_lines(&plain, text.data);
+    plain.failed = plain.failed || text.failed;
+    bn_code code = write_in(d, part->file, &plain, st);
+    bn_text_free(&text);
+    bn_text_free(&plain);
+    return code;
+}
+
+/* ---- the page ----------------------------------------------------------------------------------
+ */
+
+static void put_paragraph(bn_text *out, const char *text)
+{
+    bn_text_puts(out, "<p>");
+    plot_html_text(out, text);
+    bn_text_puts(out, "</p>\n");
+}
+
+/* PART's table without the heading that it has by itself. */
+static void put_shown(const debug_run *d, const debug_part *part, bn_text *out)
+{
+    static const char heading_end[] = "</h1>";
+    bn_text table = {0};
+    part->put(d, RES_TABLE_HTML, &table);
+    const char *body = table.data ? strstr(table.data, heading_end) : NULL;
+    bn_text_puts(out, body ? body + sizeof heading_end - 1 : table.data ? table.data : "");
+    out->failed = out->failed || table.failed;
+    bn_text_free(&table);
+}
+
+static bool is_there(const debug_run *d, const debug_part *part)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/%s", d->folder, part->file);
+    return access(path, F_OK) == 0;
+}
+
+static void put_part(const debug_run *d, const debug_part *part, bn_text *out)
+{
+    bn_text_puts(out, "<h2>");
+    plot_html_text(out, part->title);
+    bn_text_puts(out, "</h2>\n");
+    put_paragraph(out, part->what);
+    if (!is_there(d, part)) {
+        put_paragraph(out, "This part is missing: the run gave nothing for it.");
+        return;
+    }
+    bn_text_puts(out, "<p><a href=\"");
+    plot_html_text(out, part->file);
+    bn_text_puts(out, "\">");
+    plot_html_text(out, part->file);
+    bn_text_puts(out, "</a></p>\n");
+    if (part->shown)
+        put_shown(d, part, out);
+}
+
+/* What ran, each experiment once, and what failed. */
+static void put_ran(const debug_run *d, bn_text *out)
+{
+    bn_text words = {0};
+    job_spent_words(d->spent, &words);
+    put_paragraph(out, words.data ? words.data : "");
+    if (d->interrupted)
+        put_paragraph(out, "The run was interrupted: all here is of what was done until then.");
+    bn_text_puts(out, "<ul>\n");
+    for (size_t i = 0; i < d->all.count; i++) {
+        const res_record *r = d->all.records[i];
+        bn_text_clear(&words);
+        res_experiment_title(&r->experiment, &words);
+        if (r->status != BN_OK)
+            bn_text_printf(&words, ": failed: %s: %s", bn_code_name(r->status), r->message);
+        else if (was_before(&d->all, i))
+            continue;
+        bn_text_puts(out, "<li>");
+        plot_html_text(out, words.data ? words.data : "");
+        bn_text_puts(out, "</li>\n");
+    }
+    bn_text_puts(out, "</ul>\n");
+    out->failed = out->failed || words.failed;
+    bn_text_free(&words);
+}
+
+static bn_code write_index(const debug_run *d, bn_status *st)
+{
+    static const char title[] = "A run, looked at";
+    bn_text body = {0}, page = {0};
+    bn_text_printf(&body, "<h1>%s</h1>\n", title);
+    put_paragraph(&body,
+                  "Read from the top: how fast the steps are, where the time of the run "
+                  "went, what could be mended, and then the evidence. Each part is a file of "
+                  "its own in this folder, too.");
+    put_ran(d, &body);
+    if (d->all.count == 0)
+        put_paragraph(&body, "No experiment came to an end, so there is nothing to report.");
+    for (size_t i = 0; i < PARTS && d->all.count > 0; i++)
+        put_part(d, &parts[i], &body);
+    if (body.data)
+        res_put_page(&page, title, body.data);
+    page.failed = page.failed || body.failed;
+    bn_code code = write_in(d, "index.html", &page, st);
+    bn_text_free(&body);
+    bn_text_free(&page);
+    return code;
+}
+
+bn_code command_debug_write(const command_metering *own, res_record **records, size_t count,
+                            const job_spent *spent, bool interrupted, bn_status *st)
+{
+    const debug_run d = {.folder = own->debug,
+                         .all = {.records = records, .count = count},
+                         .every = (size_t)own->debug_every,
+                         .spent = spent,
+                         .interrupted = interrupted};
+    bn_code code = BN_OK;
+    for (size_t i = 0; i < PARTS && code == BN_OK && count > 0; i++)
+        if (parts[i].put)
+            code = write_part(&d, &parts[i], st);
+    return code == BN_OK ? write_index(&d, st) : code;
+}

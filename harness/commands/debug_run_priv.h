@@ -1,0 +1,34 @@
+/*
+ * debug_run_priv.h - the folder of bench run --debug-run: every report of one run, and a page that
+ * leads through them.
+ */
+#ifndef BENCH_HARNESS_DEBUG_RUN_H
+#define BENCH_HARNESS_DEBUG_RUN_H
+
+#include "harness/commands/commands.h"
+
+/* The graphs' folder and the timeline in the folder of a debug run. */
+#define COMMAND_DEBUG_GRAPHS   "graphs"
+#define COMMAND_DEBUG_TIMELINE "timeline.json"
+
+/* Paths that a matrix has while it runs. */
+typedef struct command_debug_paths {
+    bn_text graphs, timeline;
+} command_debug_paths;
+
+/* Has MATRIX write its graphs and its timeline into the folder that OWN names, unless it names
+ * none. Whoever makes the graphs' folder makes that one. BN_INVALID where there is something in the
+ * folder already, unless FORCE, or where MATRIX has a graph report or a timeline of its own. PATHS
+ * are to be given to command_debug_end, also after a failure. */
+BN_MUST_USE bn_code command_debug_begin(const command_metering *own, bool force, job_matrix *matrix,
+                                        command_debug_paths *paths, bn_status *st);
+/* MATRIX has no such paths any more. */
+void command_debug_end(const command_metering *own, job_matrix *matrix, command_debug_paths *paths);
+/* Writes the reports of the COUNT records into it, over those that are there, and index.html. SPENT
+ * says where the time went; INTERRUPTED: the user ended the run. The page says which
+ * parts the run gave nothing for; what cannot be made or written is an error. */
+BN_MUST_USE bn_code command_debug_write(const command_metering *own, res_record **records,
+                                        size_t count, const job_spent *spent, bool interrupted,
+                                        bn_status *st);
+
+#endif

@@ -1,0 +1,26 @@
+/*
+ * explain.h - bench explain: what a model's first steps compile, what would have them compiled or
+ * captured anew, and why that happened; where graphs break, values are read, and the host computes.
+ * Prefix explain_.
+ */
+#ifndef BENCH_HARNESS_EXPLAIN_H
+#define BENCH_HARNESS_EXPLAIN_H
+
+#include "harness/jobs/jobs.h"
+
+/* What is to be explained; borrowed while the command runs. */
+typedef struct explain_options {
+    cli_output output;
+    job_matrix *matrix; /* of one experiment, lazy or capture; its STEPS are run */
+} explain_options;
+
+/* Runs the steps in a worker and prints what happened; returns the exit code, which is
+ * CLI_EXIT_OK also where there are complaints. */
+int explain_command(const explain_options *options);
+/* The job "explain" (worker_job.run): runs the request's "experiment" and answers with the
+ * explanation, an object as docs/explain.md has it. */
+BN_MUST_USE bn_code explain_job(const json_t *request, bn_status *st);
+
+extern const char explain_help[];
+
+#endif

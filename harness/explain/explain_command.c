@@ -1,0 +1,120 @@
+/*
+ * explain_command.c - bench explain, in the parent: one experiment, a worker that runs its first
+ * steps, and what that says.
+ */
+#include "harness/explain/explain_priv.h"
+#include "results/tables/tables.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char explain_help[] =
+    "One model, in lazy or capture mode. Examples that each do one thing that makes steps slow:\n"
+    "example_scalar, example_argument, example_shapes, example_branch, example_train_eval,\n"
+    "example_loss_read, example_host_op.\n"
+    "\n"
+    "  bench explain --model resnet50 --mode capture --phase train\n"
+    "  bench explain --model example_branch --mode capture\n"
+    "  bench explain --model transformer_wmt_en_de --variant small --lengths varying\n"
+    "\n"
+    "Exit codes: 0 the steps ran, whatever there is to complain of; 1 they failed; 2 usage; 3\n"
+    "environment: no such plugin; 130 interrupted.\n";
+
+/* The one experiment of MATRIX, into *E. */
+static bn_code make(const job_matrix *matrix, job_experiment *e, bn_status *st)
+{
+    job_experiment *list = NULL;
+    size_t count = 0;
+    bn_text notes = {0};
+    char path[4096];
+    bn_code code = job_matrix_expand(matrix, &list, &count, &notes, st);
+    if (code == BN_OK && count != 1)
+        code =
+            bn_fail(st, BN_INVALID,
+                    "explain takes one model in one mode: %zu experiments were asked for", count);
+    if (code == BN_OK)
+        *e = list[0];
+    free(list);
+    bn_text_free(&notes);
+    if (code != BN_OK)
+        return code;
+    if (job_is_framework(&e->what))
+        return bn_fail(st, BN_NOT_SUPPORTED, "explain looks into bench's own modes, not into %s",
+                       e->what.front_end);
+    if (strcmp(e->what.mode, "eager") == 0)
+        return bn_fail(st, BN_INVALID,
+                       "eager mode compiles ops, not graphs: explain takes lazy "
+                       "or capture");
+    code = job_runtime_ready(e->what.runtime, path, sizeof path, st);
+    return code == BN_OK ? job_words_check(e, NULL, st) : code;
+}
+
+static bn_code print(const json_t *explanation, const char *title, res_format format, bool verbose,
+                     bn_status *st)
+{
+    bn_text text = {0};
+    if (format == RES_TABLE_JSON) {
+        cli_json(explanation);
+        return BN_OK;
+    }
+    explain_put(explanation, title, verbose, &text);
+    if (text.data && !text.failed)
+        cli_show(text.data);
+    else
+        bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the explanation");
+    bn_text_free(&text);
+    return st->code;
+}
+
+/* The worker is another process, in which a plugin runs: what it says is checked. */
+static bool is_explanation(const json_t *json)
+{
+    return json_is_integer(json_object_get(json, "bench_explain")) &&
+           json_is_array(json_object_get(json, "graphs")) &&
+           json_is_array(json_object_get(json, "complaints"));
+}
+
+/* Runs E in a worker, and prints what it answers. */
+static cli_exit run(const job_experiment *e, res_format format, bool verbose)
+{
+    bn_status st = {.code = BN_OK};
+    char title[256];
+    job_outcome outcome = {0};
+    job_experiment named = *e;
+    job_experiment_resolve(e, &named.what);
+    job_experiment_title(&named, title, sizeof title);
+    json_t *request =
+        json_pack("{ss so}", "job", "explain", "experiment", job_experiment_to_json(e));
+    const job_order job = {request, title, 1, 1, e->timeout, verbose};
+    job_supervise_begin();
+    bn_code code = job_supervise(&job, &outcome, &st);
+    json_decref(request);
+    cli_line_clear();
+    cli_exit exit_code = CLI_EXIT_OK;
+    if (code == BN_OK && outcome.status != BN_OK)
+        bn_fail(&st, outcome.status, "%s", outcome.message);
+    else if (code == BN_OK && !is_explanation(outcome.result))
+        bn_fail(&st, BN_CRASH, "the worker's answer is no explanation");
+    if (st.code == BN_OK)
+        (void)print(outcome.result, title, format, verbose, &st);
+    if (st.code != BN_OK)
+        exit_code = job_interrupted() ? CLI_EXIT_INTERRUPTED
+                    : outcome.usage   ? (cli_complain(&st), CLI_EXIT_USAGE)
+                                      : (cli_complain(&st), CLI_EXIT_FAILED);
+    json_decref(outcome.result);
+    return exit_code;
+}
+
+int explain_command(const explain_options *options)
+{
+    bn_status st = {.code = BN_OK};
+    job_experiment e;
+    res_format format;
+    bn_code code = res_format_parse(options->output.format, &format, &st);
+    if (code == BN_OK && format != RES_TABLE_JSON && !res_format_is_text(format))
+        code =
+            bn_fail(&st, BN_INVALID, "explain prints text or json, not %s", options->output.format);
+    if (code == BN_OK)
+        code = make(options->matrix, &e, &st);
+    return code == BN_OK ? (int)run(&e, format, options->output.verbose) : (int)cli_complain(&st);
+}

@@ -1,0 +1,101 @@
+/*
+ * explain_complaints.c - what of an explanation costs time again and again, and what to do.
+ */
+#include "harness/explain/explain_priv.h"
+
+#include <string.h>
+
+/* What is done about each cause of a recompile. */
+static const struct {
+    const char *cause, *advice;
+} advices[] = {
+    {"shape", "Pad to a few lengths (--buckets), so that a few graphs serve all batches."},
+    {"dtype", "Convert before the step, so that the input keeps one dtype."},
+    {"argument", "Each value has a graph of its own: run steps of one value one after the other, "
+                 "or make the value an input of the graph."},
+    {"scalar", "The value is a constant of the graph: make it a variable that is written before "
+               "the step."},
+    {"branch", "Compute both sides on the device and select, in place of a branch of the host."},
+    {"ops", "The step traces other ops: let it depend on types and arguments only."},
+    {"same", "The program is the same and the trace before it is not: what comes before a break "
+             "should not change."},
+    {"new", "A part of the step was not there before: let all steps have the same parts."},
+};
+
+static void complain(json_t *list, const char *rule, int64_t count, const json_t *first,
+                     const char *advice)
+{
+    json_t *one =
+        json_pack("{ss sI ss}", "rule", rule, "count", (json_int_t)count, "advice", advice);
+    static const char *const kept[] = {"others", "subject", "dimension", "from",   "to",
+                                       "place",  "scope",   "op",        "reason", "words"};
+    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
+        json_object_set(one, kept[i], json_object_get(first, kept[i]));
+    json_array_append_new(list, one);
+}
+
+/* A complaint for each cause that recompiles have, the first of them as its example. */
+static void of_recompiles(const json_t *recompiles, json_t *list)
+{
+    for (size_t k = 0; k < sizeof advices / sizeof *advices; k++) {
+        const json_t *recompile, *first = NULL;
+        int64_t count = 0;
+        size_t i;
+        json_array_foreach(recompiles, i, recompile)
+        {
+            const char *cause = json_string_value(json_object_get(recompile, "cause"));
+            if (strcmp(cause, advices[k].cause) != 0)
+                continue;
+            first = first ? first : recompile;
+            count++;
+        }
+        if (first)
+            complain(list, advices[k].cause, count, first, advices[k].advice);
+    }
+}
+
+/* A complaint for each item of ITEMS that more than half of STEPS steps have. */
+static void of_items(const json_t *items, int64_t steps, const char *rule, const char *advice,
+                     json_t *list)
+{
+    const json_t *item;
+    size_t i;
+    json_array_foreach(items, i, item)
+    {
+        const int64_t of = json_integer_value(json_object_get(item, "steps"));
+        if (2 * of > steps)
+            complain(list, rule, of, item, advice);
+    }
+}
+
+/* Captures whose read has a new value again and again: more than one branch was missing. */
+static void of_misses(const json_t *misses, json_t *list)
+{
+    const json_t *miss, *first = NULL;
+    int64_t count = 0;
+    size_t i;
+    json_array_foreach(
+        misses, i,
+        miss) if (strcmp(json_string_value(json_object_get(miss, "guard")), "value") == 0)
+    {
+        first = first ? first : miss;
+        count++;
+    }
+    if (count > 1)
+        complain(list, "values", count, first,
+                 "A capture has a branch for each value that was read, and a new value traces the "
+                 "step again: do not read what differs in each step.");
+}
+
+json_t *explain_complaints(const json_t *e)
+{
+    json_t *list = json_array();
+    const int64_t steps = json_integer_value(json_object_get(e, "steps"));
+    of_recompiles(json_object_get(e, "recompiles"), list);
+    of_items(json_object_get(e, "host_ops"), steps, "host",
+             "The host computes it, between two transfers: use ops that StableHLO has.", list);
+    of_items(json_object_get(e, "reads"), steps, "read",
+             "The host waits for the device here: read every N steps, behind the step.", list);
+    of_misses(json_object_get(e, "guard_misses"), list);
+    return list;
+}

@@ -1,0 +1,329 @@
+/*
+ * explain_watch.c - what steps tell becomes lists: graphs, recompiles, breaks, reads, ops of the
+ * host, guards that failed.
+ */
+#include "harness/explain/explain_priv.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- lists by place ------------------------------------------------------------------------- */
+
+/* WHERE as members of an object (new reference). */
+static json_t *where_json(const mode_where *where)
+{
+    return json_pack("{so so}", "place", explain_place_json(where->place), "scope",
+                     explain_word_json(where->scope));
+}
+
+/* The item of LIST with WHERE and TEXT as member KEY, made at its first use (borrowed). Each has
+ * "count", and "steps", in how many of them it was seen. */
+static json_t *item_at(explain_state *s, json_t *list, const mode_where *where, const char *key,
+                       const char *text)
+{
+    json_t *fresh = where_json(where), *item = NULL;
+    size_t i;
+    json_object_set_new(fresh, key, res_json_text(text));
+    json_array_foreach(list, i, item)
+    {
+        bool same = true;
+        const char *name;
+        json_t *value;
+        json_object_foreach(fresh, name, value) same =
+            same && json_equal(json_object_get(item, name), value);
+        if (same)
+            break;
+    }
+    if (i == json_array_size(list)) {
+        json_object_update_new(fresh, json_pack("{si si si}", "count", 0, "steps", 0, "seen", 0));
+        s->failed = s->failed || json_array_append(list, fresh) != 0;
+        item = fresh;
+    }
+    json_decref(fresh);
+    return s->failed ? NULL : item;
+}
+
+static void add(json_t *item, const char *key, int64_t more)
+{
+    const json_int_t before = json_integer_value(json_object_get(item, key));
+    json_object_set_new(item, key, json_integer(before + more));
+}
+
+/* Counts ITEM in the step in hand. */
+static void count(const explain_state *s, json_t *item)
+{
+    add(item, "count", 1);
+    if (json_integer_value(json_object_get(item, "seen")) == s->step)
+        return;
+    json_object_set_new(item, "seen", json_integer(s->step));
+    add(item, "steps", 1);
+}
+
+static void note_break(explain_state *s, const mode_where *where, const char *reason)
+{
+    json_t *item = item_at(s, s->breaks, where, "reason", reason);
+    if (item)
+        count(s, item);
+}
+
+/* ---- reads, and ops of the host ---------------------------------------------------------------
+ */
+
+static void on_read(void *context, const mode_read_told *told)
+{
+    explain_state *s = context;
+    json_t *item = item_at(s, s->reads, &told->where, "kind", "read");
+    json_t *value = explain_value_json(&told->type, told->value);
+    bn_text key = {0};
+    if (told->breaks)
+        note_break(s, &told->where, "read");
+    if (item) {
+        count(s, item);
+        if (!json_object_get(item, "first"))
+            json_object_set(item, "first", value);
+        json_object_set(item, "last", value);
+        json_object_set_new(item, "type", explain_type_json(&told->type));
+        json_object_set_new(item, "bytes", json_integer((json_int_t)tg_type_bytes(&told->type)));
+        explain_put_where(item, &key);
+        json_t *read = where_json(&told->where);
+        json_object_set(read, "value", value);
+        json_object_set_new(s->step_reads, key.failed ? "" : key.data, read);
+    }
+    bn_text_free(&key);
+    json_decref(value);
+}
+
+static void on_host(void *context, const mode_host_told *told)
+{
+    explain_state *s = context;
+    char reason[64];
+    json_t *item = item_at(s, s->host_ops, &told->where, "op", told->op);
+    snprintf(reason, sizeof reason, "op of the host: %s", told->op);
+    if (told->breaks)
+        note_break(s, &told->where, reason);
+    if (!item)
+        return;
+    count(s, item);
+    json_object_set_new(item, "in", explain_type_json(&told->in));
+    json_object_set_new(item, "out", explain_type_json(&told->out));
+    add(item, "read_ns", (int64_t)told->read_ns);
+    add(item, "compute_ns", (int64_t)told->compute_ns);
+    add(item, "send_ns", (int64_t)told->send_ns);
+}
+
+/* ---- guards that fail --------------------------------------------------------------------------
+ */
+
+static json_t *statics_miss(const explain_state *s, const mode_miss_told *told)
+{
+    const model *m = s->session.instance;
+    const char *name;
+    double from, to;
+    json_t *miss = json_pack("{ss}", "guard", "argument");
+    if (told->was_bytes == told->bytes &&
+        model_static_value(m, told->was, told->offset, &name, &from) &&
+        model_static_value(m, told->now, told->offset, &name, &to)) {
+        json_object_set_new(miss, "subject", json_string(name));
+        json_object_set_new(miss, "from", explain_real_json(from));
+        json_object_set_new(miss, "to", explain_real_json(to));
+    }
+    return miss;
+}
+
+static json_t *type_miss(const mode_miss_told *told)
+{
+    return json_pack("{ss so so so}", "guard", "type", "subject",
+                     res_json_text(tg_tensor_name(told->variable)), "from",
+                     explain_type_json(&told->type), "to",
+                     explain_type_json(tg_tensor_type(told->variable)));
+}
+
+static json_t *value_miss(const mode_miss_told *told)
+{
+    json_t *miss = where_json(&told->read->where);
+    json_object_update_new(miss, json_pack("{ss so sI}", "guard", "value", "to",
+                                           explain_value_json(&told->read->type, told->read->value),
+                                           "branches", (json_int_t)told->branches));
+    return miss;
+}
+
+static void on_miss(void *context, const mode_miss_told *told)
+{
+    explain_state *s = context;
+    json_t *miss = told->miss == MODE_MISS_STATICS ? statics_miss(s, told)
+                   : told->miss == MODE_MISS_TYPE  ? type_miss(told)
+                   : told->miss == MODE_MISS_VALUE ? value_miss(told)
+                                                   : json_pack("{ss}", "guard", "call");
+    json_object_set_new(miss, "step", json_integer(s->step));
+    s->failed = s->failed || json_array_append_new(s->misses, miss) != 0;
+}
+
+/* ---- graphs
+ * --------------------------------------------------------------------------------------- */
+
+void explain_graph_free(explain_graph *g)
+{
+    json_decref(g->inputs);
+    json_decref(g->reads);
+    free(g->statics);
+    free(g->text);
+    *g = (explain_graph){0};
+}
+
+static json_t *inputs_json(const tg_graph *graph)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < graph->input_count; i++) {
+        const tg_tensor *variable = tg_input_variable(graph->inputs[i]);
+        const tg_type *type = tg_tensor_type(graph->inputs[i]);
+        json_t *dims = json_array();
+        for (int32_t k = 0; k < type->rank; k++)
+            json_array_append_new(dims, json_integer((json_int_t)type->dims[k]));
+        json_array_append_new(list,
+                              json_pack("{so so so ss so}", "name",
+                                        res_json_text(variable ? tg_tensor_name(variable) : ""),
+                                        "type", explain_type_json(type), "dims", dims, "dtype",
+                                        tg_dtype_text(type->dtype), "place",
+                                        explain_place_json(tg_value_place(graph->inputs[i]))));
+    }
+    return list;
+}
+
+/* COUNT bytes at FROM, copied; NULL without memory or bytes. */
+static void *copy_of(const void *from, size_t size, bool *failed)
+{
+    char *copy = size ? malloc(size + 1) : NULL;
+    if (copy) {
+        memcpy(copy, from, size);
+        copy[size] = '\0';
+    }
+    *failed = *failed || (size && !copy);
+    return copy;
+}
+
+static explain_graph graph_of(explain_state *s, const mode_graph_told *told)
+{
+    const mode_call *call = &s->session.call;
+    explain_graph g = {.position = s->position, .step = s->step, .length = told->length};
+    snprintf(g.label, sizeof g.label, "%s", told->label);
+    g.inputs = inputs_json(told->graph);
+    g.reads = json_deep_copy(s->step_reads);
+    g.statics = copy_of(call->statics, call->static_bytes, &s->failed);
+    g.text = copy_of(told->text, told->length, &s->failed);
+    return g;
+}
+
+/* The graph that did the same part of a step before; NULL: none did. */
+static explain_graph *find_last(const explain_state *s, const explain_graph *g)
+{
+    for (size_t i = 0; i < s->last_count; i++)
+        if (s->last[i].position == g->position && strcmp(s->last[i].label, g->label) == 0)
+            return &s->last[i];
+    return NULL;
+}
+
+static void add_graph(explain_state *s, const mode_graph_told *told)
+{
+    tg_graph_cost cost;
+    tg_graph_measure(told->graph, &cost);
+    json_t *graph = json_pack(
+        "{sI ss sI sI sI sI sf sf sb sI sI}", "number", (json_int_t)json_array_size(s->graphs) + 1,
+        "part", told->label, "step", (json_int_t)s->step, "ops", (json_int_t)cost.nodes, "inputs",
+        (json_int_t)told->graph->input_count, "outputs", (json_int_t)told->graph->output_count,
+        "flops", cost.flops, "compile_ns", (double)told->compile_ns, "from_disk", told->from_disk,
+        "runs", (json_int_t)0, "steps", (json_int_t)0);
+    s->failed = s->failed || json_array_append_new(s->graphs, graph) != 0;
+}
+
+static void add_recompile(explain_state *s, const explain_graph *was, const explain_graph *now)
+{
+    json_t *cause = explain_cause(s, was, now);
+    json_object_set_new(cause, "step", json_integer(s->step));
+    json_object_set_new(cause, "part", json_string(now->label));
+    json_object_set_new(cause, "graph", json_integer((json_int_t)json_array_size(s->graphs)));
+    json_object_set_new(cause, "before", was ? json_integer(was->step) : json_null());
+    s->failed = s->failed || json_array_append_new(s->recompiles, cause) != 0;
+}
+
+static void on_graph(void *context, const mode_graph_told *told)
+{
+    explain_state *s = context;
+    explain_graph now = graph_of(s, told);
+    explain_graph *was = find_last(s, &now);
+    s->position++;
+    if (told->anew)
+        add_graph(s, told);
+    if (told->anew && s->step > 1 && !s->failed)
+        add_recompile(s, was, &now);
+    if (!was && bn_reserve(&s->last, s->last_count + 1, &s->last_capacity, sizeof *s->last)) {
+        was = &s->last[s->last_count++];
+        *was = (explain_graph){0};
+    }
+    if (!was) {
+        s->failed = true;
+        explain_graph_free(&now);
+        return;
+    }
+    explain_graph_free(was);
+    *was = now;
+}
+
+void explain_note_runs(explain_state *s)
+{
+    for (size_t i = 0; i < mode_execution_count(s->session.mode); i++) {
+        json_t *graph = json_array_get(s->graphs, i);
+        const int64_t runs = mode_execution_at(s->session.mode, i)->per_step;
+        add(graph, "runs", runs);
+        add(graph, "steps", runs > 0);
+    }
+}
+
+void explain_watch(explain_state *s)
+{
+    mode_watch(
+        s->session.mode,
+        &(mode_watcher){
+            .context = s, .graph = on_graph, .read = on_read, .host = on_host, .miss = on_miss});
+}
+
+/* ---- guards
+ * ------------------------------------------------------------------------------------------ */
+
+static json_t *guard_json(const explain_state *s, const mode_guard_info *info)
+{
+    const mode_call *call = &s->session.call;
+    const char *name = "";
+    double value;
+    switch (info->kind) {
+    case MODE_GUARD_CALL:
+        return json_pack("{ss ss}", "guard", "call", "subject", "function and context of the step");
+    case MODE_GUARD_STATICS:
+        (void)model_static_value(s->session.instance, call->statics, 0, &name, &value);
+        return json_pack("{ss ss sI}", "guard", "argument", "subject", name, "bytes",
+                         (json_int_t)info->bytes);
+    case MODE_GUARD_TYPE:
+        return json_pack("{ss so so}", "guard", "type", "subject",
+                         res_json_text(tg_tensor_name(info->variable)), "type",
+                         explain_type_json(&info->type));
+    default:
+        break;
+    }
+    json_t *guard = where_json(&info->where);
+    json_object_update_new(guard, json_pack("{ss so sI}", "guard", "value", "type",
+                                            explain_type_json(&info->type), "branches",
+                                            (json_int_t)info->branches));
+    return guard;
+}
+
+json_t *explain_guards(const explain_state *s, size_t *captures)
+{
+    json_t *list = json_array();
+    mode_guard_info info;
+    for (size_t i = 0; mode_guard_describe(s->session.mode, 0, i, &info); i++)
+        json_array_append_new(list, guard_json(s, &info));
+    *captures = 0;
+    while (mode_guard_describe(s->session.mode, *captures, 0, &info))
+        (*captures)++;
+    return list;
+}

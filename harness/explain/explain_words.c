@@ -1,0 +1,272 @@
+/*
+ * explain_words.c - an explanation as text.
+ */
+#include "harness/explain/explain_priv.h"
+#include "results/tables/tables.h"
+
+#include <math.h>
+#include <string.h>
+
+#define MOST_LINES 8 /* of a list, unless all are asked for */
+
+static const char *text_of(const json_t *object, const char *key)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+    return text ? text : "";
+}
+
+static long long number_of(const json_t *object, const char *key)
+{
+    return (long long)json_integer_value(json_object_get(object, key));
+}
+
+/* Text or number KEY of OBJECT. */
+static void put_value(const json_t *object, const char *key, bn_text *out)
+{
+    const json_t *value = json_object_get(object, key);
+    if (json_is_string(value))
+        bn_text_puts(out, json_string_value(value));
+    else
+        bn_text_int(out, (int64_t)json_integer_value(value));
+}
+
+static void put_from_to(const json_t *o, bn_text *out)
+{
+    put_value(o, "from", out);
+    bn_text_puts(out, " -> ");
+    put_value(o, "to", out);
+}
+
+static void put_at(const json_t *o, bn_text *out)
+{
+    if (!json_is_string(json_object_get(o, "place")))
+        return;
+    bn_text_puts(out, ", at ");
+    explain_put_where(o, out);
+}
+
+/* Which input has another type. */
+static void put_type_change(const char *cause, const json_t *o, bn_text *out)
+{
+    bn_text_printf(out, "%s of %s", cause, text_of(o, "subject"));
+    if (json_object_get(o, "dimension"))
+        bn_text_printf(out, ", dimension %lld", number_of(o, "dimension"));
+    if (number_of(o, "others") > 0)
+        bn_text_printf(out, " (and of %lld more inputs)", number_of(o, "others"));
+    bn_text_puts(out, ": ");
+}
+
+/* "scalar rate: 0.1 -> 0.2, at models/x.c:12 (update)", of a recompile or a complaint whose cause
+ * is CAUSE. */
+static void put_cause(const char *cause, const json_t *o, bn_text *out)
+{
+    const char *subject = text_of(o, "subject");
+    if (strcmp(cause, "shape") == 0 || strcmp(cause, "dtype") == 0)
+        put_type_change(cause, o, out);
+    else if (strcmp(cause, "argument") == 0)
+        bn_text_printf(out, "argument %s: ", subject);
+    else if (strcmp(cause, "scalar") == 0)
+        bn_text_printf(out, "scalar%s%s: ", *subject ? " " : "", subject);
+    else if (strcmp(cause, "branch") == 0)
+        bn_text_puts(out, "branch on a value that was read: ");
+    else
+        bn_text_puts(out, strcmp(cause, "same") == 0  ? "the program is as before, the trace is not"
+                          : strcmp(cause, "new") == 0 ? "no earlier step had this part"
+                                                      : "other ops: ");
+    if (json_object_get(o, "to"))
+        put_from_to(o, out);
+    bn_text_puts(out, text_of(o, "words"));
+    put_at(o, out);
+}
+
+/* ---- the parts ------------------------------------------------------------------------------- */
+
+static void put_graphs(const json_t *e, bn_text *out)
+{
+    static const res_sheet_column columns[] = {
+        {"graph", true},   {"part", false},        {"ops", true},        {"inputs", true},
+        {"outputs", true}, {"compile (ms)", true}, {"first step", true}, {"steps", true}};
+    const json_t *graphs = json_object_get(e, "graphs"), *g;
+    json_t *rows = json_array();
+    size_t i;
+    bn_text_printf(out, "Graphs: %zu\n", json_array_size(graphs));
+    json_array_foreach(graphs, i, g)
+    {
+        json_t *row = json_array();
+        res_sheet_put(row, "%lld", number_of(g, "number"));
+        res_sheet_put(row, "%s", text_of(g, "part"));
+        res_sheet_put(row, "%lld", number_of(g, "ops"));
+        res_sheet_put(row, "%lld", number_of(g, "inputs"));
+        res_sheet_put(row, "%lld", number_of(g, "outputs"));
+        res_sheet_put(row, "%.1f", json_number_value(json_object_get(g, "compile_ns")) / 1e6);
+        res_sheet_put(row, "%lld", number_of(g, "step"));
+        res_sheet_put(row, "%lld", number_of(g, "steps"));
+        json_array_append_new(rows, row);
+    }
+    if (json_array_size(rows) > 0)
+        res_sheet_write(columns, sizeof columns / sizeof *columns, rows, RES_TABLE_TEXT, out);
+    json_decref(rows);
+}
+
+static void put_guard(const json_t *g, bn_text *out)
+{
+    const char *kind = text_of(g, "guard");
+    bn_text_puts(out, "  ");
+    if (strcmp(kind, "call") == 0)
+        bn_text_puts(out, text_of(g, "subject"));
+    else if (strcmp(kind, "argument") == 0)
+        bn_text_printf(out, "argument %s", text_of(g, "subject"));
+    else if (strcmp(kind, "type") == 0)
+        bn_text_printf(out, "type of %s: %s", text_of(g, "subject"), text_of(g, "type"));
+    else
+        bn_text_printf(out, "value of %s, %lld branch%s", text_of(g, "type"),
+                       number_of(g, "branches"), number_of(g, "branches") == 1 ? "" : "es");
+    put_at(g, out);
+    bn_text_putc(out, '\n');
+}
+
+static void put_guards(const json_t *e, bool all, bn_text *out)
+{
+    const json_t *guards = json_object_get(e, "guards"), *g;
+    size_t i, types = 0;
+    if (strcmp(text_of(e, "mode"), "capture") != 0) {
+        bn_text_puts(out, "\nGuards: none; each step is traced, and its hash finds the graphs\n");
+        return;
+    }
+    bn_text_printf(out, "\nGuards: %zu of the newest capture; captures: %lld\n",
+                   json_array_size(guards), number_of(e, "captures"));
+    json_array_foreach(guards, i, g)
+    {
+        const bool is_type = strcmp(text_of(g, "guard"), "type") == 0;
+        types += is_type;
+        if (!is_type || all || types <= 3)
+            put_guard(g, out);
+    }
+    if (!all && types > 3)
+        bn_text_printf(out, "  and types of %zu more variables (--verbose)\n", types - 3);
+}
+
+/* A line each for at most so many items of list KEY. */
+static void put_list(const json_t *e, const char *key, const char *title,
+                     void (*put)(const json_t *item, bn_text *out), bool all, bn_text *out)
+{
+    const json_t *list = json_object_get(e, key), *item;
+    const size_t count = json_array_size(list);
+    size_t i;
+    bn_text_printf(out, "\n%s: ", title);
+    if (count == 0)
+        bn_text_puts(out, "none\n");
+    else
+        bn_text_printf(out, "%zu\n", count);
+    json_array_foreach(list, i, item)
+    {
+        if (i == MOST_LINES && !all)
+            break;
+        bn_text_puts(out, "  ");
+        put(item, out);
+        bn_text_putc(out, '\n');
+    }
+    if (count > MOST_LINES && !all)
+        bn_text_printf(out, "  and %zu more (--verbose)\n", count - MOST_LINES);
+}
+
+static void put_break(const json_t *o, bn_text *out)
+{
+    bn_text_printf(out, "%s, in %lld steps", text_of(o, "reason"), number_of(o, "steps"));
+    put_at(o, out);
+}
+
+static void put_recompile(const json_t *o, bn_text *out)
+{
+    bn_text_printf(out, "step %lld, graph %lld (%s): ", number_of(o, "step"), number_of(o, "graph"),
+                   text_of(o, "part"));
+    put_cause(text_of(o, "cause"), o, out);
+}
+
+static void put_miss(const json_t *o, bn_text *out)
+{
+    const char *guard = text_of(o, "guard");
+    bn_text_printf(out, "step %lld: ", number_of(o, "step"));
+    if (strcmp(guard, "value") == 0)
+        bn_text_printf(out, "no branch of %lld for value %s", number_of(o, "branches"),
+                       text_of(o, "to"));
+    else if (strcmp(guard, "call") == 0)
+        bn_text_puts(out, "another function or context");
+    else
+        bn_text_printf(out, "%s %s: %s -> %s", strcmp(guard, "type") == 0 ? "type of" : "argument",
+                       text_of(o, "subject"), text_of(o, "from"), text_of(o, "to"));
+    put_at(o, out);
+}
+
+static void put_read(const json_t *o, bn_text *out)
+{
+    bn_text_printf(out, "%s, in %lld steps, %lld times, from %s to %s", text_of(o, "type"),
+                   number_of(o, "steps"), number_of(o, "count"), text_of(o, "first"),
+                   text_of(o, "last"));
+    put_at(o, out);
+}
+
+static void put_host_op(const json_t *o, bn_text *out)
+{
+    const double times = fmax(1, (double)number_of(o, "count"));
+    bn_text_printf(out,
+                   "%s, in %lld steps, %s to %s; each time read %.1f, compute %.1f, send %.1f us",
+                   text_of(o, "op"), number_of(o, "steps"), text_of(o, "in"), text_of(o, "out"),
+                   (double)number_of(o, "read_ns") / times / 1e3,
+                   (double)number_of(o, "compute_ns") / times / 1e3,
+                   (double)number_of(o, "send_ns") / times / 1e3);
+    put_at(o, out);
+}
+
+/* ---- complaints --------------------------------------------------------------------------------
+ */
+
+static void put_complaint(const json_t *o, long long steps, bn_text *out)
+{
+    const char *rule = text_of(o, "rule");
+    const long long count = number_of(o, "count");
+    bool placed = true;
+    if (strcmp(rule, "host") == 0)
+        bn_text_printf(out, "%s on the host, in %lld of %lld steps", text_of(o, "op"), count,
+                       steps);
+    else if (strcmp(rule, "read") == 0)
+        bn_text_printf(out, "a value is read in %lld of %lld steps", count, steps);
+    else if (strcmp(rule, "values") == 0)
+        bn_text_printf(out, "a value was new, and the step traced again, %lld times", count);
+    else
+        placed = false;
+    if (placed) {
+        put_at(o, out);
+    } else {
+        bn_text_printf(out, "compiled again, %lld time%s: ", count, count == 1 ? "" : "s");
+        put_cause(rule, o, out);
+    }
+    bn_text_printf(out, "\n    %s\n", text_of(o, "advice"));
+}
+
+static void put_complaints(const json_t *e, bn_text *out)
+{
+    const json_t *list = json_object_get(e, "complaints"), *one;
+    size_t i;
+    bn_text_printf(out, "\n%s\n",
+                   json_array_size(list) > 0 ? "Complaints:" : "There is nothing to complain of.");
+    json_array_foreach(list, i, one)
+    {
+        bn_text_puts(out, "  ");
+        put_complaint(one, number_of(e, "steps"), out);
+    }
+}
+
+void explain_put(const json_t *e, const char *title, bool all, bn_text *out)
+{
+    bn_text_printf(out, "%s, %lld steps\n\n", title, number_of(e, "steps"));
+    put_graphs(e, out);
+    put_guards(e, all, out);
+    if (json_array_size(json_object_get(e, "guard_misses")) > 0)
+        put_list(e, "guard_misses", "Guards that failed", put_miss, all, out);
+    put_list(e, "breaks", "Breaks", put_break, all, out);
+    put_list(e, "recompiles", "Compiled after the first step", put_recompile, all, out);
+    put_list(e, "reads", "Reads to the host", put_read, all, out);
+    put_list(e, "host_ops", "Ops that the host computed", put_host_op, all, out);
+    put_complaints(e, out);
+}

@@ -1,0 +1,32 @@
+/*
+ * scopes.h - bench scopes: what each part of a model (its module path, layer1.0.conv1) adds to a
+ * step: nodes, tracing time, FLOPs, device time. Prefix scopes_.
+ */
+#ifndef BENCH_HARNESS_SCOPES_H
+#define BENCH_HARNESS_SCOPES_H
+
+#include "harness/jobs/jobs.h"
+
+/* What is to be looked at; borrowed while the command runs. */
+typedef struct scopes_options {
+    cli_output output;
+    const job_matrix *matrix; /* one value of each axis */
+    const char *preset;       /* of the simulated device that estimates; "none": no estimate */
+    int64_t levels;           /* of the tree; 0: all */
+    double least;       /* branches that have a smaller share of every figure stand together */
+    const char *weight; /* figure of stacks and flame graphs; NULL: the device's time */
+    cli_words files;    /* stacks (.folded) and flame graphs (.svg, .png, .gp) */
+} scopes_options;
+
+/* Traces the step, asks for device times, prints the tree, writes the files; returns the exit
+ * code. */
+int scopes_command(const scopes_options *options);
+/* The job "scopes" (worker_job.run): runs the request's "experiment" under the plugin's profiler.
+ * The result is {"steps", "simulated", "device_ns", "ops": [{"name", "ns", "events"}]}, times of a
+ * step, or
+ * {"why"} where the plugin does not tell. */
+BN_MUST_USE bn_code scopes_job(const json_t *request, bn_status *st);
+
+extern const char scopes_help[];
+
+#endif

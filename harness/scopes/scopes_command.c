@@ -1,0 +1,174 @@
+/*
+ * scopes_command.c - bench scopes: traces a step, asks for device times, prints and draws.
+ */
+#include "harness/scopes/scopes_priv.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char scopes_help[] =
+    "Nodes, tracing time and FLOPs come from tracing, which needs no runtime. Device time is\n"
+    "estimated by the simulated device, and measured where the plugin's profiler tells of ops.\n"
+    "\n"
+    "  bench scopes --model resnet50 --batch 32                  a tree of modules\n"
+    "  bench scopes --model gpt2 --levels 0 --least 0            all of it\n"
+    "  bench scopes --model bert --preset tpu-v4 --output bert.svg --output bert.folded\n"
+    "                                                            a flame graph, and its stacks\n"
+    "  bench scopes --model resnet18 --weight trace --output trace.svg\n"
+    "\n"
+    "Exit codes: 0 all went well; 1 the step failed, on the runtime or the simulated device; 2\n"
+    "usage; 3 environment: no such plugin, a file that cannot be written; 130 interrupted.\n";
+
+/* ---- before the work ---------------------------------------------------------------- */
+
+/* The one experiment of OPTIONS' matrix, into R. */
+static bn_code choose(scopes_report *r, bn_status *st)
+{
+    job_matrix m = *r->options->matrix;
+    job_experiment *list = NULL;
+    size_t count = 0;
+    bn_text notes = {0};
+    job_matrix_set(&m, RES_AXIS_MODE, "lazy");
+    bn_code code = job_matrix_expand(&m, &list, &count, &notes, st);
+    if (code == BN_OK && count != 1)
+        code = bn_fail(st, BN_INVALID,
+                       "bench scopes looks at one step: each option takes one "
+                       "value, and --model and --runtime not all");
+    if (code == BN_OK)
+        r->e = list[0];
+    free(list);
+    bn_text_free(&notes);
+    return code;
+}
+
+/* Whether the simulated device can be asked, and the runtime. */
+static bn_code check_runtimes(const scopes_report *r, bn_status *st)
+{
+    char path[4096];
+    bn_code code = job_runtime_ready(r->e.what.runtime, path, sizeof path, st);
+    if (code == BN_OK && strcmp(r->options->preset, "none") != 0)
+        code = job_runtime_ready("sim", path, sizeof path, st);
+    return code;
+}
+
+static bn_code check(scopes_report *r, bn_status *st)
+{
+    const scopes_options *o = r->options;
+    const char *word = o->weight;
+    bn_code code = res_format_parse(o->output.format, &r->format, st);
+    for (size_t i = 0; i < o->files.count && code == BN_OK; i++)
+        code = scopes_file_check(o->files.list[i], st);
+    for (int f = 0; word && f < SCOPES_FIGURES; f++)
+        word = strcmp(word, scopes_figure_words[f]) == 0 ? NULL : word;
+    if (code == BN_OK && word)
+        code = bn_fail_choice(st, "--weight", word, "nodes, trace, flops, estimated, measured");
+    if (code == BN_OK)
+        code = choose(r, st);
+    return code == BN_OK ? check_runtimes(r, st) : code;
+}
+
+/* ---- the work ----------------------------------------------------------------------- */
+
+static bn_code trace(scopes_report *r, bn_status *st)
+{
+    const model_options network = job_model_options(&r->e.what, r->e.what.runtime);
+    model *instance = NULL;
+    bn_code code = model_new(r->e.what.model, &network, &instance, st);
+    if (code != BN_OK)
+        return code;
+    job_experiment_resolve(&r->e, &r->e.what);
+    code = scopes_trace(instance, &r->table, &r->tracing, st);
+    model_free(instance);
+    return code;
+}
+
+/* Makes E the experiment on the simulated device with the model's costs alone: PRESET, no values,
+ * and no time to compile. SETTINGS is room for an option. */
+static void simulate(job_experiment *e, const char *preset, char *settings, size_t size)
+{
+    snprintf(e->what.runtime, sizeof e->what.runtime, "sim");
+    snprintf(settings, size, "preset=%s", preset);
+    memset(e->runtime_option, 0, sizeof e->runtime_option);
+    memset(e->xla_flag, 0, sizeof e->xla_flag);
+    e->runtime_option[0] = settings;
+    e->runtime_option[1] = "values=none";
+    e->runtime_option[2] = "compile_us=0";
+    e->runtime_option[3] = "compile_op_us=0";
+    e->steps = 1; /* the model's times do not vary */
+}
+
+static bn_code estimate(scopes_report *r, const job_order *order, bn_status *st)
+{
+    char settings[200];
+    job_experiment e = r->e;
+    simulate(&e, r->options->preset, settings, sizeof settings);
+    snprintf(r->estimated.on, sizeof r->estimated.on, "preset %.100s", r->options->preset);
+    return scopes_ask(&e, order, SCOPES_ESTIMATED, &r->table, &r->estimated, st);
+}
+
+/* Device times: measured; estimated, unless the runtime is the simulated one, whose times are
+ * estimates already. */
+static bn_code ask(scopes_report *r, bn_status *st)
+{
+    const bool simulated = job_simulated_name(r->e.what.runtime);
+    const bool estimates = !simulated && strcmp(r->options->preset, "none") != 0;
+    char title[256];
+    scopes_device *own = simulated ? &r->estimated : &r->measured;
+    job_experiment_title(&r->e, title, sizeof title);
+    job_order order = {.title = title,
+                       .number = 1,
+                       .of = 1 + (size_t)estimates,
+                       .timeout = r->e.timeout,
+                       .verbose = r->options->output.verbose};
+    snprintf(own->on, sizeof own->on, "%.150s", r->e.what.runtime);
+    bn_code code = scopes_ask(&r->e, &order, simulated ? SCOPES_ESTIMATED : SCOPES_MEASURED,
+                              &r->table, own, st);
+    if (code != BN_OK || !estimates)
+        return code;
+    order.number = 2;
+    return estimate(r, &order, st);
+}
+
+static bn_code write_files(const scopes_report *r, bn_status *st)
+{
+    scopes_figure figure;
+    const cli_words *files = &r->options->files;
+    if (files->count == 0)
+        return BN_OK;
+    bn_code code = scopes_weight(r, &figure, st);
+    for (size_t i = 0; i < files->count && code == BN_OK; i++)
+        code = scopes_write(r, figure, files->list[i], st);
+    return code;
+}
+
+int scopes_command(const scopes_options *options)
+{
+    bn_status st = {.code = BN_OK};
+    scopes_report r = {.options = options};
+    int exit_code = CLI_EXIT_OK;
+    bn_code code = scopes_table_begin(&r.table, &st);
+    if (code == BN_OK)
+        code = check(&r, &st);
+    if (code == BN_OK)
+        code = trace(&r, &st);
+    if (code != BN_OK) {
+        exit_code = (int)cli_complain(&st);
+    } else {
+        char title[256];
+        job_supervise_begin();
+        code = ask(&r, &st);
+        cli_line_clear();
+        job_experiment_title(&r.e, title, sizeof title);
+        if (job_interrupted())
+            exit_code = CLI_EXIT_INTERRUPTED;
+        else if (code != BN_OK)
+            exit_code = (int)cli_complain_of(title, &st);
+        else
+            scopes_print(&r);
+        if (exit_code == CLI_EXIT_OK && write_files(&r, &st) != BN_OK)
+            exit_code = (int)cli_complain(&st);
+    }
+    scopes_table_free(&r.table);
+    return exit_code;
+}

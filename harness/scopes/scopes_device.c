@@ -1,0 +1,75 @@
+/*
+ * scopes_device.c - the parent's half of device times: asks a worker, and gives each op's time to
+ * the scope of its name.
+ */
+#include "harness/scopes/scopes_priv.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The worker is another process: what it says is checked. */
+static bool is_profile(const json_t *result)
+{
+    return json_is_integer(json_object_get(result, "steps")) &&
+           json_is_number(json_object_get(result, "device_ns")) &&
+           json_is_array(json_object_get(result, "ops"));
+}
+
+static void add_op(const json_t *op, scopes_figure figure, scopes_table *table,
+                   scopes_device *device)
+{
+    const char *name = json_string_value(json_object_get(op, "name"));
+    const double ns = json_number_value(json_object_get(op, "ns"));
+    if (!name || !isfinite(ns) || ns < 0)
+        return;
+    if (!name[0] && device->steps > 0)
+        device->unplaced += json_integer_value(json_object_get(op, "events")) / device->steps;
+    const size_t line = scopes_find_place(table, name);
+    if (!table->failed)
+        table->list[line].figure[figure] += ns;
+}
+
+static void take(const json_t *result, scopes_figure figure, scopes_table *table,
+                 scopes_device *device)
+{
+    const json_t *ops = json_object_get(result, "ops");
+    const char *why = json_string_value(json_object_get(result, "why"));
+    if (!is_profile(result)) {
+        snprintf(device->why, sizeof device->why, "%s", why ? why : "the worker reported nothing");
+        return;
+    }
+    device->known = true;
+    device->simulated = json_is_true(json_object_get(result, "simulated"));
+    device->steps = json_integer_value(json_object_get(result, "steps"));
+    device->step_ns = json_number_value(json_object_get(result, "device_ns"));
+    for (size_t i = 0; i < json_array_size(ops); i++)
+        add_op(json_array_get(ops, i), figure, table, device);
+}
+
+bn_code scopes_ask(const job_experiment *e, const job_order *order, scopes_figure figure,
+                   scopes_table *table, scopes_device *device, bn_status *st)
+{
+    job_order job = *order;
+    job_outcome outcome = {0};
+    device->asked = true;
+    job.request = json_pack("{ss so}", "job", "scopes", "experiment", job_experiment_to_json(e));
+    bn_code code = job.request ? job_supervise(&job, &outcome, st)
+                               : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a request");
+    json_decref(job.request);
+    if (code == BN_OK && outcome.status != BN_OK)
+        code = bn_fail(st, outcome.status, "%s", outcome.message);
+    if (code == BN_OK)
+        take(outcome.result, figure, table, device);
+    if (code == BN_OK && table->failed)
+        code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for scopes");
+    json_decref(outcome.result);
+    return code;
+}
+
+bool scopes_has(const scopes_report *r, scopes_figure figure)
+{
+    return figure == SCOPES_ESTIMATED  ? r->estimated.known
+           : figure == SCOPES_MEASURED ? r->measured.known
+                                       : true;
+}

@@ -1,0 +1,148 @@
+/*
+ * study_buckets.c - how many lengths to pad rows to: each is a program more to compile, and fewer
+ * of them waste steps on padding. Lengths of rows have the distribution of --lengths varying.
+ */
+#include "harness/study/study_priv.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Runs of so many steps are judged. */
+static const double runs[] = {1000, 10000, 100000};
+#define RUNS (sizeof runs / sizeof *runs)
+
+/* The laws of a captured step and of compilation, and whose lengths they are for. */
+typedef struct laws {
+    const study_line *step, *compile;
+    double most, rows;
+} laws;
+
+/* A coefficient below zero would make longer rows cheaper without end. */
+static double at_least_none(double value)
+{
+    return value > 0 ? value : 0;
+}
+
+/* By the means of L's lines or, where PROCESS is not SIZE_MAX, by those of one process. */
+static res_padding padding_of(const laws *l, double steps, size_t process)
+{
+    const res_line *step = &l->step->fit, *compile = &l->compile->fit;
+    const bool mean = process == SIZE_MAX;
+    return (res_padding){
+        .most = l->most,
+        .rows = l->rows,
+        .steps = steps,
+        .step_base_ns = mean ? step->base.mean : step->process_base[process],
+        .step_token_ns = at_least_none(mean ? step->slope.mean : step->process_slope[process]),
+        .compile_base_ns = mean ? compile->base.mean : compile->process_base[process],
+        .compile_token_ns = mean ? compile->slope.mean : compile->process_slope[process]};
+}
+
+/* Whether the processes tell that a run of STEPS takes longer with OTHER buckets than with BEST.
+ * ROOM is for all processes. */
+static bool is_worse(const laws *l, double steps, int best, int other, double *room)
+{
+    const size_t processes = l->step->fit.processes;
+    for (size_t p = 0; p < processes; p++) {
+        const res_padding padding = padding_of(l, steps, p);
+        room[p] =
+            res_padding_of(&padding, other).total_ns - res_padding_of(&padding, best).total_ns;
+    }
+    const res_estimate difference = res_estimate_of(room, processes);
+    return res_told_from(res_estimate_interval(&difference), 0) && difference.mean > 0;
+}
+
+/* BEST, from the least to the greatest number that cannot be told to be worse. */
+static res_interval range_of(const study *s, const laws *l, double steps, int best, double *room)
+{
+    const int most = l->most < RES_MOST_BUCKETS ? (int)l->most : RES_MOST_BUCKETS;
+    int low = best, high = best;
+    if (s->processes < RES_LEAST_PROCESSES || l->step->fit.processes != s->processes ||
+        l->compile->fit.processes != s->processes)
+        return (res_interval){best, (double)NAN, (double)NAN};
+    while (low > 1 && !is_worse(l, steps, best, low - 1, room))
+        low--;
+    while (high < most && !is_worse(l, steps, best, high + 1, room))
+        high++;
+    return (res_interval){best, low, high};
+}
+
+/* "7 (5 to 9 cannot be told from it)" */
+static study_text best_text(res_interval best)
+{
+    study_text out;
+    if (isfinite(best.low) && best.low < best.high)
+        snprintf(out.text, sizeof out.text, "%.0f buckets (%.0f to %.0f cannot be told from that)",
+                 best.estimate, best.low, best.high);
+    else
+        snprintf(out.text, sizeof out.text, "%.0f bucket%s", best.estimate,
+                 best.estimate > 1 ? "s" : "");
+    return out;
+}
+
+static json_t *run_json(const res_padding *padding, res_interval best)
+{
+    const int count = (int)best.estimate;
+    const res_padding_cost cost = res_padding_of(padding, count);
+    json_t *one = study_json(best);
+    json_object_set_new(one, "steps", json_real(padding->steps));
+    json_object_set_new(one, "compile_ns", json_real(cost.compile_ns));
+    json_object_set_new(one, "padding_ns", json_real(res_padding_waste(padding, count)));
+    json_object_set_new(one, "total_ns", json_real(cost.total_ns));
+    json_object_set_new(one, "one_bucket_ns", json_real(res_padding_of(padding, 1).total_ns));
+    json_object_set_new(one, "no_buckets_ns", json_real(res_padding_of(padding, 0).total_ns));
+    return one;
+}
+
+static void say_run(study *s, const laws *l, double steps, double *room, json_t *list)
+{
+    const res_padding padding = padding_of(l, steps, SIZE_MAX);
+    const int count = res_padding_best(&padding);
+    const res_interval best = range_of(s, l, steps, count, room);
+    const res_padding_cost cost = res_padding_of(&padding, count);
+    json_array_append_new(list, run_json(&padding, best));
+    study_say(s,
+              "In a run of %.0f steps %s pay%s: compiling takes %s and padding %s of %s in all. "
+              "One bucket takes %s, batches of their own lengths %s.",
+              steps, best_text(best).text, count > 1 ? "" : "s",
+              study_number(cost.compile_ns, true).text,
+              study_number(res_padding_waste(&padding, count), true).text,
+              study_number(cost.total_ns, true).text,
+              study_number(res_padding_of(&padding, 1).total_ns, true).text,
+              study_number(res_padding_of(&padding, 0).total_ns, true).text);
+}
+
+void study_buckets(study *s)
+{
+    laws l = {.compile = study_fit(s, "compilation", true, "lazy", study_swept, study_compile)};
+    (void)study_fit(s, "step", true, "lazy", study_swept, study_wall);
+    l.step = study_fit(s, "step", true, "capture", study_swept, study_wall);
+    (void)study_fit(s, "device", true, "capture", study_swept, study_device);
+    double *room = calloc(s->processes + 1, sizeof *room);
+    s->failed = s->failed || !room;
+    if (l.step && l.compile && room) {
+        json_t *list = json_array();
+        const size_t end = l.step->fit.points - 1;
+        l.most = l.step->x[end];
+        l.rows = study_rows(s, 0, l.step->place[end]);
+        study_say(s,
+                  "Each token of a row's length adds %s to a captured step, and %s to compiling "
+                  "it, beside %s.",
+                  study_interval(res_estimate_interval(&l.step->fit.slope), true).text,
+                  study_interval(res_estimate_interval(&l.compile->fit.slope), true).text,
+                  study_interval(res_estimate_interval(&l.compile->fit.base), true).text);
+        study_say(
+            s,
+            "Lengths of rows are those of --lengths varying: log-normal, %.0f tokens in the "
+            "median and %.0f at most, the logarithm's deviation %.2g. A batch of %.0f is "
+            "padded to its longest row. A model that has rows of a target, too, is padded to the "
+            "longer of both, and needs more programs without buckets than this says.",
+            RES_MEDIAN_SHARE * l.most, l.most, RES_LENGTH_SPREAD, l.rows);
+        for (size_t i = 0; i < RUNS; i++)
+            say_run(s, &l, runs[i], room, list);
+        study_answer(s, "rows", json_real(l.rows));
+        study_answer(s, "runs", list);
+    }
+    free(room);
+}

@@ -1,0 +1,14 @@
+/*
+ * table.c - the table of examples.
+ */
+#include "models/examples/net_priv.h"
+
+static const model_row *const rows[] = {
+    &example_scalar,     &example_argument,  &example_shapes,  &example_branch,
+    &example_train_eval, &example_loss_read, &example_host_op,
+};
+
+const model_row *model_example_at(size_t index)
+{
+    return index < sizeof rows / sizeof *rows ? rows[index] : NULL;
+}

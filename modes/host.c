@@ -1,0 +1,83 @@
+/*
+ * host.c - ops that no runtime computes: their operand is read, the host computes, the result is
+ * sent. That is what frameworks call a fallback.
+ */
+#include "modes/mode_priv.h"
+
+#include <stdlib.h>
+
+bn_code mode_buffer_of(const tg_tensor *value, rt_buffer **buffer, bn_status *st)
+{
+    const tg_tensor *variable = tg_input_variable(value);
+    *buffer = tg_tensor_data(variable ? variable : value);
+    if (*buffer)
+        return BN_OK;
+    return bn_fail(st, BN_INVALID, "%s has no contents",
+                   variable ? tg_tensor_name(variable) : "the value");
+}
+
+/* Sends HOST as a buffer of the step's temporaries. */
+static bn_code send(mode *m, const tg_host_op *op, const void *host, rt_buffer **result,
+                    bn_status *st)
+{
+    rt_event *sent = NULL;
+    bn_code code = mode_list_reserve(&m->temporaries, m->temporaries.count + 1, st);
+    if (code == BN_OK)
+        code = mode_upload(m, &op->out, host, result, &sent, st);
+    if (code != BN_OK)
+        return code;
+    m->temporaries.items[m->temporaries.count++] = *result;
+    if (sent)
+        code = rt_event_await(m->client, sent, st);
+    rt_event_release(m->client, sent);
+    return code;
+}
+
+bn_code mode_run_host(mode *m, const tg_host_op *op, rt_buffer *x, const mode_where *where,
+                      bool breaks, rt_buffer **result, bn_status *st)
+{
+    const size_t in = (size_t)tg_type_bytes(&op->in), out = (size_t)tg_type_bytes(&op->out);
+    const size_t behind = (in + 15) & ~(size_t)15; /* the result, aligned */
+    char *host = malloc(behind + out + 1);
+    uint64_t at[4];
+    if (!host)
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory to compute %s", op->name);
+    m->counters[BN_COUNTER_HOST_FALLBACKS]++;
+    at[0] = bn_now_ns();
+    bn_code code = mode_read_buffer(m, x, host, in, st);
+    const bn_part before = mode_clock(m, BN_PART_INPUT);
+    at[1] = bn_now_ns();
+    if (code == BN_OK)
+        op->compute(&op->in, host, &op->out, host + behind);
+    at[2] = bn_now_ns();
+    if (code == BN_OK)
+        code = send(m, op, host + behind, result, st);
+    at[3] = bn_now_ns();
+    mode_clock(m, before);
+    free(host);
+    if (code == BN_OK)
+        mode_tell_host(m, &(mode_host_told){.where = *where,
+                                            .op = op->name,
+                                            .in = op->in,
+                                            .out = op->out,
+                                            .read_ns = at[1] - at[0],
+                                            .compute_ns = at[2] - at[1],
+                                            .send_ns = at[3] - at[2],
+                                            .breaks = breaks});
+    return code == BN_OK ? BN_OK : bn_context(st, "computing %s on the host", op->name);
+}
+
+bn_code mode_run_host_node(mode *m, const tg_node *node, bool breaks, bn_status *st)
+{
+    const tg_host_op op = tg_node_host_op(node);
+    bn_text scope = {0};
+    const mode_where where = mode_traced_where(m, &scope);
+    rt_buffer *x = NULL, *result = NULL;
+    bn_code code = mode_buffer_of(tg_node_operand(node, 0), &x, st);
+    if (code == BN_OK)
+        code = mode_run_host(m, &op, x, &where, breaks, &result, st);
+    if (code == BN_OK)
+        tg_tensor_set_data(tg_node_result(node, 0), result);
+    bn_text_free(&scope);
+    return code;
+}

@@ -1,0 +1,392 @@
+/*
+ * checkup.c - the rules on a recording: what each costs a step, and whether it complains.
+ *
+ * Gaps of the device are those of the ledger (results/recordings/ledger.c). A cost is the median
+ * over the steady steps, with the interval of `bench steps`; that of compilations is a mean.
+ */
+#include "results/complaints/complaints_priv.h"
+#include "results/findings/findings.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* From so many of the steps on that are handed over before the device has ended, the host runs
+ * ahead. */
+#define AHEAD 0.5
+
+const char *rec_rule_name(rec_rule rule)
+{
+    static const char *const names[] = {
+        [REC_RULE_COMPILES] = "compiles",   [REC_RULE_READS] = "reads",
+        [REC_RULE_HOST] = "host",           [REC_RULE_EXECUTIONS] = "executions",
+        [REC_RULE_DISPATCH] = "dispatch",   [REC_RULE_INPUT] = "input",
+        [REC_RULE_TRANSFERS] = "transfers", [REC_RULE_DONATION] = "donation",
+        [REC_RULE_START] = "start"};
+    return rule < REC_RULE_COUNT ? names[rule] : "";
+}
+
+typedef struct check {
+    const rec_steps *steps;
+    rec_checkup *out;
+    rec_busy busy;
+    double *values;                   /* [step]: room */
+    double wall_ns, busy_ns, host_ns; /* of a step: medians; HOST: what it needs by itself */
+} check;
+
+static rec_complaint *add(check *c, rec_rule rule, res_interval cost_ns, double whole_ns)
+{
+    rec_complaint *made = &c->out->list[c->out->count++];
+    *made = (rec_complaint){.rule = rule,
+                            .cost_ns = cost_ns,
+                            .share = cost_ns.estimate / whole_ns,
+                            .count = 1,
+                            .bytes = (double)NAN,
+                            .hidden_ns = (double)NAN};
+    return made;
+}
+
+/* Whether COST is above SHARE of WHOLE_NS, by its lower bound where it has one. */
+static bool is_above(res_interval cost_ns, double share, double whole_ns)
+{
+    const double surely = isfinite(cost_ns.low) ? cost_ns.low : cost_ns.estimate;
+    return surely > 0 && surely >= share * whole_ns;
+}
+
+/* A complaint of RULE whose cost in each step is in VALUES, where that is above SHARE; else NULL.
+ */
+static rec_complaint *judge(check *c, rec_rule rule, double share)
+{
+    const res_interval cost_ns = rec_steps_interval(c->steps, c->values);
+    return is_above(cost_ns, share, c->wall_ns) ? add(c, rule, cost_ns, c->wall_ns) : NULL;
+}
+
+/* ---- gaps of the device -----------------------------------------------------------------------
+ */
+
+static void take_gaps(check *c, rec_part part)
+{
+    for (size_t i = 0; i < c->steps->count; i++)
+        c->values[i] = (double)c->steps->list[i].gap_ns[part];
+}
+
+/* The program before which the device does nothing for longest. */
+static void put_longest_gap(const rec_steps *s, bn_text *out)
+{
+    const rec_step_program *longest = NULL;
+    for (size_t i = 0; i < s->program_count; i++) {
+        const rec_step_program *row = &s->programs[i];
+        const double gap = row->gap_before_ns * row->times;
+        if (gap > 0 && (!longest || gap > longest->gap_before_ns * longest->times))
+            longest = row;
+    }
+    if (!longest)
+        return;
+    bn_text_puts(out, "most of its gaps are before ");
+    rec_program_put(s->process, longest->program, out);
+}
+
+/* What the step would be shorter by if the host were a step ahead; 0 where it is already. */
+static double behind(const check *c)
+{
+    if (c->out->answer.ahead_share >= AHEAD)
+        return 0;
+    return fmax(0, c->wall_ns - fmax(c->busy_ns, c->host_ns));
+}
+
+static void check_host(check *c)
+{
+    take_gaps(c, REC_PART_HOST);
+    rec_complaint *made = judge(c, REC_RULE_HOST, RES_DOCTOR_SHARE);
+    if (!made)
+        return;
+    put_longest_gap(c->steps, &made->where);
+    const double hidden = fmin(made->cost_ns.estimate, behind(c));
+    if (hidden > 0)
+        made->hidden_ns = hidden;
+}
+
+static void check_input(check *c)
+{
+    if (!c->steps->cpu_clocks)
+        return;
+    take_gaps(c, REC_PART_IDLE);
+    rec_complaint *made = judge(c, REC_RULE_INPUT, RES_DOCTOR_SHARE);
+    if (!made)
+        return;
+    put_longest_gap(c->steps, &made->where);
+    made->hidden_ns = fmin(made->cost_ns.estimate, c->wall_ns - made->cost_ns.estimate);
+}
+
+/* Of one execution, or where nobody knows what merging several would save. */
+static void check_dispatch(check *c)
+{
+    if (c->steps->executions_per_step > 1 && c->out->answer.cheapest_told)
+        return;
+    take_gaps(c, REC_PART_DISPATCH);
+    rec_complaint *made = judge(c, REC_RULE_DISPATCH, RES_DOCTOR_OVERHEAD);
+    if (!made)
+        return;
+    made->count = c->steps->executions_per_step;
+    put_longest_gap(c->steps, &made->where);
+}
+
+/* ---- executions -------------------------------------------------------------------------------
+ */
+
+/* What of the fixed cost FIXED_NS of the execution at AT no earlier work hides. */
+static double exposed(const rec_steps *s, uint32_t at, double fixed_ns)
+{
+    const rec_execution *e = &s->process->executions[s->order[at]];
+    const uint64_t start = s->process->spans[e->spans].start_ns;
+    return e->end_ns > start ? fmin(fixed_ns, (double)(e->end_ns - start)) : 0;
+}
+
+/* The program with most executions of a step. */
+static void put_most(const rec_steps *s, bn_text *out)
+{
+    const rec_step_program *most = NULL;
+    for (size_t i = 0; i < s->program_count; i++)
+        if (!most || s->programs[i].times > most->times)
+            most = &s->programs[i];
+    if (!most || s->program_count < 2 || most->times < 1.5)
+        return;
+    bn_text_printf(out, "%.3g of them are ", most->times);
+    rec_program_put(s->process, most->program, out);
+}
+
+static void check_executions(check *c)
+{
+    const rec_steps *s = c->steps;
+    if (s->executions_per_step < 2 || !c->out->answer.cheapest_told)
+        return;
+    for (size_t i = 0; i < s->count; i++) {
+        const rec_step *step = &s->list[i];
+        double sum = 0;
+        for (uint32_t k = 0; k < step->executions; k++)
+            sum += exposed(s, step->first + k, c->out->answer.overhead_ns.estimate);
+        /* One of them stays. */
+        c->values[i] = step->executions ? sum * (step->executions - 1) / step->executions : 0;
+    }
+    rec_complaint *made = judge(c, REC_RULE_EXECUTIONS, RES_DOCTOR_SHARE);
+    if (!made)
+        return;
+    made->count = s->executions_per_step;
+    put_most(s, &made->where);
+}
+
+/* ---- reads and sends --------------------------------------------------------------------------
+ */
+
+/* Where a walk over calls in order of time is. */
+typedef struct walk {
+    size_t call, execution;
+} walk;
+
+/* When the next execution after TIME begins; 0: there is none. TIME never goes back. */
+static uint64_t next_execution(const rec_steps *s, walk *at, uint64_t time)
+{
+    while (at->execution < s->order_count &&
+           s->process->executions[s->order[at->execution]].begin_ns < time)
+        at->execution++;
+    return at->execution < s->order_count ? s->process->executions[s->order[at->execution]].begin_ns
+                                          : 0;
+}
+
+/* The next call of STEP, in order; NULL: there is none more. */
+static const rec_call *next_call(const rec_process *p, walk *at, const rec_step *step)
+{
+    const uint64_t end = step->begin_ns + step->wall_ns;
+    while (at->call < p->call_count && p->calls[at->call].begin_ns < step->begin_ns)
+        at->call++;
+    return at->call < p->call_count && p->calls[at->call].begin_ns < end ? &p->calls[at->call++]
+                                                                         : NULL;
+}
+
+/* What STEP loses by its reads: the device does nothing from the first of them to the execution
+ * that comes next. As much as the host could have worked ahead, no more. */
+static double cost_of_reads(const check *c, const rec_step *step, walk *at, uint32_t *reads,
+                            uint32_t *read)
+{
+    double lost = 0, calls = 0;
+    uint64_t done = 0;
+    for (const rec_call *call; (call = next_call(c->steps->process, at, step));) {
+        if (call->kind != REC_CALL_TO_HOST || call->failed)
+            continue;
+        const uint64_t next = next_execution(c->steps, at, call->begin_ns);
+        ++*reads;
+        *read = call->buffer;
+        calls += (double)(call->end_ns - call->begin_ns);
+        lost += rec_idle_between(&c->busy, call->begin_ns > done ? call->begin_ns : done, next);
+        done = next > done ? next : done;
+    }
+    const uint64_t *part = step->part_ns;
+    const double host =
+        (double)(part[REC_PART_HOST] + part[REC_PART_DISPATCH] + part[REC_PART_TRANSFER]) - calls;
+    const double most = (double)step->wall_ns - fmax((double)step->busy_ns, host);
+    return fmin(lost, fmax(most, 0));
+}
+
+/* "f32[], result 1 of jit_step" */
+static void put_buffer(const rec_process *p, uint32_t index, bn_text *out)
+{
+    const rec_buffer *b = index < p->buffer_count ? &p->buffers[index] : NULL;
+    if (!b)
+        return;
+    rec_type_put(p, b->type, out);
+    if (b->origin != REC_FROM_EXECUTION || b->maker >= p->execution_count)
+        return;
+    bn_text_printf(out, ", result %u of ", b->result);
+    rec_program_put(p, p->executions[b->maker].program, out);
+}
+
+static void check_reads(check *c)
+{
+    walk at = {0};
+    uint32_t reads = 0, read = REC_NONE;
+    for (size_t i = 0; i < c->steps->count; i++)
+        c->values[i] = cost_of_reads(c, &c->steps->list[i], &at, &reads, &read);
+    rec_complaint *made = reads ? judge(c, REC_RULE_READS, RES_DOCTOR_SHARE) : NULL;
+    if (!made)
+        return;
+    made->count = reads / (double)c->steps->count;
+    put_buffer(c->steps->process, read, &made->where);
+}
+
+static void check_transfers(check *c)
+{
+    walk at = {0};
+    double bytes = 0, sends = 0;
+    uint32_t sent = REC_NONE;
+    uint64_t most = 0;
+    for (size_t i = 0; i < c->steps->count; i++) {
+        uint64_t done = 0; /* threads may send at the same time, and a gap counts once */
+        c->values[i] = 0;
+        for (const rec_call *call;
+             (call = next_call(c->steps->process, &at, &c->steps->list[i]));) {
+            if (call->failed || (call->kind != REC_CALL_FROM_HOST && call->kind != REC_CALL_COPY))
+                continue;
+            c->values[i] += rec_idle_between(
+                &c->busy, call->begin_ns > done ? call->begin_ns : done, call->end_ns);
+            done = call->end_ns > done ? call->end_ns : done;
+            bytes += (double)call->bytes;
+            sends++;
+            sent = call->bytes >= most ? call->buffer : sent;
+            most = call->bytes >= most ? call->bytes : most;
+        }
+    }
+    rec_complaint *made = sends > 0 ? judge(c, REC_RULE_TRANSFERS, RES_DOCTOR_SHARE) : NULL;
+    if (!made)
+        return;
+    made->count = sends / (double)c->steps->count;
+    made->bytes = bytes / (double)c->steps->count;
+    bn_text_puts(&made->where, "the largest is ");
+    put_buffer(c->steps->process, sent, &made->where);
+}
+
+/* ---- compilations and donation ----------------------------------------------------------------
+ */
+
+static bool check_compiles(check *c)
+{
+    bn_text where = {0};
+    rec_late late;
+    if (!rec_late_find(c->steps, &late, &where)) {
+        bn_text_free(&where);
+        return false;
+    }
+    const double mean_ns = late.steps > 0 ? late.wall_ns / late.steps : 0;
+    if (late.compiles < 2 || !is_above(late.ns, RES_DOCTOR_COMPILES, mean_ns)) {
+        bn_text_free(&where);
+        return true;
+    }
+    rec_complaint *made = add(c, REC_RULE_COMPILES, late.ns, mean_ns);
+    made->count = late.compiles / late.steps;
+    made->where = where;
+    return true;
+}
+
+/* What was compiled before the first of the steady steps. */
+static void check_start(check *c)
+{
+    const rec_process *p = c->steps->process;
+    const uint64_t end = c->steps->list[0].begin_ns;
+    uint64_t done = 0;
+    double sum = 0;
+    for (size_t i = 0; i < p->call_count && p->calls[i].begin_ns < end; i++)
+        if (p->calls[i].kind == REC_CALL_COMPILE && !p->calls[i].failed)
+            sum += rec_ns_after(&p->calls[i], &done);
+    if (sum < RES_DOCTOR_START_NS)
+        return;
+    add(c, REC_RULE_START, (res_interval){sum, (double)NAN, (double)NAN}, (double)NAN);
+}
+
+static bool check_donation(check *c)
+{
+    const double nan = (double)NAN;
+    bn_text where = {0};
+    rec_missed missed;
+    const bool known = rec_missed_find(c->steps, &missed, &where);
+    if (!known || missed.bytes < REC_DONATION_BYTES ||
+        missed.bytes < REC_DONATION_SHARE * missed.all_bytes) {
+        bn_text_free(&where);
+        return known;
+    }
+    rec_complaint *made = add(c, REC_RULE_DONATION, (res_interval){nan, nan, nan}, nan);
+    made->share = missed.bytes / missed.all_bytes;
+    made->count = missed.arguments;
+    made->bytes = missed.bytes;
+    made->where = where;
+    return true;
+}
+
+/* ---- all of it --------------------------------------------------------------------------------
+ */
+
+/* Costs of a step by their size, then memory, then the start. */
+static int order(const void *a, const void *b)
+{
+    const rec_complaint *x = a, *y = b;
+    const int of_x = x->rule >= REC_RULE_DONATION ? (int)x->rule : 0;
+    const int of_y = y->rule >= REC_RULE_DONATION ? (int)y->rule : 0;
+    if (of_x != of_y)
+        return of_x - of_y;
+    return (x->cost_ns.estimate < y->cost_ns.estimate) -
+           (x->cost_ns.estimate > y->cost_ns.estimate);
+}
+
+bn_code rec_check(const rec_steps *steps, rec_checkup *checkup, bn_status *st)
+{
+    *checkup = (rec_checkup){.steps = steps, .answer = rec_answer_make(steps)};
+    check c = {.steps = steps,
+               .out = checkup,
+               .values = malloc((steps->count + 1) * sizeof *c.values),
+               .wall_ns = checkup->answer.wall_ns.estimate,
+               .busy_ns = checkup->answer.no_gaps_ns.estimate,
+               .host_ns = checkup->answer.host_only_ns.estimate};
+    bool made = c.values && steps->count > 0 && rec_busy_make(steps, &c.busy);
+    if (made && steps->completions) {
+        check_reads(&c);
+        check_host(&c);
+        check_executions(&c);
+        check_dispatch(&c);
+        check_input(&c);
+        check_transfers(&c);
+    }
+    made = made && check_compiles(&c) && check_donation(&c);
+    if (made)
+        check_start(&c);
+    for (size_t i = 0; i < checkup->count; i++)
+        made = made && !checkup->list[i].where.failed;
+    qsort(checkup->list, checkup->count, sizeof *checkup->list, order);
+    free(c.busy.list);
+    free(c.values);
+    return made ? BN_OK : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the complaints");
+}
+
+void rec_checkup_free(rec_checkup *checkup)
+{
+    for (size_t i = 0; i < checkup->count; i++)
+        bn_text_free(&checkup->list[i].where);
+    *checkup = (rec_checkup){0};
+}

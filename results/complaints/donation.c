@@ -1,0 +1,124 @@
+/*
+ * donation.c - arguments whose memory an execution could have had for its results: nobody used them
+ * afterwards, they ended before the next step, and a result of the same type got memory of its own.
+ */
+#include "results/complaints/complaints_priv.h"
+
+#include <stdlib.h>
+
+/* Steps that are looked at. */
+#define LOOKED 5
+
+typedef struct looking {
+    const rec_process *process;
+    uint32_t *spare; /* [type]: results of it that took no argument's memory; all 0 between uses */
+    rec_missed missed;
+    uint32_t program, argument, type; /* of the largest one */
+    double largest;
+} looking;
+
+static uint32_t type_of(const rec_process *p, uint32_t buffer)
+{
+    const uint32_t type = buffer < p->buffer_count ? p->buffers[buffer].type : REC_NONE;
+    return type < p->type_count ? type : REC_NONE;
+}
+
+static double bytes_of(const rec_process *p, uint32_t type)
+{
+    return type == REC_NONE ? 0 : (double)rec_type_bytes(&p->types[type]);
+}
+
+/* Counts the results of E that might take an argument's memory, by type; SIGN -1 takes them back.
+ */
+static void count_results(looking *l, const rec_execution *e, bool back)
+{
+    for (uint32_t i = 0; i < e->results; i++) {
+        const uint32_t type = type_of(l->process, rec_result(l->process, e, 0, i));
+        if (type != REC_NONE)
+            l->spare[type] = back ? 0 : l->spare[type] + 1;
+    }
+}
+
+/* Whether BUFFER, an argument of execution INDEX, ended between it and BEFORE without having been
+ * donated, as far as that is known. */
+static bool dies(const rec_process *p, uint32_t buffer, uint32_t index, uint64_t before)
+{
+    const rec_buffer *b = &p->buffers[buffer];
+    return b->last_use == index && b->taken == REC_NOT_TAKEN &&
+           (b->fate == REC_DESTROYED || b->fate == REC_DELETED) && b->end_ns && b->end_ns <= before;
+}
+
+static void take_largest(looking *l, const rec_execution *e, uint32_t argument, uint32_t type)
+{
+    if (bytes_of(l->process, type) <= l->largest)
+        return;
+    l->largest = bytes_of(l->process, type);
+    l->program = e->program;
+    l->argument = argument;
+    l->type = type;
+}
+
+/* Whether argument AT of E is the buffer of an earlier one. */
+static bool is_repeated(const rec_process *p, const rec_execution *e, uint32_t at)
+{
+    for (uint32_t i = 0; i < at; i++)
+        if (rec_argument(p, e, 0, i) == rec_argument(p, e, 0, at))
+            return true;
+    return false;
+}
+
+/* Looks at execution INDEX, of a step that ends at BEFORE. */
+static void look(looking *l, uint32_t index, uint64_t before)
+{
+    const rec_process *p = l->process;
+    const rec_execution *e = &p->executions[index];
+    count_results(l, e, false);
+    for (uint32_t i = 0; i < e->arguments; i++) {
+        const uint32_t buffer = rec_argument(p, e, 0, i), type = type_of(p, buffer);
+        l->missed.all_bytes += bytes_of(p, type);
+        if (type != REC_NONE && rec_donated(p, index, buffer) && l->spare[type] > 0)
+            l->spare[type]--;
+    }
+    for (uint32_t i = 0; i < e->arguments; i++) {
+        const uint32_t buffer = rec_argument(p, e, 0, i), type = type_of(p, buffer);
+        if (type == REC_NONE || l->spare[type] == 0 || !dies(p, buffer, index, before) ||
+            is_repeated(p, e, i))
+            continue;
+        l->spare[type]--;
+        l->missed.arguments++;
+        l->missed.bytes += bytes_of(p, type);
+        take_largest(l, e, i, type);
+    }
+    count_results(l, e, true);
+}
+
+static looking look_at_step(const rec_steps *s, const rec_step *step, uint32_t *spare)
+{
+    looking l = {.process = s->process, .spare = spare, .program = REC_NONE};
+    for (uint32_t k = 0; k < step->executions; k++)
+        look(&l, s->order[step->first + k], step->begin_ns + step->wall_ns);
+    return l;
+}
+
+bool rec_missed_find(const rec_steps *steps, rec_missed *missed, bn_text *where)
+{
+    uint32_t *spare = calloc(steps->process->type_count + 1, sizeof *spare);
+    looking least = {.program = REC_NONE};
+    if (!spare)
+        return false;
+    for (size_t i = 0; i < LOOKED && steps->count > 0; i++) {
+        const looking l = look_at_step(steps, &steps->list[steps->count * i / LOOKED], spare);
+        if (i == 0 || l.missed.bytes < least.missed.bytes)
+            least = l;
+    }
+    free(spare);
+    *missed = least.missed;
+    if (least.program != REC_NONE) {
+        bn_text_printf(where, "%sargument %u of ", missed->arguments > 1 ? "the largest is " : "",
+                       least.argument);
+        rec_program_put(steps->process, least.program, where);
+        bn_text_puts(where, ", ");
+        rec_type_put(steps->process, least.type, where);
+    }
+    return !where->failed;
+}

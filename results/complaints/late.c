@@ -1,0 +1,259 @@
+/*
+ * late.c - programs that are compiled when a program should have compiled all it needs: in the
+ * later half of the recording's executions. And what of each is another than before.
+ *
+ * How many there are is a count, so its interval is that of a Poisson mean (F. Garwood, "Fiducial
+ * limits for the Poisson distribution", Biometrika 28, 1936). It is too wide where they come
+ * regularly.
+ */
+#include "results/complaints/complaints_priv.h"
+
+#include <gsl/gsl_cdf.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Compilations that are compared, and those before each that are searched for its name. */
+#define MOST_COMPARED 256
+#define MOST_SEARCHED 1000
+#define LEVEL         0.05
+/* Bytes of a name that are shown. */
+#define MOST_NAME     80
+
+/* In what a program differs from the one of its name before. */
+typedef enum change {
+    CHANGE_UNKNOWN, /* it was never executed, or types were not told */
+    CHANGE_NEW,     /* there was none of its name */
+    CHANGE_AGAIN,   /* in nothing */
+    CHANGE_OPTIONS,
+    CHANGE_COUNT,    /* of arguments */
+    CHANGE_ARGUMENT, /* its type */
+    CHANGE_CODE,     /* arguments are of the same types */
+    CHANGE_COUNT_OF
+} change;
+
+typedef struct difference {
+    change what;
+    uint32_t program, before;
+    uint32_t argument, type, type_before;
+} difference;
+
+typedef struct comparing {
+    const rec_process *process;
+    uint32_t *compiles; /* indices of the calls that compiled, in order */
+    size_t count;
+    uint32_t *first; /* [program]: its first execution */
+    uint32_t counts[CHANGE_COUNT_OF];
+    difference example[CHANGE_COUNT_OF]; /* the first of each */
+} comparing;
+
+/* ---- names ---------------------------------------------------------------------------------- */
+
+size_t rec_stem(const char *name)
+{
+    const size_t length = strlen(name);
+    size_t at = length;
+    while (at > 0 && name[at - 1] >= '0' && name[at - 1] <= '9')
+        at--;
+    return at > 1 && at < length && name[at - 1] == '.' ? at : length;
+}
+
+void rec_program_put(const rec_process *process, uint32_t program, bn_text *out)
+{
+    const rec_program *p = &process->programs[program];
+    const char *name = p->name[0] ? p->name : p->hash[0] ? p->hash : "a program";
+    bn_text_append(out, name, bn_utf8_fit(name, MOST_NAME));
+}
+
+static bool same_name(const rec_process *p, uint32_t a, uint32_t b)
+{
+    const char *x = p->programs[a].name, *y = p->programs[b].name;
+    const size_t length = rec_stem(x);
+    return length > 0 && length == rec_stem(y) && strncmp(x, y, length) == 0;
+}
+
+/* ---- one difference -------------------------------------------------------------------------- */
+
+static uint32_t argument_type(const rec_process *p, uint32_t execution, uint32_t index)
+{
+    const uint32_t buffer = rec_argument(p, &p->executions[execution], 0, index);
+    return buffer < p->buffer_count ? p->buffers[buffer].type : REC_NONE;
+}
+
+/* Compares the arguments of the first executions of both programs of D. */
+static void compare_arguments(const comparing *c, difference *d)
+{
+    const rec_process *p = c->process;
+    const uint32_t now = c->first[d->program], before = c->first[d->before];
+    d->what = CHANGE_UNKNOWN;
+    if (now == REC_NONE || before == REC_NONE)
+        return;
+    d->what = CHANGE_COUNT;
+    if (p->executions[now].arguments != p->executions[before].arguments)
+        return;
+    d->what = CHANGE_CODE;
+    for (uint32_t i = 0; i < p->executions[now].arguments; i++) {
+        const uint32_t type = argument_type(p, now, i), other = argument_type(p, before, i);
+        if (type == REC_NONE || other == REC_NONE) {
+            d->what = CHANGE_UNKNOWN;
+        } else if (type != other) {
+            d->what = CHANGE_ARGUMENT;
+            d->argument = i;
+            d->type = type;
+            d->type_before = other;
+            return;
+        }
+    }
+}
+
+/* What the compilation at AT of C's differs in from the one of its name before. */
+static difference differ(const comparing *c, size_t at)
+{
+    const rec_process *p = c->process;
+    difference d = {.what = CHANGE_NEW, .program = p->calls[c->compiles[at]].program};
+    const size_t from = at > MOST_SEARCHED ? at - MOST_SEARCHED : 0;
+    for (size_t i = at; i-- > from;) {
+        d.before = p->calls[c->compiles[i]].program;
+        if (d.before == d.program) {
+            d.what = CHANGE_AGAIN;
+            return d;
+        }
+        if (!same_name(p, d.before, d.program))
+            continue;
+        const rec_program *now = &p->programs[d.program], *before = &p->programs[d.before];
+        if (now->hash[0] && strcmp(now->hash, before->hash) == 0)
+            d.what = CHANGE_OPTIONS;
+        else
+            compare_arguments(c, &d);
+        return d;
+    }
+    return d;
+}
+
+/* ---- what most of them differ in --------------------------------------------------------------
+ */
+
+static void put_example(const rec_process *p, const difference *d, bn_text *out)
+{
+    static const char *const texts[CHANGE_COUNT_OF] = {
+        [CHANGE_UNKNOWN] = "the recording does not tell in what they differ, as of ",
+        [CHANGE_NEW] = "there was none of this name before: ",
+        [CHANGE_AGAIN] = "the same program was compiled before: ",
+        [CHANGE_OPTIONS] = "the same code was compiled before with other options: ",
+        [CHANGE_COUNT] = "the number of arguments is another: ",
+        [CHANGE_ARGUMENT] = "the type of an argument is another: ",
+        [CHANGE_CODE] = ("arguments have the same types as before, and the code is another, so a "
+                         "value or a branch is part of it: "),
+    };
+    bn_text_puts(out, texts[d->what]);
+    rec_program_put(p, d->program, out);
+    if (d->what != CHANGE_ARGUMENT)
+        return;
+    bn_text_printf(out, ", argument %u, is ", d->argument);
+    rec_type_put(p, d->type, out);
+    bn_text_puts(out, " after ");
+    rec_type_put(p, d->type_before, out);
+}
+
+static void put_where(const comparing *c, bn_text *out)
+{
+    uint32_t all = 0;
+    int most = 0;
+    for (int i = 0; i < CHANGE_COUNT_OF; i++) {
+        all += c->counts[i];
+        most = c->counts[i] > c->counts[most] ? i : most;
+    }
+    if (!all)
+        return;
+    bn_text_printf(out, "of %u of %u ", c->counts[most], all);
+    put_example(c->process, &c->example[most], out);
+}
+
+/* Compares those compilations that begin from BEGIN_NS on and before END_NS. */
+static void compare(comparing *c, uint64_t begin_ns, uint64_t end_ns)
+{
+    size_t compared = 0;
+    for (size_t i = 0; i < c->count && compared < MOST_COMPARED; i++) {
+        const uint64_t at = c->process->calls[c->compiles[i]].begin_ns;
+        if (at < begin_ns || at >= end_ns)
+            continue;
+        const difference d = differ(c, i);
+        if (c->counts[d.what]++ == 0)
+            c->example[d.what] = d;
+        compared++;
+    }
+}
+
+static bool begin(comparing *c, const rec_process *p)
+{
+    *c = (comparing){.process = p,
+                     .compiles = malloc((p->call_count + 1) * sizeof *c->compiles),
+                     .first = malloc((p->program_count + 1) * sizeof *c->first)};
+    if (!c->compiles || !c->first)
+        return false;
+    for (size_t i = 0; i < p->program_count; i++)
+        c->first[i] = REC_NONE;
+    for (size_t i = p->execution_count; i-- > 0;)
+        c->first[p->executions[i].program] = (uint32_t)i;
+    for (size_t i = 0; i < p->call_count; i++) {
+        const rec_call *call = &p->calls[i];
+        if (call->kind == REC_CALL_COMPILE && !call->failed && call->program < p->program_count)
+            c->compiles[c->count++] = (uint32_t)i;
+    }
+    return true;
+}
+
+/* ---- how many, and how long -------------------------------------------------------------------
+ */
+
+double rec_ns_after(const rec_call *call, uint64_t *done)
+{
+    const uint64_t from = call->begin_ns > *done ? call->begin_ns : *done;
+    const double ns = call->end_ns > from ? (double)(call->end_ns - from) : 0;
+    *done = call->end_ns > *done ? call->end_ns : *done;
+    return ns;
+}
+
+/* Counts C's compilations between FROM_NS and TO_NS into LATE, whose steps are known. */
+static void count(const comparing *c, uint64_t from_ns, uint64_t to_ns, rec_late *late)
+{
+    uint64_t done = 0;
+    double sum_ns = 0;
+    for (size_t i = 0; i < c->count; i++) {
+        const rec_call *call = &c->process->calls[c->compiles[i]];
+        if (call->begin_ns < from_ns || call->begin_ns >= to_ns)
+            continue;
+        late->compiles++;
+        sum_ns += rec_ns_after(call, &done);
+    }
+    late->at_most_ns = done;
+    if (!late->compiles)
+        return;
+    const double k = late->compiles, each_ns = sum_ns / k / late->steps;
+    late->ns = (res_interval){.estimate = sum_ns / late->steps,
+                              .low = each_ns * gsl_cdf_chisq_Pinv(LEVEL / 2, 2 * k) / 2,
+                              .high = each_ns * gsl_cdf_chisq_Qinv(LEVEL / 2, 2 * k + 2) / 2};
+}
+
+bool rec_late_find(const rec_steps *steps, rec_late *late, bn_text *where)
+{
+    const rec_process *p = steps->process;
+    const size_t half = steps->order_count / 2;
+    comparing c;
+    *late = (rec_late){0};
+    if (steps->order_count < 4 || steps->executions_per_step == 0)
+        return true;
+    /* A program is compiled before its first execution. */
+    const uint64_t from_ns = p->executions[steps->order[half - 1]].begin_ns;
+    const uint64_t to_ns = p->executions[steps->order[steps->order_count - 1]].begin_ns;
+    late->steps = (double)(steps->order_count - half) / steps->executions_per_step;
+    late->wall_ns = (double)(to_ns - from_ns);
+    const bool made = begin(&c, p);
+    if (made) {
+        count(&c, from_ns, to_ns, late);
+        compare(&c, from_ns, to_ns);
+        put_where(&c, where);
+    }
+    free(c.compiles);
+    free(c.first);
+    return made && !where->failed;
+}

@@ -1,0 +1,201 @@
+/*
+ * words.c - complaints on a recording in sentences and as JSON.
+ */
+#include "results/complaints/complaints_priv.h"
+
+#include <math.h>
+
+static const char *plural(double count)
+{
+    return count > 1 ? "s" : "";
+}
+
+static double mib(double bytes)
+{
+    return bytes / 1048576;
+}
+
+void rec_complaint_subject(const rec_complaint *c, bn_text *out)
+{
+    switch (c->rule) {
+    case REC_RULE_COMPILES:
+        bn_text_printf(out, "compiling or loading programs, %.3g in 100 steps to the end,",
+                       100 * c->count);
+        return;
+    case REC_RULE_READS:
+        bn_text_printf(out, "reading %.3g value%s a step back to the host", c->count,
+                       plural(c->count));
+        return;
+    case REC_RULE_HOST:
+        bn_text_puts(out, "work of the framework on a CPU, for which the device waits,");
+        return;
+    case REC_RULE_EXECUTIONS:
+        bn_text_printf(out, "the fixed cost of %.4g executions in place of one", c->count);
+        return;
+    case REC_RULE_DISPATCH:
+        bn_text_printf(out, "the call of %.4g execution%s, in which the device waits,", c->count,
+                       plural(c->count));
+        return;
+    case REC_RULE_INPUT:
+        bn_text_puts(out, "a sleeping host, for which the device waits,");
+        return;
+    case REC_RULE_TRANSFERS:
+        bn_text_printf(out, "sending %.3g MiB in %.3g transfer%s, for which the device waits,",
+                       mib(c->bytes), c->count, plural(c->count));
+        return;
+    case REC_RULE_DONATION:
+        bn_text_printf(out, "%.4g argument%s that could have been donated", c->count,
+                       plural(c->count));
+        return;
+    case REC_RULE_START:
+    case REC_RULE_COUNT:
+        bn_text_puts(out, "compiling");
+    }
+}
+
+void rec_complaint_cost(const rec_complaint *c, bn_text *out)
+{
+    if (c->rule == REC_RULE_DONATION) {
+        bn_text_printf(out, "%.3g MiB of device memory, %.0f %% of a step's arguments",
+                       mib(c->bytes), 100 * c->share);
+        return;
+    }
+    rec_interval_put(out, c->cost_ns);
+    if (c->rule == REC_RULE_START)
+        bn_text_puts(out, " at each start");
+    else
+        bn_text_printf(out, " a step, %.0f %% of it", 100 * c->share);
+}
+
+/* ---- what to do -------------------------------------------------------------------------------
+ */
+
+static void put_hidden(const rec_complaint *c, const char *how, bn_text *out)
+{
+    if (!isfinite(c->hidden_ns))
+        return;
+    bn_text_printf(out, " %s hides up to ", how);
+    rec_time_put(out, c->hidden_ns);
+    bn_text_puts(out, " of it.");
+}
+
+static void put_advice_on_host(const rec_checkup *checkup, const rec_complaint *c, bn_text *out)
+{
+    bn_text_puts(out, "Compile more of the step into one program, and trace it once.");
+    put_hidden(c, "Handing over the next step before the device has ended this one", out);
+    if (!checkup->steps->cpu_clocks)
+        bn_text_puts(out, " CPU clocks were not recorded, so it may be sleep as well.");
+}
+
+void rec_complaint_advice(const rec_checkup *checkup, const rec_complaint *c, bn_text *out)
+{
+    static const char *const advice[REC_RULE_COUNT] = {
+        [REC_RULE_COMPILES] = "Keep shapes, types, branches and baked-in values as they are: pad "
+                              "to a few lengths, and make values that change arguments.",
+        [REC_RULE_READS] = "Read values every so many steps, and hand over the next step before "
+                           "the read: the device has nothing to do until then.",
+        [REC_RULE_EXECUTIONS] = "Compile them into one program. That is the cheapest program's "
+                                "call, at most; what fusing gains comes on top.",
+        [REC_RULE_DISPATCH] = "Give an execution more to do (a larger batch), or hand over the "
+                              "next step before the device has ended this one.",
+        [REC_RULE_INPUT] = "Prepare batches in other threads, some steps ahead.",
+        [REC_RULE_TRANSFERS] = "Send the next batch while the device works on this one.",
+        [REC_RULE_DONATION] = "Donate them (JAX: donate_argnums), so that results take their "
+                              "memory. What that saves in time the recording does not tell.",
+        [REC_RULE_START] = "Keep executables between starts in a persistent cache.",
+    };
+    if (c->rule == REC_RULE_HOST)
+        put_advice_on_host(checkup, c, out);
+    else
+        bn_text_puts(out, advice[c->rule]);
+    if (c->rule == REC_RULE_INPUT)
+        put_hidden(c, "That", out);
+}
+
+/* ---- sentences --------------------------------------------------------------------------------
+ */
+
+static void put_complaint(const rec_checkup *checkup, size_t index, bn_text *out)
+{
+    const rec_complaint *c = &checkup->list[index];
+    bn_text_printf(out, "%zu. %s: ", index + 1, rec_rule_name(c->rule));
+    rec_complaint_subject(c, out);
+    bn_text_puts(out, " takes ");
+    rec_complaint_cost(c, out);
+    if (c->where.length)
+        bn_text_printf(out, " (%s)", c->where.data);
+    bn_text_puts(out, ". ");
+    rec_complaint_advice(checkup, c, out);
+    bn_text_putc(out, '\n');
+}
+
+static void put_doubts(const rec_steps *s, bn_text *out)
+{
+    if (!s->completions)
+        bn_text_puts(out, "Completions were not recorded, so the doctor looked at compilations and "
+                          "donation only.\n");
+    if (rec_steps_samples(s) < 9)
+        bn_text_puts(out, "Of so few steps there are no intervals.\n");
+}
+
+void rec_checkup_put(const rec_checkup *checkup, bn_text *out)
+{
+    const rec_steps *s = checkup->steps;
+    for (size_t i = 0; i < checkup->count; i++)
+        put_complaint(checkup, i, out);
+    if (checkup->count == 0)
+        bn_text_puts(out, "Nothing to complain of. ");
+    bn_text_printf(out, "%zu steady step%s of %u execution%s", s->count, plural((double)s->count),
+                   s->executions_per_step, plural(s->executions_per_step));
+    if (isfinite(checkup->answer.busy_share))
+        bn_text_printf(out, ", %s: the device works for %.0f %% of the time",
+                       rec_verdict_name(checkup->answer.verdict), 100 * checkup->answer.busy_share);
+    bn_text_puts(out, ".\n");
+    put_doubts(s, out);
+}
+
+/* ---- JSON -------------------------------------------------------------------------------------
+ */
+
+static json_t *number(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+static json_t *complaint_json(const rec_checkup *checkup, const rec_complaint *c)
+{
+    bn_text subject = {0}, advice = {0};
+    rec_complaint_subject(c, &subject);
+    rec_complaint_advice(checkup, c, &advice);
+    json_t *made =
+        json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "rule",
+                  rec_rule_name(c->rule), "subject", subject.data ? subject.data : "", "where",
+                  c->where.data ? c->where.data : "", "advice", advice.data ? advice.data : "",
+                  "cost_ns", number(c->cost_ns.estimate), "cost_low_ns", number(c->cost_ns.low),
+                  "cost_high_ns", number(c->cost_ns.high), "share", number(c->share), "count",
+                  number(c->count), "bytes", number(c->bytes), "hidden_ns", number(c->hidden_ns));
+    bn_text_free(&subject);
+    bn_text_free(&advice);
+    return made;
+}
+
+json_t *rec_checkup_json(const rec_recording *recording, const rec_checkup *checkup)
+{
+    const rec_steps *s = checkup->steps;
+    bn_text path = {0};
+    json_t *list = json_array();
+    for (size_t i = 0; i < checkup->count; i++)
+        if (json_array_append_new(list, complaint_json(checkup, &checkup->list[i])) != 0) {
+            json_decref(list);
+            return NULL;
+        }
+    bn_text_plain(&path, recording->path); /* a path may hold anything */
+    json_t *made = json_pack(
+        "{s:s, s:I, s:I, s:I, s:s, s:o, s:b, s:o}", "recording",
+        path.data && !path.failed ? path.data : "", "process", (json_int_t)s->process->pid, "steps",
+        (json_int_t)s->count, "executions_per_step", (json_int_t)s->executions_per_step, "verdict",
+        rec_verdict_name(checkup->answer.verdict), "busy_share", number(checkup->answer.busy_share),
+        "completions", s->completions, "complaints", list);
+    bn_text_free(&path);
+    return made;
+}

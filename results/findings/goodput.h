@@ -1,0 +1,102 @@
+/*
+ * goodput.h - the share of the wall time of processes that was useful device work, and where the
+ * rest went: each nanosecond of a process is in one class.
+ *
+ * Productive is the device time of the measured steps, and nothing else. The classes and the names
+ * beside them follow Google's ml-goodput-measurement (BadputType of its goodput_utils.py, version
+ * 0.0.15): what a training loses is for us what a process does besides steps, or steps do beside
+ * the device. Prefix res_.
+ */
+#ifndef BENCH_RESULTS_GOODPUT_H
+#define BENCH_RESULTS_GOODPUT_H
+
+#include "results/findings/findings.h"
+
+/* ---- phases of a process --------------------------------------------------------------- */
+
+/*
+ * What the record's process did when, in ns: provenance.phases. Of WALL, from its start until its
+ * records were to be written, OTHERS was for other experiments in the same process. All below is of
+ * this experiment alone; INITIALIZATION, and what is in none of them, was for all together.
+ */
+#define RES_PHASES(X)                                                                              \
+    X(wall)                                                                                        \
+    X(others)                                                                                      \
+    X(initialization) /* until plugin and client stood */                                          \
+    X(preparation)    /* model, weights, inputs */                                                 \
+    X(compile)        /* lowering and compile calls, or loads, before the measured steps */        \
+    X(warmup)         /* the rest of the steps before those */                                     \
+    X(measuring)      /* all else that was for the measured steps, they included */
+/* Of all measured steps of a recording, whose own clock tells what the device waited for:
+ * provenance.phases.steps. WALL is the sum of the others; where DEVICE is null (NaN here), nobody
+ * knows when the device worked, and WALL alone counts. */
+#define RES_PHASES_OF_STEPS(X) X(wall) X(device) X(input) X(tracing) X(compile) X(overhead) X(idle)
+
+typedef struct res_phases {
+#define X(name) double name##_ns;
+    RES_PHASES(X)
+#undef X
+    bool recorded; /* STEPS is known */
+    struct {
+#define X(name) double name##_ns;
+        RES_PHASES_OF_STEPS(X)
+#undef X
+    } steps;
+} res_phases;
+
+/* False where RECORD does not say, as those of older versions do not, and where what it says cannot
+ * be: parts that are negative, or more than the whole. */
+bool res_record_phases(const res_record *record, res_phases *phases);
+
+/* ---- classes ----------------------------------------------------------------------------- */
+
+/* A class of time. A row: member, name, name of ml-goodput-measurement; what it is. */
+#define RES_GOODPUT_CLASSES(X)                                                                     \
+    X(PRODUCTIVE, productive, GOODPUT)                    /* device time of the measured steps */  \
+    X(INITIALIZATION, initialization, TPU_INITIALIZATION) /* process, plugin, client */            \
+    X(PREPARATION, preparation, TRAINING_PREP)            /* model, weights, inputs */             \
+    X(COMPILE, compile, PROGRAM_STARTUP) /* lowering, compiling, loading programs */               \
+    X(WARMUP, warmup, PROGRAM_STARTUP)   /* steps before the measured ones, less compiles */       \
+    X(INPUT, input, DATA_LOADING_SYNC)   /* batches that the device waited for */                  \
+    X(TRACING, tracing, OTHER)           /* trace, hash, lookup, while the device waited */        \
+    X(OVERHEAD, overhead, OTHER)         /* around executions: bind to wait, less device */        \
+    X(IDLE, idle, OTHER)                 /* measured steps, in no other part */                    \
+    X(MEASURING, measuring, CUSTOM_BADPUT_EVENTS) /* probes, steps that are not kept, figures */   \
+    X(REST, rest, OTHER)                          /* all else: the end of the process */           \
+    X(UNTOLD, untold, OTHER) /* productive and overhead, where nobody tells the device time */
+typedef enum res_goodput_class {
+#define X(upper, lower, badput) RES_GOODPUT_##upper,
+    RES_GOODPUT_CLASSES(X)
+#undef X
+        RES_GOODPUT_CLASS_COUNT
+} res_goodput_class;
+const char *res_goodput_name(res_goodput_class class);
+/* The name that ml-goodput-measurement has for what CLASS is part of; "GOODPUT" of productive. */
+const char *res_goodput_badput(res_goodput_class class);
+
+/* One process; the classes sum to the wall time. */
+typedef struct res_goodput_process {
+    double wall_ns;  /* of this experiment: the process' own, less what was for others */
+    double steps_ns; /* of it, wall time of the measured steps */
+    double ns[RES_GOODPUT_CLASS_COUNT];
+} res_goodput_process;
+/* Of RECORD, whose steps have DEVICE_NS of device time each; NaN: nobody knows. False as
+ * res_record_phases. */
+bool res_goodput_of_record(const res_record *record, double device_ns, res_goodput_process *out);
+
+/* The processes of a row that say their phases, together: classes sum to the wall time. */
+typedef struct res_goodput {
+    res_goodput_process sum;
+    double others_ns;        /* besides, for other experiments in the same processes */
+    res_interval productive; /* share of the wall time; NaN: the device time is not known. Bounds by
+                                Student's t over the processes (or runs), NaN below three */
+    size_t processes;        /* that count here; 0: nothing is known */
+    size_t silent;           /* that do not say their phases */
+    size_t borrowed; /* whose device time is the row's, since they could not tell their own */
+} res_goodput;
+/* Of ROW's processes that count. A step's device time is each process' own, at most the wall time
+ * of its steps. Where the row has no device time, and where lengths vary, so that no probe is of
+ * all steps, it is not known. False without memory. */
+bool res_goodput_make(const res_speedup_row *row, res_goodput *out);
+
+#endif

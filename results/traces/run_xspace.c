@@ -1,0 +1,140 @@
+/*
+ * run_xspace.c - the timelines of a run as an XSpace message: of each row a plane of the host and,
+ * where there is something to show, one of its device. All lines count from the first span; the
+ * plane "Task Environment", as in OpenXLA's own profiles, is not written, since the monotonic
+ * clock knows no date.
+ */
+#include "results/traces/run_priv.h"
+#include "results/traces/xspace.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Names of events by number: steps, gaps, parts, kinds of calls, then the timeline's own. */
+enum { NAME_STEP = 1, NAME_GAP, NAME_PARTS };
+#define NAME_KINDS (NAME_PARTS + BN_PART_COUNT)
+#define NAME_OWN   (NAME_KINDS + BN_SPAN_COUNT)
+#define NAME_COUNT (NAME_OWN + BN_TIMELINE_NAMES)
+enum { STAT_STEP = 1, STAT_BYTES, STAT_COUNT };
+
+/* A row that becomes planes. */
+typedef struct row_planes {
+    res_xspace *b;
+    bn_timeline *row;
+    uint64_t from_ns;
+    Bench__Trace__Line *lines[RUN_LANE_END]; /* NULL: there is nothing on it */
+    Bench__Trace__Plane *plane_of[RUN_LANE_END];
+    bool named[2][NAME_COUNT]; /* of the host's plane, of the device's */
+} row_planes;
+
+static bool on_device(run_lane lane)
+{
+    return lane == RUN_LANE_DEVICE || lane == RUN_LANE_PROFILE;
+}
+
+static size_t number_of(const run_slice *s)
+{
+    if (!s->span)
+        return NAME_GAP;
+    switch ((bn_span_kind)s->span->kind) {
+    case BN_SPAN_STEP:
+        return NAME_STEP;
+    case BN_SPAN_PART:
+        return (size_t)NAME_PARTS + s->span->what;
+    case BN_SPAN_COMPILE:
+    case BN_SPAN_TO_DEVICE:
+    case BN_SPAN_TO_HOST:
+        return (size_t)NAME_KINDS + s->span->kind;
+    default:
+        return (size_t)NAME_OWN + s->span->name;
+    }
+}
+
+static void add_slice(void *context, const run_slice *s)
+{
+    row_planes *p = context;
+    Bench__Trace__Line *line = p->lines[s->lane];
+    Bench__Trace__Plane *plane = p->plane_of[s->lane];
+    if (!line || p->b->failed)
+        return;
+    const size_t number = number_of(s);
+    bool *named = &p->named[on_device(s->lane)][number];
+    if (!*named)
+        res_xspace_add_name(p->b, plane->event_names, &plane->n_event_names, (int64_t)number,
+                            number == NAME_STEP ? "step" : s->name);
+    *named = true;
+    Bench__Trace__Event *event =
+        res_xspace_add_event(p->b, line, number, s->begin_ns - p->from_ns, s->end_ns - s->begin_ns);
+    if (!event || !s->span)
+        return;
+    if (s->span->kind == BN_SPAN_STEP)
+        res_xspace_set_stat(p->b, event, STAT_STEP, (int64_t)s->span->value);
+    else if (s->span->value > 0)
+        res_xspace_set_stat(p->b, event, STAT_BYTES, (int64_t)s->span->value);
+}
+
+static void add_lines(row_planes *p, Bench__Trace__Plane *plane, bool device)
+{
+    char name[600];
+    for (run_lane lane = RUN_LANE_STEPS; plane && lane < RUN_LANE_END; lane++) {
+        const size_t most = res_run_lane_most(p->row, lane);
+        if (most == 0 || on_device(lane) != device)
+            continue;
+        res_run_lane_name(p->row, lane, name, sizeof name);
+        p->plane_of[lane] = plane;
+        p->lines[lane] = res_xspace_add_line(p->b, plane, name, most);
+    }
+    if (plane && plane->stat_names) {
+        res_xspace_add_name(p->b, plane->stat_names, &plane->n_stat_names, STAT_STEP, "step_num");
+        res_xspace_add_name(p->b, plane->stat_names, &plane->n_stat_names, STAT_BYTES, "bytes");
+    }
+}
+
+/* The planes of row NUMBER, from 1, behind the COUNT in PLANES. The first host is called as readers
+ * look for it. */
+static void add_row(res_xspace *b, bn_timeline *row, size_t number, uint64_t from_ns,
+                    Bench__Trace__Plane **planes, size_t *count)
+{
+    row_planes *p = res_xspace_take(b, 1, sizeof *p);
+    const bn_timeline_about *about = bn_timeline_describe(row);
+    char host[400] = "/host:CPU", device[400];
+    if (!p)
+        return;
+    if (number > 1)
+        snprintf(host, sizeof host, "/host:CPU %s, process %lld (pid %lld)", about->mode,
+                 (long long)about->process, (long long)about->pid);
+    snprintf(device, sizeof device, "/device:BENCH:%zu %s, process %lld", number - 1, about->mode,
+             (long long)about->process);
+    *p = (row_planes){.b = b, .row = row, .from_ns = from_ns};
+    planes[*count] =
+        res_xspace_make_plane(b, (int64_t)*count + 1, host, RUN_LANE_END, NAME_COUNT, STAT_COUNT);
+    add_lines(p, planes[(*count)++], false);
+    if (res_run_lane_most(row, RUN_LANE_DEVICE) + res_run_lane_most(row, RUN_LANE_PROFILE) > 0) {
+        planes[*count] = res_xspace_make_plane(b, (int64_t)*count + 1, device, RUN_LANE_END,
+                                               NAME_COUNT, STAT_COUNT);
+        add_lines(p, planes[(*count)++], true);
+    }
+    if (!b->failed)
+        res_run_walk(row, add_slice, p);
+}
+
+bool res_run_xspace(bn_timeline *const *rows, size_t count, bn_text *out)
+{
+    res_xspace b = {.memory = bn_arena_new(1 << 16)};
+    b.failed = !b.memory;
+    Bench__Trace__Space space = BENCH__TRACE__SPACE__INIT;
+    Bench__Trace__Plane **planes =
+        res_xspace_take(&b, 2 * count + 1, sizeof(Bench__Trace__Plane *));
+    char **hosts = res_xspace_take(&b, 1, sizeof(char *));
+    for (size_t i = 0; i < count && !b.failed; i++)
+        add_row(&b, rows[i], i + 1, res_run_first_ns(rows, count), planes, &space.n_planes);
+    if (!b.failed) {
+        hosts[0] = res_xspace_take_text(&b, "bench");
+        space.planes = planes;
+        space.hosts = hosts;
+        space.n_hosts = 1;
+        res_xspace_pack(&space, out);
+    }
+    bn_arena_free(b.memory);
+    return !b.failed && !out->failed;
+}

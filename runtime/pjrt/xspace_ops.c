@@ -1,0 +1,238 @@
+/*
+ * xspace_ops.c - times of ops out of a plugin's profile.
+ *
+ * XLA's profilers put the ops of a device on the line "XLA Ops". The statistic tf_op of an event,
+ * or of all events of its name, is the op_name of the instruction: what loc("...") of the program
+ * text said. Source: xplane.proto of openxla/xla, and GetStatTypeStr and the names of lines in
+ * tsl/profiler/utils/xplane_schema.cc.
+ */
+#include "runtime/pjrt/pjrt_priv.h"
+#include "runtime/pjrt/xspace.pb-c.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef Rt__Profile__Plane plane_message;
+typedef Rt__Profile__Line line_message;
+typedef Rt__Profile__Event event_message;
+typedef Rt__Profile__EventNameEntry name_entry;
+typedef Rt__Profile__StatNameEntry stat_entry;
+
+/* Events of a profile, and room for the largest of its lines. */
+typedef struct gathering {
+    rt_op_time *list; /* an entry an event */
+    size_t count;
+    const event_message **line;
+    size_t *open; /* events that the one in hand may lie within, as numbers in LIST */
+    uint64_t *end_ps;
+    const name_entry **kinds; /* of the plane in hand, by number */
+    size_t kind_count;
+    const stat_entry **stats; /* likewise */
+    size_t stat_count;
+} gathering;
+
+/* ---- names ---------------------------------------------------------------------------- */
+
+static int by_id(const void *left, const void *right)
+{
+    const name_entry *const *a = left, *const *b = right;
+    return ((*a)->id > (*b)->id) - ((*a)->id < (*b)->id);
+}
+
+static int id_and_entry(const void *key, const void *member)
+{
+    const int64_t *id = key;
+    const name_entry *const *entry = member;
+    return (*id > (*entry)->id) - (*id < (*entry)->id);
+}
+
+static int by_stat(const void *left, const void *right)
+{
+    const stat_entry *const *a = left, *const *b = right;
+    return ((*a)->id > (*b)->id) - ((*a)->id < (*b)->id);
+}
+
+static int id_and_stat(const void *key, const void *member)
+{
+    const int64_t *id = key;
+    const stat_entry *const *entry = member;
+    return (*id > (*entry)->id) - (*id < (*entry)->id);
+}
+
+static const char *stat_name(const gathering *g, uint64_t ref)
+{
+    const int64_t id = (int64_t)ref;
+    const stat_entry *const *entry =
+        g->stat_count ? bsearch(&id, g->stats, g->stat_count, sizeof *g->stats, id_and_stat) : NULL;
+    return entry && (*entry)->value ? (*entry)->value->name : "";
+}
+
+/* The text of the first of COUNT STATS whose name is TF_OP; "" without one. */
+static const char *text_of(const gathering *g, int64_t tf_op, Rt__Profile__Stat *const *stats,
+                           size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (stats[i]->name_id == tf_op)
+            return stats[i]->text[0] ? stats[i]->text : stat_name(g, stats[i]->ref);
+    return "";
+}
+
+static const char *op_of(const gathering *g, int64_t tf_op, const event_message *event)
+{
+    const char *own = text_of(g, tf_op, event->stats, event->n_stats);
+    if (own[0] || !g->kind_count)
+        return own;
+    const name_entry *const *entry =
+        bsearch(&event->name_id, g->kinds, g->kind_count, sizeof *g->kinds, id_and_entry);
+    if (!entry || !(*entry)->value)
+        return "";
+    return text_of(g, tf_op, (*entry)->value->stats, (*entry)->value->n_stats);
+}
+
+/* ---- events --------------------------------------------------------------------------- */
+
+static uint64_t to_u64(int64_t value)
+{
+    return value > 0 ? (uint64_t)value : 0;
+}
+
+/* By begin; of those that begin together, the longer first: it holds the others. */
+static int by_begin(const void *left, const void *right)
+{
+    const event_message *const *a = left, *const *b = right;
+    const uint64_t x = to_u64((*a)->offset_ps), y = to_u64((*b)->offset_ps);
+    if (x != y)
+        return x < y ? -1 : 1;
+    const uint64_t m = to_u64((*a)->duration_ps), n = to_u64((*b)->duration_ps);
+    return m > n ? -1 : m < n;
+}
+
+static void add_line(gathering *g, int64_t tf_op, const line_message *line)
+{
+    size_t count = 0, depth = 0;
+    for (size_t i = 0; i < line->n_events; i++)
+        if (line->events[i]->occurrences <= 0) /* a sum of many has no place in time */
+            g->line[count++] = line->events[i];
+    if (count)
+        qsort(g->line, count, sizeof *g->line, by_begin);
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t begin = to_u64(g->line[i]->offset_ps);
+        const uint64_t duration = to_u64(g->line[i]->duration_ps);
+        while (depth > 0 && g->end_ps[depth - 1] <= begin)
+            depth--;
+        if (depth > 0) {
+            uint64_t *around = &g->list[g->open[depth - 1]].ps;
+            /* Above 0: the loop before saw to that. */
+            const uint64_t left = g->end_ps[depth - 1] - begin;
+            const uint64_t within = duration < left ? duration : left;
+            *around -= within < *around ? within : *around;
+        }
+        g->open[depth] = g->count;
+        g->end_ps[depth++] = begin + duration;
+        g->list[g->count++] =
+            (rt_op_time){.name = op_of(g, tf_op, g->line[i]), .ps = duration, .events = 1};
+    }
+}
+
+static void add_plane(gathering *g, const plane_message *plane)
+{
+    int64_t tf_op = -1;
+    for (size_t i = 0; i < plane->n_stat_names; i++)
+        if (plane->stat_names[i]->value && strcmp(plane->stat_names[i]->value->name, "tf_op") == 0)
+            tf_op = plane->stat_names[i]->id;
+    g->stat_count = plane->n_stat_names;
+    for (size_t i = 0; i < g->stat_count; i++)
+        g->stats[i] = plane->stat_names[i];
+    if (g->stat_count)
+        qsort(g->stats, g->stat_count, sizeof *g->stats, by_stat);
+    g->kind_count = plane->n_event_names;
+    for (size_t i = 0; i < g->kind_count; i++)
+        g->kinds[i] = plane->event_names[i];
+    if (g->kind_count)
+        qsort(g->kinds, g->kind_count, sizeof *g->kinds, by_id);
+    for (size_t i = 0; i < plane->n_lines; i++)
+        if (strcmp(plane->lines[i]->name, "XLA Ops") == 0)
+            add_line(g, tf_op, plane->lines[i]);
+}
+
+static bool is_device(const plane_message *plane)
+{
+    return strncmp(plane->name, "/device:", 8) == 0;
+}
+
+/* Room for all events of SPACE; false without memory. */
+static bool make_room(gathering *g, const Rt__Profile__Space *space)
+{
+    size_t events = 0, longest = 0, kinds = 0, stats = 0;
+    for (size_t i = 0; i < space->n_planes; i++) {
+        const plane_message *plane = space->planes[i];
+        kinds = plane->n_event_names > kinds ? plane->n_event_names : kinds;
+        stats = plane->n_stat_names > stats ? plane->n_stat_names : stats;
+        for (size_t j = 0; j < plane->n_lines; j++) {
+            events += plane->lines[j]->n_events;
+            longest = plane->lines[j]->n_events > longest ? plane->lines[j]->n_events : longest;
+        }
+    }
+    g->list = malloc((events + 1) * sizeof *g->list);
+    g->line = malloc((longest + 1) * sizeof *g->line);
+    g->open = malloc((longest + 1) * sizeof *g->open);
+    g->end_ps = malloc((longest + 1) * sizeof *g->end_ps);
+    g->kinds = malloc((kinds + 1) * sizeof *g->kinds);
+    g->stats = malloc((stats + 1) * sizeof *g->stats);
+    return g->list && g->line && g->open && g->end_ps && g->kinds && g->stats;
+}
+
+static int by_name(const void *left, const void *right)
+{
+    const rt_op_time *a = left, *b = right;
+    return strcmp(a->name, b->name);
+}
+
+/* Adds up what has one name, into ARENA; false without memory. */
+static bool merge(gathering *g, bn_arena *arena, rt_op_time **list, size_t *count)
+{
+    size_t n = 0;
+    if (g->count)
+        qsort(g->list, g->count, sizeof *g->list, by_name);
+    for (size_t i = 0; i < g->count; i++) {
+        if (n > 0 && strcmp(g->list[n - 1].name, g->list[i].name) == 0) {
+            g->list[n - 1].ps += g->list[i].ps;
+            g->list[n - 1].events++;
+        } else {
+            g->list[n++] = g->list[i];
+        }
+    }
+    *list = bn_arena_alloc(arena, (n + 1) * sizeof **list);
+    for (size_t i = 0; *list && i < n; i++) {
+        (*list)[i] = g->list[i];
+        (*list)[i].name = bn_arena_strdup(arena, g->list[i].name);
+        if (!(*list)[i].name)
+            return false;
+    }
+    *count = n;
+    return *list != NULL;
+}
+
+bn_code rt_xspace_op_times(const void *xspace, size_t size, bn_arena *arena, rt_op_time **list,
+                           size_t *count, bn_status *st)
+{
+    Rt__Profile__Space *space = rt__profile__space__unpack(NULL, size, xspace);
+    if (!space)
+        return bn_fail(st, BN_FORMAT, "the profile is not an XSpace message (%zu bytes)", size);
+    gathering g = {0};
+    bn_code code = BN_OK;
+    bool room = make_room(&g, space);
+    for (size_t i = 0; room && i < space->n_planes; i++)
+        if (is_device(space->planes[i]))
+            add_plane(&g, space->planes[i]);
+    if (!room || !merge(&g, arena, list, count))
+        code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the ops of a profile");
+    free(g.list);
+    free(g.line);
+    free(g.open);
+    free(g.end_ps);
+    free(g.kinds);
+    free(g.stats);
+    rt__profile__space__free_unpacked(space, NULL);
+    return code;
+}

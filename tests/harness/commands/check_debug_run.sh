@@ -1,0 +1,133 @@
+#!/bin/bash
+# check_debug_run.sh - bench run --debug-run, as TAP: the folder has each report, and the page leads
+# to all of them; names from outside are escaped; what is there stays; an interrupted run keeps what
+# is done.
+set -u
+cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
+. tests/support/cli.sh
+trap 'rm -rf "$folder"' EXIT
+
+export PJRT_SIM=values=none,device_us=1000
+measured=(--model resnet18 --variant small --phase infer --runtime sim --processes 2 --steps 20
+    --min-time 0 --warmup 8 --store "$store")
+parts="speedup.txt goodput.txt doctor.txt ledger.txt executions.txt compile.txt steps.txt metrics.txt
+    graphs/index.txt timeline.json"
+
+# page FOLDER: all links of its page lead to files, and its markup is well-formed.
+page() {
+    "$python" - "$1" <<'PYTHON' 2>&1 | tail -n 2
+import html.parser, os, sys
+class Page(html.parser.HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.open, self.links, self.text, self.heads = [], [], "", []
+    def handle_starttag(self, tag, attributes):
+        if tag not in ("meta", "br", "link"):
+            self.open.append(tag)
+        if tag == "a":
+            self.links.append(dict(attributes)["href"])
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag, tag
+    def handle_data(self, data):
+        self.text += data
+        if self.open and self.open[-1] == "h2":
+            self.heads.append(data)
+page = Page()
+page.feed(open(sys.argv[1] + "/index.html").read())
+assert page.open == [], page.open
+assert len(page.links) == 10, page.links
+for link in page.links:
+    assert os.path.getsize(os.path.join(sys.argv[1], link)) > 0, link
+heads = [h for h in page.heads if h in ("How fast", "Where the run's time went", "What could be mended")]
+assert heads == ["How fast", "Where the run's time went", "What could be mended"], page.heads
+for word in ("resnet18", "productive", "overhead", "2 processes in"):
+    assert word in page.text, word
+assert "This part is missing" not in page.text
+PYTHON
+}
+
+run "${measured[@]}" --mode lazy,capture --debug-run "$folder/all" --debug-every 5
+report "a run writes all reports, and a page that leads through them" "$(
+    fault_of 0
+    for part in $parts; do [ -s "$folder/all/$part" ] || echo "no $part"; done
+    page "$folder/all"
+    grep -q "reports: $folder/all/index.html" "$folder/err" || echo "the page is not named"
+)"
+report "steps: all before the measured ones, then every fifth" "$(
+    awk '/warm-up/ { warm++ } / 1 / && !/warm-up/ { first++ } END { exit !(warm >= 4) }' \
+        "$folder/all/steps.txt" || echo "no warm-up steps"
+    for step in 1 6 11 16; do
+        grep -qE "^ *$step +[0-9.]+ +-" "$folder/all/steps.txt" || echo "no step $step"
+    done
+    ! grep -qE "^ *(2|5|7) +[0-9.]+ +-" "$folder/all/steps.txt" || echo "a step that is no fifth"
+    # The first step of lazy compiles one program.
+    grep -qE "warm-up 1 +[0-9.]+ +1 " "$folder/all/steps.txt" || echo "the first step compiles nothing"
+)"
+report "each file is what its command prints" "$(
+    for table in goodput ledger compile; do
+        "$bench" table --store "$store" --table $table --format text >"$folder/want"
+        diff -q "$folder/want" "$folder/all/$table.txt" >/dev/null || echo "$table.txt differs"
+    done
+    "$bench" doctor --store "$store" >"$folder/want"
+    diff -q "$folder/want" "$folder/all/doctor.txt" >/dev/null || echo "doctor.txt differs"
+    "$bench" metrics "$store" >"$folder/want"
+    diff -q "$folder/want" "$folder/all/metrics.txt" >/dev/null || echo "metrics.txt differs"
+)"
+
+# ---- what is there ---------------------------------------------------------------------------
+
+cp "$folder/all/index.html" "$folder/kept"
+refuses "a folder with something in it" 2 "$folder/all is not empty|--force" -- \
+    run "${measured[@]}" --mode lazy --debug-run "$folder/all"
+report "and it stays as it is" "$(cmp "$folder/all/index.html" "$folder/kept")"
+echo mine >"$folder/all/notes"
+run "${measured[@]}" --mode lazy --debug-run "$folder/all" --force
+report "--force replaces the reports, and nothing else" "$(
+    fault_of 0
+    page "$folder/all"
+    [ "$(cat "$folder/all/notes")" = mine ] || echo "another file was touched"
+    ! cmp -s "$folder/all/index.html" "$folder/kept" || echo "the page is the old one"
+)"
+refuses "a graph report beside it" 2 "--debug-run has a graph report of its own" -- \
+    run "${measured[@]}" --mode lazy --debug-run "$folder/other" --graph-report "$folder/graphs"
+refuses "a timeline beside it" 2 "--debug-run has a timeline of its own" -- \
+    run "${measured[@]}" --mode lazy --debug-run "$folder/other" --timeline "$folder/timeline.json"
+refuses "no name" 2 "--debug-run needs the name of a folder" -- \
+    run "${measured[@]}" --mode lazy --debug-run ""
+refuses "a file in place of a folder" 3 "$folder/kept" -- \
+    run "${measured[@]}" --mode lazy --debug-run "$folder/kept"
+refuses "no steps" 2 "--debug-every" -- \
+    run "${measured[@]}" --mode lazy --debug-run "$folder/other" --debug-every 0
+report "what was refused leaves no folder" "$(ls -d "$folder/other" "$folder/graphs" 2>/dev/null)"
+
+# ---- text from outside, failures, interrupts ---------------------------------------------------
+
+# The runtime's settings are in the names of experiments, and its faults in messages.
+store=$folder/failed
+measured[${#measured[@]} - 1]=$store
+PJRT_SIM="values=none,device_us=1000,faults=compile:*:fail" \
+    run "${measured[@]}" --mode lazy --label '<script>alert(1)</script>' --debug-run "$folder/<b>bad"
+report "a run that failed has a page, which says so; names are escaped" "$(
+    [ "$status" -eq 1 ] || echo "exit status $status"
+    [ -s "$folder/<b>bad/index.html" ] || echo "no page"
+    grep -q "failed" "$folder/<b>bad/index.html" || echo "the failure is not told"
+    ! grep -qi "<script" "$folder/<b>bad/index.html" || echo "a script is in the page"
+)"
+
+interrupted() {
+    local job
+    store=$folder/stopped
+    "$bench" run --model resnet18 --variant small --phase infer --runtime sim --mode lazy \
+        --processes 40 --min-time 0.2 --warmup 8 --store "$store" --debug-run "$folder/stopped-run" >"$folder/out" 2>"$folder/err" </dev/null &
+    job=$!
+    await 60 eval '[ "$(stored)" -ge 1 ]' || echo "nothing was measured"
+    kill -INT $job
+    wait $job
+    status=$?
+    [ "$status" -eq 130 ] || echo "exit status $status"
+    grep -q "was interrupted" "$folder/stopped-run/index.html" || echo "the page does not say so"
+    grep -q "productive" "$folder/stopped-run/goodput.txt" || echo "no goodput"
+}
+report "an interrupted run keeps the reports of what is done" "$(interrupted)"
+
+echo "1..$count"

@@ -1,0 +1,134 @@
+#!/bin/bash
+# check_doctor_record.sh - bench doctor on recordings, as TAP: problems planted in a program of our
+# own (pjrt_program.c) on the simulated device are found, and what each costs is what the program
+# saves without it, by the program's own clock.
+set -u
+cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
+. tests/support/cli.sh
+trap 'rm -rf "$folder"' EXIT
+program=${BENCH_TEST_BUILD:-$PWD/build}/tests/harness/commands/pjrt_program
+sim=$(dirname "$bench")/libpjrt_sim.so
+unset PJRT_NAMES_AND_LIBRARY_PATHS JAX_PLATFORMS PJRT_DEVICE PJRT_LIBRARY_PATH XLA_FLAGS
+export PJRT_SIM=values=none,device_us=4000
+
+# recorded NAME OPTION...: records the program in $folder/NAME, anew.
+recorded() {
+    rm -rf "${folder:?}/$1"
+    run record --quiet --runtime sim --output "$folder/$1" -- "$program" --steps 48 "${@:2}"
+    fault_of 0
+}
+
+# step_of FIGURE OPTION...: FIGURE of the program's steps without a recorder, ns.
+step_of() {
+    PJRT_LIBRARY_PATH=$sim "$program" --steps 48 "${@:2}" | "$python" -c '
+import json, sys
+print(json.load(sys.stdin)[sys.argv[1]])' "$1"
+}
+
+# planted RULE FIGURE WITH -- WITHOUT: what is wrong with the complaint of RULE about the program with
+# the options WITH: it must be worth what the options WITHOUT save of FIGURE.
+planted() {
+    local rule=$1 figure=$2 with=() one two
+    shift 2
+    while [ "$1" != -- ]; do
+        with+=("$1")
+        shift
+    done
+    shift
+    recorded planted "${with[@]}"
+    one=$(step_of "$figure" "${with[@]}")
+    two=$(step_of "$figure" "$@")
+    run doctor "$folder/planted" --format json
+    fault_of 0
+    rule=$rule one=$one two=$two holds '
+import os
+[c] = [c for c in records["complaints"] if c["rule"] == os.environ["rule"]]
+saved = float(os.environ["one"]) - float(os.environ["two"])
+assert abs(c["cost_ns"] - saved) < 0.2 * saved, (c["cost_ns"], saved)
+assert c["cost_low_ns"] <= c["cost_ns"] <= c["cost_high_ns"], c'
+}
+export rule one two
+
+busy_machine() {
+    awk -v cores="$(nproc)" '{ exit !($1 > cores) }' /proc/loadavg
+}
+
+# ---- costs --------------------------------------------------------------------------------
+
+# Of 48 steps the program's clock has the later 24, which then wait for the device once.
+reads() { planted reads mean_ns --work 2 -- --work 2 --read-every 24; }
+live "a read a step costs what reading seldom saves" reads busy_machine
+
+# The work is done while the device works.
+work() { planted host mean_ns --work 2 -- --work 2 --read-every 24; }
+live "work of the host costs what working ahead saves" work busy_machine
+
+rests() { planted input median_ns --sleep 3 -- --read-every 1; }
+live "sleep costs what doing without saves" rests busy_machine
+
+# Merged executions have the sum of the device times.
+merged() {
+    local PJRT_SIM="values=none,execute_us=400,stated=gradient:1000;part:250;fused:3000"
+    export PJRT_SIM
+    planted executions median_ns --way ops -- --way fused
+}
+live "executions cost what one in place of them saves" merged busy_machine
+
+anew() {
+    local PJRT_SIM=values=none,device_us=4000,compile_us=20000
+    export PJRT_SIM
+    planted compiles mean_ns --anew-every 3 -- --read-every 1
+}
+live "compiling on costs what doing without saves" anew busy_machine
+
+# ---- where, and what to do ----------------------------------------------------------------
+
+run doctor "$folder/planted"
+report "what changed in programs that are compiled on is told" "$(
+    fault_of 0
+    tr '\n' ' ' <"$folder/out" >"$folder/line"
+    for text in "compiles: compiling or loading programs" "and the code is another, so a value" \
+        "fused). Keep shapes, types,"; do
+        grep -qF -- "$text" "$folder/line" || echo "it does not say '$text'"
+    done
+)"
+
+recorded kept --kept --size 1024
+run doctor "$folder/kept" --format json
+report "missed donation: which argument, and its bytes" "$(
+    fault_of 0
+    holds '
+[c] = [c for c in records["complaints"] if c["rule"] == "donation"]
+assert c["count"] == 1 and c["bytes"] == 4 << 20 and c["cost_ns"] is None, c
+assert c["where"] == "argument 0 of fused, f32[1024,1024]", c["where"]
+assert "donate_argnums" in c["advice"]'
+)"
+for format in md csv html latex narrow text; do
+    run doctor "$folder/kept" --format $format
+    report "complaints as $format" "$(
+        fault_of 0
+        grep -q -- donation "$folder/out" || echo "no donation in it"
+    )"
+done
+report "text is as wide as a terminal" "$(awk 'length > 80' "$folder/out")"
+
+is_healthy() {
+    recorded healthy --size 1024
+    run doctor "$folder/healthy"
+    fault_of 0
+    grep -q '^Nothing to complain of\. .*steady steps of 1 execution' "$folder/out" ||
+        echo "it complains"
+}
+live "a healthy recording draws none" is_healthy busy_machine
+
+# ---- refusals -----------------------------------------------------------------------------
+
+refuses "what chooses records of a store" 2 "is a recording|--model" -- \
+    doctor "$folder/kept" --model resnet18
+refuses "a process that is not there" 3 "no process 7" -- doctor "$folder/kept" --process 7
+refuses "a program that is not there" 3 "no program of this name" -- \
+    doctor "$folder/kept" --step-program nothing
+refuses "what chooses steps of a recording, of a folder without one" 3 "no recording" -- \
+    doctor "$folder" --step-program fused
+refuses "a format that is none" 2 "'xml'" -- doctor "$folder/kept" --format xml
+echo "1..$count"

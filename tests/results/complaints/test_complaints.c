@@ -1,0 +1,495 @@
+/*
+ * test_complaints.c - each rule on recordings: it finds what was planted, says where and what it
+ * costs, and is silent about what is healthy. Host and device are played, so the truth is exact.
+ */
+#include "results/complaints/complaints.h"
+#include "tests/results/recordings/recording_fixture.h"
+
+enum { LOOPS = 40 };
+
+/* A loop of one program, jit_step, that the host awaits outside of calls. */
+typedef struct loop {
+    uint64_t call_ns, device_ns;
+    uint64_t work_ns, sleep_ns, send_ns, read_ns; /* in each step */
+    uint64_t compile_ns;
+    int executions;   /* of jit_part a step, beside; each awaited in its call */
+    bool ahead;       /* the host never waits, but for a full queue of one step */
+    bool kept;        /* the state is destroyed, not donated */
+    bool other_input; /* beside the state it gets a buffer, which is destroyed */
+} loop;
+
+static const loop healthy = {.call_ns = 40 * US, .device_ns = 2800 * US, .work_ns = 30 * US};
+
+/* A step; STATE goes from one to the next. */
+static void play_step(play *p, const loop *l, const play_program *step, const play_program *part,
+                      uint64_t *state)
+{
+    uint64_t made[2] = {0}, arguments[2] = {*state, 0};
+    play_work(p, 0, l->work_ns);
+    if (l->send_ns)
+        play_destroy(p, play_send(p, 0, 6 << 20, l->send_ns), 0);
+    if (l->other_input)
+        arguments[1] = play_send(p, 0, 1000, US);
+    const run r = {.call_ns = l->call_ns,
+                   .device_ns = l->device_ns,
+                   .arguments = arguments,
+                   .argument_count = l->other_input ? 2 : 1,
+                   .donate = !l->kept,
+                   .asked = true,
+                   .taken = l->kept ? 0 : 3};
+    const uint64_t before = p->device_free[0];
+    play_execute(p, step, r, made);
+    if (l->kept)
+        play_destroy(p, *state, 0);
+    if (l->kept && l->other_input)
+        play_destroy(p, arguments[1], 0);
+    for (int i = 0; i < l->executions; i++) {
+        play_wait(p, 0, 0);
+        play_execute(p, part, (run){.call_ns = 100 * US, .device_ns = 100 * US}, NULL);
+    }
+    if (l->ahead && p->thread[0].now < before)
+        p->thread[0].now = before;
+    if (!l->ahead)
+        play_wait(p, 0, 0);
+    if (l->read_ns)
+        play_read(p, 0, made[1], l->read_ns);
+    play_rest(p, 0, l->sleep_ns);
+    play_destroy(p, made[1], 0);
+    *state = made[0];
+}
+
+static void play_loop(play *p, const loop *l)
+{
+    const play_program init = play_compile(p, "jit_init", 11, 1, 1, 10 * MS);
+    const uint64_t ns = l->compile_ns ? l->compile_ns : 200 * MS;
+    const play_program step = play_compile(p, "jit_step", 12, 2, 1, ns);
+    const play_program part = play_compile(p, "jit_part", 13, 1, 1, MS);
+    uint64_t state;
+    play_execute(p, &init, (run){.call_ns = 20 * US, .device_ns = 30 * US}, &state);
+    play_wait(p, 0, 0);
+    for (int i = 0; i < LOOPS; i++)
+        play_step(p, l, &step, &part, &state);
+}
+
+/* ---- asking ------------------------------------------------------------------------------------
+ */
+
+typedef struct seen {
+    char folder[300];
+    rec_recording *recording;
+    rec_steps *steps;
+    rec_checkup checkup;
+} seen;
+
+static seen see(play *p)
+{
+    bn_status st = {0};
+    seen s = {.recording = NULL};
+    const rec_options options = {.device = -1};
+    s.recording = play_open(p, s.folder, sizeof s.folder);
+    assert_ok(rec_check_steps(s.recording, &options, &s.steps, &st), &st);
+    assert_int_equal(st.code, BN_OK);
+    assert_ok(rec_check(s.steps, &s.checkup, &st), &st);
+    return s;
+}
+
+static void forget(seen *s)
+{
+    rec_checkup_free(&s->checkup);
+    rec_steps_free(s->steps);
+    rec_close(s->recording);
+}
+
+static seen see_loop(const loop *l)
+{
+    static play p;
+    play_begin(&p);
+    play_loop(&p, l);
+    return see(&p);
+}
+
+static void says(const seen *s, const char *text)
+{
+    bn_text out = {0};
+    rec_checkup_put(&s->checkup, &out);
+    if (!out.data || !strstr(out.data, text))
+        fail_msg("'%s' is not in: %s", text, out.data ? out.data : "");
+    bn_text_free(&out);
+}
+
+/* The complaint of RULE, which must be one of COUNT. */
+static const rec_complaint *complaint(const seen *s, rec_rule rule, size_t count)
+{
+    bn_text out = {0};
+    rec_checkup_put(&s->checkup, &out);
+    if (s->checkup.count != count)
+        fail_msg("%zu complaints, not %zu: %s", s->checkup.count, count, out.data);
+    for (size_t i = 0; i < s->checkup.count; i++)
+        if (s->checkup.list[i].rule == rule) {
+            bn_text_free(&out);
+            return &s->checkup.list[i];
+        }
+    fail_msg("no complaint of %s: %s", rec_rule_name(rule), out.data);
+    return NULL;
+}
+
+static void costs(const rec_complaint *c, double ns, double within)
+{
+    if (fabs(c->cost_ns.estimate - ns) > within)
+        fail_msg("%s: %.0f ns, not %.0f", rec_rule_name(c->rule), c->cost_ns.estimate, ns);
+    assert_true(!(c->cost_ns.low > c->cost_ns.estimate));
+    assert_true(!(c->cost_ns.high < c->cost_ns.estimate));
+}
+
+/* ---- what is healthy ---------------------------------------------------------------------------
+ */
+
+static void healthy_recordings_draw_no_complaint(void **state)
+{
+    (void)state;
+    loop cases[4] = {healthy, healthy, healthy, healthy};
+    cases[1].ahead = true;
+    cases[1].work_ns = 2 * MS;
+    cases[2].ahead = true;
+    cases[2].read_ns = 20 * US;
+    cases[3].executions = 1;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        seen s = see_loop(&cases[i]);
+        says(&s, "Nothing to complain of. ");
+        says(&s, "device-bound: the device works for ");
+        assert_int_equal(s.checkup.count, 0);
+        forget(&s);
+    }
+}
+
+/* ---- gaps of the device ------------------------------------------------------------------------
+ */
+
+static void host_work_is_priced_and_what_hides_of_it(void **state)
+{
+    (void)state;
+    loop l = healthy;
+    l.work_ns = 2 * MS;
+    seen s = see_loop(&l);
+    const rec_complaint *c = complaint(&s, REC_RULE_HOST, 1);
+    costs(c, 2e6, 1e3);
+    /* With the host a step ahead, it and the device work side by side. */
+    assert_near(c->hidden_ns, 2e6, 5e4);
+    assert_near(c->share, 2.0 / 4.8, 0.01);
+    says(&s, "1. host: work of the framework on a CPU, for which the device waits, takes 2.00 ms");
+    says(&s, "(most of its gaps are before jit_step)");
+    says(&s, "hides up to 2.00 ms of it");
+    forget(&s);
+    /* A host that is ahead already, and is slower than the device: nothing hides. */
+    l.ahead = true;
+    l.work_ns = 5 * MS;
+    s = see_loop(&l);
+    c = complaint(&s, REC_RULE_HOST, 1);
+    costs(c, 5e6 - 28e5 + 4e4, 1e5);
+    assert_true(isnan(c->hidden_ns) || c->hidden_ns < 1e5);
+    forget(&s);
+}
+
+static void sleep_is_no_work(void **state)
+{
+    (void)state;
+    loop l = healthy;
+    l.sleep_ns = 5 * MS;
+    seen s = see_loop(&l);
+    const rec_complaint *c = complaint(&s, REC_RULE_INPUT, 1);
+    costs(c, 5e6, 1e3);
+    /* A loader that takes longer than the rest of the step cannot hide behind it. */
+    assert_near(c->hidden_ns, 2.83e6, 5e4);
+    says(&s, "a sleeping host, for which the device waits, takes 5.00 ms");
+    forget(&s);
+}
+
+static void without_clocks_sleep_may_be_work(void **state)
+{
+    (void)state;
+    static play p;
+    loop l = healthy;
+    l.sleep_ns = 5 * MS;
+    play_begin(&p);
+    p.no_clocks = true;
+    play_loop(&p, &l);
+    seen s = see(&p);
+    (void)complaint(&s, REC_RULE_HOST, 1);
+    says(&s, "CPU clocks were not recorded");
+    forget(&s);
+}
+
+static void sends_are_priced_by_gaps(void **state)
+{
+    (void)state;
+    loop l = healthy;
+    l.send_ns = MS;
+    seen s = see_loop(&l);
+    const rec_complaint *c = complaint(&s, REC_RULE_TRANSFERS, 1);
+    costs(c, 1e6, 1e3);
+    assert_near(c->bytes, 6 << 20, 1);
+    says(&s, "sending 6 MiB in 1 transfer");
+    forget(&s);
+    l.ahead = true;
+    s = see_loop(&l);
+    assert_int_equal(s.checkup.count, 0);
+    forget(&s);
+}
+
+static void calls_of_one_execution(void **state)
+{
+    (void)state;
+    loop l = healthy;
+    l.call_ns = 4 * MS;
+    seen s = see_loop(&l);
+    const rec_complaint *c = complaint(&s, REC_RULE_DISPATCH, 1);
+    costs(c, 12e5, 1e3);
+    assert_near(c->count, 1, 1e-9);
+    forget(&s);
+}
+
+/* ---- reads and executions ----------------------------------------------------------------------
+ */
+
+static void reads_are_priced_by_what_they_hold_up(void **state)
+{
+    (void)state;
+    loop l = healthy;
+    l.work_ns = 1500 * US;
+    l.read_ns = 100 * US;
+    seen s = see_loop(&l);
+    const rec_complaint *c = complaint(&s, REC_RULE_READS, 2);
+    /* Without the read the host would have been ahead: 4.4 ms become 2.8. */
+    costs(c, 16e5, 5e4);
+    assert_near(c->count, 1, 1e-9);
+    says(&s, "reading 1 value a step back to the host takes 1.60 ms");
+    says(&s, "(f32[2,3], result 1 of jit_step)");
+    assert_int_equal(s.checkup.list[0].rule, REC_RULE_READS);
+    forget(&s);
+}
+
+static void executions_are_priced_by_fixed_cost(void **state)
+{
+    (void)state;
+    loop l = healthy;
+    l.executions = 19;
+    l.call_ns = 100 * US;
+    seen s = see_loop(&l);
+    const rec_complaint *c = complaint(&s, REC_RULE_EXECUTIONS, 1);
+    costs(c, 19e5, 2e4);
+    assert_near(c->count, 20, 1e-9);
+    says(&s, "the fixed cost of 20 executions in place of one takes 1.90 ms");
+    says(&s, "(19 of them are jit_part)");
+    forget(&s);
+}
+
+static void executions_that_hide_cost_nothing(void **state)
+{
+    (void)state;
+    static play p;
+    play_begin(&p);
+    const play_program step = play_compile(&p, "jit_step", 12, 1, 1, MS);
+    const play_program part = play_compile(&p, "jit_part", 13, 1, 1, MS);
+    for (int i = 0; i < LOOPS; i++) {
+        const uint64_t before = p.device_free[0];
+        play_execute(&p, &step, (run){.call_ns = 100 * US, .device_ns = 3 * MS}, NULL);
+        for (int k = 0; k < 9; k++)
+            play_execute(&p, &part, (run){.call_ns = 100 * US, .device_ns = 200 * US}, NULL);
+        if (p.thread[0].now < before)
+            p.thread[0].now = before;
+    }
+    seen s = see(&p);
+    assert_int_equal(s.steps->executions_per_step, 10);
+    assert_int_equal(s.checkup.count, 0);
+    forget(&s);
+}
+
+/* ---- compilations ------------------------------------------------------------------------------
+ */
+
+/* LOOPS steps; a new program of jit_step every EVERY steps to the end, or to step UNTIL. WIDE: for
+ * a longer batch each time. */
+static void play_lengths(play *p, int every, int until, bool wide)
+{
+    play_program step = {0};
+    uint64_t hash = 50;
+    for (int i = 0; i < LOOPS; i++) {
+        p->dims[0] = 8;
+        p->dims[1] = wide ? 64 + 8 * (uint64_t)(i / every) : 64;
+        if (i % every == 0 && (i == 0 || i < until))
+            step = play_compile(p, "jit_step", ++hash, 1, 1, 4 * MS);
+        const uint64_t batch = play_send(p, 0, 2048, 5 * US);
+        play_execute(
+            p, &step,
+            (run){
+                .call_ns = 40 * US, .device_ns = 4 * MS, .arguments = &batch, .argument_count = 1},
+            NULL);
+        play_wait(p, 0, 0);
+        play_destroy(p, batch, 0);
+    }
+}
+
+static seen see_lengths(int every, int until, bool wide)
+{
+    static play p;
+    play_begin(&p);
+    play_lengths(&p, every, until, wide);
+    return see(&p);
+}
+
+static void compiles_that_go_on_are_named_with_what_changed(void **state)
+{
+    (void)state;
+    seen s = see_lengths(4, LOOPS, true);
+    const rec_complaint *c = complaint(&s, REC_RULE_COMPILES, 1);
+    /* One of 4 ms in four steps. Of few there is a wide interval. */
+    costs(c, 1e6, 1e3);
+    assert_true(c->cost_ns.low < 0.6e6 && c->cost_ns.high > 1.5e6);
+    assert_near(c->count, 0.25, 1e-9);
+    says(&s, "of 5 of 5 the type of an argument is another: jit_step, argument 0, is f32[8,104] "
+             "after f32[8,96]");
+    forget(&s);
+}
+
+static void each_step_may_compile(void **state)
+{
+    (void)state;
+    seen s = see_lengths(1, LOOPS, true);
+    costs(complaint(&s, REC_RULE_COMPILES, 1), 4e6, 25e4);
+    forget(&s);
+}
+
+static void a_value_in_the_program_is_told_from_shapes(void **state)
+{
+    (void)state;
+    seen s = see_lengths(4, LOOPS, false);
+    (void)complaint(&s, REC_RULE_COMPILES, 1);
+    says(&s, "of 5 of 5 arguments have the same types as before, and the code is another");
+    forget(&s);
+}
+
+static void compiles_that_end_are_warmup(void **state)
+{
+    (void)state;
+    seen s = see_lengths(4, LOOPS / 2, true);
+    assert_int_equal(s.checkup.count, 0);
+    forget(&s);
+}
+
+static void long_compiles_at_the_start(void **state)
+{
+    (void)state;
+    loop l = healthy;
+    l.compile_ns = 12000000000u;
+    seen s = see_loop(&l);
+    const rec_complaint *c = complaint(&s, REC_RULE_START, 1);
+    costs(c, 12.011e9, 1e7);
+    says(&s, "compiling takes 12.0 s at each start");
+    forget(&s);
+}
+
+/* ---- donation ----------------------------------------------------------------------------------
+ */
+
+static void missed_donation_is_named_with_its_bytes(void **state)
+{
+    (void)state;
+    static play p;
+    loop l = healthy;
+    l.kept = l.other_input = true;
+    play_begin(&p);
+    p.dims[0] = p.dims[1] = 1024;
+    play_loop(&p, &l);
+    seen s = see(&p);
+    const rec_complaint *c = complaint(&s, REC_RULE_DONATION, 1);
+    /* Two results of the type, two arguments. */
+    assert_near(c->count, 2, 1e-9);
+    assert_near(c->bytes, 8 << 20, 1);
+    assert_near(c->share, 1, 1e-9);
+    assert_true(isnan(c->cost_ns.estimate));
+    says(&s, "2 arguments that could have been donated takes 8 MiB of device memory, 100 % of");
+    says(&s, "(the largest is argument 0 of jit_step, f32[1024,1024])");
+    forget(&s);
+}
+
+static void donated_and_small_arguments_draw_none(void **state)
+{
+    (void)state;
+    static play p;
+    loop l = healthy;
+    play_begin(&p);
+    p.dims[0] = p.dims[1] = 1024;
+    play_loop(&p, &l);
+    seen s = see(&p);
+    assert_int_equal(s.checkup.count, 0);
+    forget(&s);
+    l.kept = true;
+    s = see_loop(&l);
+    assert_int_equal(s.checkup.count, 0);
+    forget(&s);
+}
+
+/* ---- what cannot be seen, and forms ------------------------------------------------------------
+ */
+
+static void without_completions_it_says_what_it_looked_at(void **state)
+{
+    (void)state;
+    static play p;
+    loop l = healthy;
+    l.sleep_ns = 5 * MS;
+    play_begin(&p);
+    p.no_completions = true;
+    play_loop(&p, &l);
+    seen s = see(&p);
+    assert_int_equal(s.checkup.count, 0);
+    says(&s, "Completions were not recorded, so the doctor looked at compilations and donation");
+    forget(&s);
+}
+
+static void the_most_costly_comes_first(void **state)
+{
+    (void)state;
+    loop l = healthy;
+    l.sleep_ns = 3 * MS;
+    l.work_ns = MS;
+    seen s = see_loop(&l);
+    (void)complaint(&s, REC_RULE_HOST, 2);
+    assert_int_equal(s.checkup.list[0].rule, REC_RULE_INPUT);
+    json_t *o = rec_checkup_json(s.recording, &s.checkup);
+    assert_non_null(o);
+    const json_t *list = json_object_get(o, "complaints");
+    assert_int_equal(json_array_size(list), 2);
+    const json_t *first = json_array_get(list, 0);
+    assert_string_equal(json_string_value(json_object_get(first, "rule")), "input");
+    assert_near(json_number_value(json_object_get(first, "cost_ns")), 3e6, 1e3);
+    assert_true(json_is_null(json_object_get(first, "bytes")));
+    assert_string_equal(json_string_value(json_object_get(o, "verdict")), "host-bound");
+    json_decref(o);
+    forget(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(healthy_recordings_draw_no_complaint),
+        cmocka_unit_test(host_work_is_priced_and_what_hides_of_it),
+        cmocka_unit_test(sleep_is_no_work),
+        cmocka_unit_test(without_clocks_sleep_may_be_work),
+        cmocka_unit_test(sends_are_priced_by_gaps),
+        cmocka_unit_test(calls_of_one_execution),
+        cmocka_unit_test(reads_are_priced_by_what_they_hold_up),
+        cmocka_unit_test(executions_are_priced_by_fixed_cost),
+        cmocka_unit_test(executions_that_hide_cost_nothing),
+        cmocka_unit_test(compiles_that_go_on_are_named_with_what_changed),
+        cmocka_unit_test(each_step_may_compile),
+        cmocka_unit_test(a_value_in_the_program_is_told_from_shapes),
+        cmocka_unit_test(compiles_that_end_are_warmup),
+        cmocka_unit_test(long_compiles_at_the_start),
+        cmocka_unit_test(missed_donation_is_named_with_its_bytes),
+        cmocka_unit_test(donated_and_small_arguments_draw_none),
+        cmocka_unit_test(without_completions_it_says_what_it_looked_at),
+        cmocka_unit_test(the_most_costly_comes_first),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
