@@ -350,8 +350,10 @@ SHARE := $(DESTDIR)$(PREFIX)/share/bench
 # ../lib/bench/runtimes from where it is.
 .PHONY: install uninstall
 install: all
-	install -d '$(BIN)' '$(MAN1)' '$(LIB)/runtimes' '$(SHARE)/suites' '$(SHARE)/frontends'
+	install -d '$(BIN)' '$(MAN1)' '$(LIB)/runtimes' '$(SHARE)/suites' '$(SHARE)/frontends' '$(SHARE)/golden/params'
 	install -m 644 suites/*.json '$(SHARE)/suites/'
+	install -m 644 tests/golden/*.json '$(SHARE)/golden/'
+	install -m 644 tests/golden/params/*.tsv '$(SHARE)/golden/params/'
 	$(if $(wildcard contrib/frontends/*/run.py),cp -R contrib/frontends/. '$(SHARE)/frontends/')
 	install -m 755 $(BUILD)/bench '$(BIN)/bench'
 	install -m 755 $(SIM) '$(LIB)/libpjrt_sim.so'

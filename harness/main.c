@@ -83,8 +83,8 @@ static int selftest(options *o, const char *const *words)
 
 static int replay_case(options *o, const char *const *words)
 {
-    const selftest_options own = {.output = o->output, .matrix = &o->matrix};
-    if (!rerun_is_recording(words[0]))
+    const selftest_options own = {.output = o->output, .matrix = &o->matrix, .file = o->file};
+    if (o->file || !rerun_is_recording(words[0]))
         return replay_command(&own, words[0]);
     o->matrix.recorded.folder = words[0];
     o->matrix.echo = cli_echo(options_table(), OPTION_REPLAY, o);
@@ -143,6 +143,7 @@ static int estimate(options *o, const char *const *words)
     own.output = o->output;
     own.matrix = &o->matrix;
     own.option = o->topology_option;
+    own.picture = o->file;
     job_matrix_set(&o->matrix, RES_AXIS_RUNTIME, o->estimate_runtime);
     return estimate_command(&own);
 }
@@ -428,7 +429,7 @@ static void print_help(const command_row *command)
     bn_text_putc(&text, '\n');
     bn_text_puts(&text, command->help ? command->help : exit_codes);
     if (text.data && !text.failed)
-        cli_show(text.data);
+        cli_show_help(text.data);
     bn_text_free(&text);
 }
 

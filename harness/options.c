@@ -130,6 +130,9 @@ static const cli_option others[] = {
      .text = "also write the StableHLO text of each graph that is compiled into DIR, once, and an "
              "index: inputs, outputs, aliases, memory, FLOPs, and how graphs that do the same part "
              "of a step differ"},
+    {"recordings", "DIR", CLI_TEXT, AT(matrix.recordings), .commands = RUN,
+     .text = "also keep the recording of each process of a front end other than bench, in a folder "
+             "of its own in DIR, for steps, doctor, replay and estimate"},
     {"timeline", "FILE", CLI_TEXT, AT(matrix.timeline), .commands = RUN,
      .text = "also write when everything ran, as a Chrome trace for Perfetto, or as XSpace where "
              "FILE ends in .pb. FILE is replaced"},
@@ -248,7 +251,8 @@ static const cli_option others[] = {
          "each process measures at least this long; more pairs help more than longer processes"},
     {"pairs", "N", CLI_NUMBER, AT(compare.pairs), .commands = COMPARE, .fallback = "0",
      .text = "pairs of processes for each comparison, at most 64, judged once; 0: until it is "
-             "decided, with looks after 4, 5, 6, 8, 10 and 12 pairs"},
+             "decided, with looks after 4, 5, 6, 8, 10 and 12 pairs; of steps below 1 ms up to 32, from "
+             "the second on of an eighth of --min-time"},
     {"precision", "SHARE", CLI_SHARE, AT(compare.precision), .commands = COMPARE, .fallback = "0",
      .text = "run pairs until wall times are known to about this share, as 1%, whatever the "
              "verdicts; 0: do not"},
@@ -329,6 +333,12 @@ static const cli_option others[] = {
      .text =
          "also write, or replace, a file of settings for the simulated device with the estimated "
          "times of one step's graphs: bench --runtime sim --runtime-option config=FILE"},
+    {"output", "FILE", CLI_TEXT, AT(file), .commands = ESTIMATE,
+     .text = "also draw compilation, text, tracing, memory and cycles over several values of "
+             "--depth: .svg, .png or .gp; a file that is there is replaced"},
+    {"estimates", "FILE", CLI_TEXT, AT(file), .commands = REPLAY,
+     .text = "resnet50: device times that bench estimate --format json printed, in place of the "
+             "published ones"},
     {"store", "DIR", CLI_TEXT, AT(estimate.store), .commands = ESTIMATE,
      .text = "also keep a record of each step in this folder of records, where it is always called "
              "estimated"},

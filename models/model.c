@@ -288,6 +288,11 @@ bool model_scheduled_rate(const model *m, uint64_t step, float *rate)
     return true;
 }
 
+int model_log_every(const model *m)
+{
+    return m->row->example ? m->row->example->log_every : 0;
+}
+
 /* ---- the step ------------------------------------------------------------------ */
 
 /* Gradients and update of a step whose loss is LOSS. */

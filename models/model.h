@@ -85,6 +85,9 @@ const void *model_statics(const model *instance, size_t *bytes);
  * there is none. */
 bool model_static_value(const model *instance, const void *statics, size_t offset,
                         const char **name, double *value);
+/* From which step on, counted from 1, and then every how many the variable "loss" is read, which
+ * holds that of the step before; 0: it is not. */
+int model_log_every(const model *instance);
 /* Whether the variable "learning_rate" has to be written before step STEP, and with what. */
 bool model_scheduled_rate(const model *instance, uint64_t step, float *rate);
 

@@ -50,6 +50,18 @@ bn_code mode_place(mode *m, tg_tensor *variable, rt_buffer *buffer, bn_status *s
     return code;
 }
 
+bn_code mode_read_buffer(mode *m, rt_buffer *buffer, void *host, size_t size, bn_status *st)
+{
+    bn_part before = mode_clock(m, BN_PART_READ);
+    const uint64_t begin_ns = m->part_since;
+    m->counters[BN_COUNTER_TRANSFERS_TO_HOST]++;
+    bn_code code = rt_buffer_to_host(m->client, buffer, host, size, st);
+    mode_clock(m, before);
+    if (m->timeline)
+        (void)bn_timeline_call(m->timeline, BN_SPAN_TO_HOST, NULL, size, begin_ns, m->part_since);
+    return code;
+}
+
 bn_code mode_read(mode *m, const tg_tensor *variable, void *host, size_t size, bn_status *st)
 {
     rt_buffer *buffer = tg_tensor_data(variable);
@@ -59,11 +71,8 @@ bn_code mode_read(mode *m, const tg_tensor *variable, void *host, size_t size, b
     else if ((int64_t)size != tg_type_bytes(tg_tensor_type(variable)))
         code = bn_fail(st, BN_INVALID, "its contents are not %zu bytes", size);
     else
-        code = rt_buffer_to_host(m->client, buffer, host, size, st);
-    if (code != BN_OK)
-        return bn_context(st, "reading %s", tg_tensor_name(variable));
-    m->counters[BN_COUNTER_TRANSFERS_TO_HOST]++;
-    return BN_OK;
+        code = mode_read_buffer(m, buffer, host, size, st);
+    return code == BN_OK ? BN_OK : bn_context(st, "reading %s", tg_tensor_name(variable));
 }
 
 void mode_clear(mode *m, tg_tensor *variable)

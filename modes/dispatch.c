@@ -219,18 +219,6 @@ bn_code mode_run_trace(mode *m, tg_tensor *stop_at, mode_ran *ran, void *context
     return code;
 }
 
-bn_code mode_read_buffer(mode *m, rt_buffer *buffer, void *host, size_t size, bn_status *st)
-{
-    bn_part before = mode_clock(m, BN_PART_READ);
-    const uint64_t begin_ns = m->part_since;
-    m->counters[BN_COUNTER_TRANSFERS_TO_HOST]++;
-    bn_code code = rt_buffer_to_host(m->client, buffer, host, size, st);
-    mode_clock(m, before);
-    if (m->timeline)
-        (void)bn_timeline_call(m->timeline, BN_SPAN_TO_HOST, NULL, size, begin_ns, m->part_since);
-    return code;
-}
-
 /* ---- the end of a step -------------------------------------------------------------------- */
 
 bn_code mode_adopt(mode *m, tg_tensor *variable, rt_buffer *buffer, bn_status *st)

@@ -130,6 +130,11 @@ const int64_t *mode_counters(const mode *m)
     return m->counters;
 }
 
+void mode_count(mode *m, bn_counter counter, int64_t more)
+{
+    m->counters[counter] += more;
+}
+
 void mode_set_timeline(mode *m, bn_timeline *timeline)
 {
     m->timeline = timeline;

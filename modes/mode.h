@@ -113,6 +113,8 @@ BN_MUST_USE bn_code mode_drain(mode *m, bn_status *st);
 
 /* Counters since creation, BN_COUNTER_COUNT of them; owned by the mode. */
 const int64_t *mode_counters(const mode *m);
+/* Adds MORE to COUNTER. For feeds, which alone know what a batch holds. */
+void mode_count(mode *m, bn_counter counter, int64_t more);
 
 /* ---- executions ----------------------------------------------------------- */
 
@@ -194,6 +196,8 @@ BN_MUST_USE bn_code mode_plan_new(const mode_call *call, unsigned graphs, tg_pre
                                   mode_plan **plan, bn_status *st);
 void mode_plan_free(mode_plan *plan); /* NULL allowed */
 size_t mode_plan_count(const mode_plan *plan);
+/* Nanoseconds of this host to trace the step, hashes included: the median of a few traces. */
+uint64_t mode_plan_trace_ns(const mode_plan *plan);
 const mode_plan_graph *mode_plan_describe(const mode_plan *plan, size_t graph);
 /* Whether input INPUT of GRAPH is what an earlier graph put out: then which, and as which output.
  */

@@ -295,6 +295,12 @@ void mode_learn_donors(mode *m, mode_program *program, rt_buffer *const *argumen
 /* Whether BUFFER is of TYPE. */
 bool mode_buffer_is(mode *m, rt_buffer *buffer, const mode_argument *type);
 
+/* ---- contents.c ----------------------------------------------------------- */
+
+/* Copies a computed value to the host and charges read. */
+BN_MUST_USE bn_code mode_read_buffer(mode *m, rt_buffer *buffer, void *host, size_t size,
+                                     bn_status *st);
+
 /* ---- dispatch.c ----------------------------------------------------------- */
 
 /* Makes room for the arguments and results of PROGRAM. */
@@ -322,9 +328,6 @@ BN_MUST_USE bn_code mode_adopt(mode *m, tg_tensor *variable, rt_buffer *buffer, 
 bool mode_wants_adoption(const mode *m, const tg_tensor *variable, const tg_tensor *value);
 /* Adopts all values that the trace assigned after they were put out as temporaries. */
 BN_MUST_USE bn_code mode_adopt_assigned(mode *m, bn_status *st);
-/* Copies a computed value to the host and charges read. */
-BN_MUST_USE bn_code mode_read_buffer(mode *m, rt_buffer *buffer, void *host, size_t size,
-                                     bn_status *st);
 /* The step's new contents take their places; old handles are retired. */
 BN_MUST_USE bn_code mode_commit(mode *m, bn_status *st);
 /* Gives back retired handles and temporaries. Charges release. */

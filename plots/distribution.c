@@ -69,28 +69,50 @@ static void put_data(plot *p, const side *s, const res_side *from)
     plot_data_end(p);
 }
 
+/* Puts numbers on a logarithmic scale: some eight at even steps where it is short, else at 1, 2 and
+ * 5 of each power of ten. */
+static void put_tics(plot *p, double least, double most)
+{
+    static const double nice[] = {1, 2, 5, 10};
+    const bool even = most < 4 * least;
+    const double rough = even ? (most - least) / 8 : least;
+    const double power = pow(10, floor(log10(rough)));
+    size_t which = 0, count = 0;
+    while (even && which < 3 && nice[which] * power < rough)
+        which++;
+    const double step = nice[which] * power;
+    bn_text_puts(&p->script, "set xtics (");
+    for (size_t i = 0; i < 40; i++) {
+        const double at = even ? (ceil(least / step) + (double)i) * step
+                               : nice[i % 3] * power * pow(10, (double)(i / 3));
+        if (at >= least && at <= most)
+            bn_text_printf(&p->script, "%s'%.6g' %.9g", count++ ? ", " : "", at, at);
+    }
+    bn_text_puts(&p->script, ")\n");
+}
+
 static void put_axes(plot *p, const side *a, const side *b, plot_unit unit, double *most_ns)
 {
-    const double least = fmin((double)a->all[0], (double)b->all[0]);
+    const double least = fmax(fmin((double)a->all[0], (double)b->all[0]), 1);
     const double last = fmax((double)a->all[a->count - 1], (double)b->all[b->count - 1]);
     const double shown =
         fmax(res_quantile(a->all, a->count, SHOWN), res_quantile(b->all, b->count, SHOWN));
-    /* If the longest step is hardly longer than the rest, it is drawn, too. */
-    *most_ns = last < least + 1.6 * (shown - least) ? last : shown;
-    const bool log_scale = fmax(a->median, b->median) > 4 * fmin(a->median, b->median);
-    const double pad = fmax((*most_ns - least) * 0.03, least * 0.005);
+    /* The scale is logarithmic: a distance is a ratio everywhere, and a long tail leaves the rest
+     * its room. If the longest step is hardly beyond the rest, it is drawn, too. */
+    *most_ns = log(last / least) <= 1.6 * log(shown / least) ? last : fmax(shown, least);
+    const double pad = fmax(pow(*most_ns / least, 0.03), 1.005);
+    const double from = least / pad / unit.ns, to = *most_ns * pad / unit.ns;
     bn_text_printf(&p->script,
-                   "set xrange [%.7g:%.7g]\nset yrange [-0.24:1.02]\nset grid xtics ytics\n"
+                   "set logscale x\nunset mxtics\nset xrange [%.7g:%.7g]\n"
+                   "set yrange [-0.24:1.02]\nset grid xtics ytics\n"
                    "set ytics ('0 %%%%' 0, '25 %%%%' 0.25, '50 %%%%' 0.5, '75 %%%%' 0.75, '100 "
                    "%%%%' 1, 'A' -0.09, 'B' -0.17)\n"
-                   "set xlabel 'wall time of a step (%s%s)' textcolor rgb '" PLOT_INK
+                   "set xlabel 'wall time of a step (%s), logarithmic' textcolor rgb '" PLOT_INK
                    "' font 'sans-serif,12'\n"
                    "set ylabel 'share of steps up to this time' textcolor rgb '" PLOT_INK
                    "' font 'sans-serif,12'\n",
-                   (log_scale ? least / 1.1 : least - pad) / unit.ns, (*most_ns + pad) / unit.ns,
-                   unit.name, log_scale ? ", log" : "");
-    if (log_scale)
-        bn_text_puts(&p->script, "set logscale x\n");
+                   from, to, unit.name);
+    put_tics(p, from, to);
 }
 
 static size_t beyond(const side *s, double most_ns)

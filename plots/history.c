@@ -208,6 +208,8 @@ static void collect(const res_timeline *t, plot_point *points, size_t *changes, 
             const res_stretch *begun = &t->stretches[stretch];
             if (begun->other_settings)
                 label = "other settings";
+            else if (begun->other_front_end)
+                label = "other framework";
             else if (begun->build_known && !begun->other_build)
                 label = "same build";
             changes[s->change_count++] = s->count;

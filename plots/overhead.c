@@ -25,22 +25,60 @@ typedef struct dots {
     size_t count;
 } dots;
 
+/* A cell in one mode, whatever the number of graphs. */
+typedef struct drawn {
+    const char *label; /* of the row, borrowed */
+    res_way_words way;
+    char name[300];
+    size_t cell, mode; /* numbers of its label and its way, from 0 */
+} drawn;
+
 typedef struct drawing {
     dots arguments, graphs;
-    char (*names)[160]; /* of series */
-    size_t names_count;
+    drawn *list;
+    size_t series_count, cells, modes;
     double least_ns, most_ns;
     int most_graphs;
 } drawing;
 
 static size_t series_of(drawing *d, const plot_row *row)
 {
-    size_t i = 0;
-    while (i < d->names_count && strcmp(d->names[i], row->label) != 0)
-        i++;
-    if (i == d->names_count)
-        snprintf(d->names[d->names_count++], sizeof *d->names, "%s", row->label);
-    return i;
+    drawn one = {.label = row->label,
+                  .way = res_way_of(&row->record->experiment),
+                  .cell = d->cells,
+                  .mode = d->modes};
+    for (size_t i = 0; i < d->series_count; i++) {
+        const bool same_cell = strcmp(d->list[i].label, one.label) == 0;
+        const bool same_way = strcmp(d->list[i].way.text, one.way.text) == 0;
+        if (same_cell && same_way)
+            return i;
+        if (same_cell)
+            one.cell = d->list[i].cell;
+        if (same_way)
+            one.mode = d->list[i].mode;
+    }
+    d->cells += one.cell == d->cells;
+    d->modes += one.mode == d->modes;
+    snprintf(one.name, sizeof one.name, "%.200s, %s", one.label, one.way.text);
+    d->list[d->series_count] = one;
+    return d->series_count++;
+}
+
+/* Colours stand for cells and markers for modes as far as there are enough of them; else each
+ * series has the next of their pairs. */
+static bool paired(const drawing *d)
+{
+    return d->cells <= PLOT_COLOURS && d->modes <= PLOT_MARKERS;
+}
+
+static const char *colour_of(const drawing *d, size_t number)
+{
+    return plot_series_colour(paired(d) ? d->list[number].cell : number);
+}
+
+static int marker_of(const drawing *d, size_t number)
+{
+    return plot_series_marker(paired(d) ? d->list[number].mode : number);
 }
 
 static void add(drawing *d, dots *to, size_t series, double x, res_interval ns)
@@ -80,11 +118,11 @@ static void take_row(drawing *d, const plot_row *row, const json_t *executions)
  * low, high in ns. Without bounds the marker has no bar. */
 static void put_data(plot *p, const drawing *d, const dots *of, const char *name, bool shift)
 {
-    for (size_t s = 0; s < 2 * d->names_count; s++) {
+    for (size_t s = 0; s < 2 * d->series_count; s++) {
         bn_text_printf(&p->script, "$%s%zu << EOD\n", name, s);
         for (size_t i = 0; i < of->count; i++) {
             const dot *one = &of->list[i];
-            const double aside = ((double)(s / 2) + 0.5) / (double)d->names_count - 0.5;
+            const double aside = ((double)(s / 2) + 0.5) / (double)d->series_count - 0.5;
             const bool told = res_difference_shows(one->ns) == RES_DIFFERENCE_TOLD;
             const bool bar = isfinite(one->ns.low) && isfinite(one->ns.high);
             if (one->series == s / 2 && told == (s % 2 == 0))
@@ -101,12 +139,12 @@ static void put_data(plot *p, const drawing *d, const dots *of, const char *name
 static void put_series(plot *p, const drawing *d, const char *name, double unit_ns)
 {
     bn_text_puts(&p->script, "plot 0 with lines linewidth 1 linecolor rgb '" PLOT_SOFT "'");
-    for (size_t s = 0; s < 2 * d->names_count; s++)
+    for (size_t s = 0; s < 2 * d->series_count; s++)
         bn_text_printf(&p->script,
                        ", \\\n    $%s%zu using 1:($2/%g):($3/%g):($4/%g) with yerrorbars pointtype "
                        "%d pointsize 0.9 linewidth 1.3 linecolor rgb '%s'",
-                       name, s, unit_ns, unit_ns, unit_ns, plot_series_marker(s / 2) - (int)(s % 2),
-                       plot_series_colour(s / 2));
+                       name, s, unit_ns, unit_ns, unit_ns, marker_of(d, s / 2) - (int)(s % 2),
+                       colour_of(d, s / 2));
     bn_text_putc(&p->script, '\n');
 }
 
@@ -114,13 +152,13 @@ static double legend(plot *p, const drawing *d, double y, bool draw)
 {
     plot scratch = {.width = WIDTH, .height = 100};
     double x = 16;
-    for (size_t s = 0; s < d->names_count; s++) {
-        if (x > 16 && x + 40 + plot_text_width(d->names[s], 12) > WIDTH - 16) {
+    for (size_t s = 0; s < d->series_count; s++) {
+        if (x > 16 && x + 40 + plot_text_width(d->list[s].name, 12) > WIDTH - 16) {
             x = 16;
             y += 20;
         }
-        x = plot_legend_marker(draw ? p : &scratch, plot_series_marker(s), plot_series_colour(s),
-                               d->names[s], x, y);
+        x = plot_legend_marker(draw ? p : &scratch, marker_of(d, s), colour_of(d, s),
+                               d->list[s].name, x, y);
     }
     plot_free(&scratch);
     return y + 20;
@@ -183,7 +221,7 @@ static void put_plot(plot *p, const drawing *d, const plot_rows *rows)
                    d->most_graphs > 1 ? " and against the graphs of a step" : "", subtitle);
     for (size_t i = 0; i < d->graphs.count && i < 40; i++) {
         const dot *one = &d->graphs.list[i];
-        bn_text_printf(&p->description, " %s in %.0f graph%s: %s.", d->names[one->series], one->x,
+        bn_text_printf(&p->description, " %s in %.0f graph%s: %s.", d->list[one->series].name, one->x,
                        one->x > 1 ? "s" : "", plot_difference_text(one->ns).text);
     }
 }
@@ -196,10 +234,10 @@ bn_code plot_overhead(const res_collection *all, plot *p, bn_status *st)
     if (code != BN_OK)
         return code;
     json_t *list = plot_rows_list(&rows, "executions");
-    drawing d = {.names = calloc(rows.count + 1, sizeof *d.names)};
+    drawing d = {.list = calloc(rows.count + 1, sizeof *d.list)};
     d.arguments.list = calloc(json_array_size(list) + 1, sizeof(dot));
     d.graphs.list = calloc(rows.count + 1, sizeof(dot));
-    if (!list || !d.names || !d.arguments.list || !d.graphs.list) {
+    if (!list || !d.list || !d.arguments.list || !d.graphs.list) {
         code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a plot");
     } else {
         for (size_t i = 0; i < rows.count; i++)
@@ -213,7 +251,7 @@ bn_code plot_overhead(const res_collection *all, plot *p, bn_status *st)
     }
     free(d.graphs.list);
     free(d.arguments.list);
-    free(d.names);
+    free(d.list);
     json_decref(list);
     plot_rows_free(&rows);
     return plot_finish(p, code, st);

@@ -90,6 +90,19 @@ typedef struct plot_series {
 BN_MUST_USE bn_code plot_lines(const plot_words *words, const char *across, const plot_series *list,
                                size_t count, plot *p, bn_status *st);
 
+/* A figure of several series over what was swept. */
+typedef struct plot_panel {
+    const char *name; /* with its unit: "text (kB)" */
+    const double *y;  /* [series * points]; NaN: not known */
+} plot_panel;
+/* A small picture of each of the panels of which something is known: SERIES_COUNT series at POINTS
+ * places X, ascending, of what ACROSS says. BN_NOT_FOUND where X does not change, or nothing is
+ * known. */
+BN_MUST_USE bn_code plot_panels(const plot_words *words, const char *across,
+                                const char *const *series, size_t series_count, const double *x,
+                                size_t points, const plot_panel *panels, size_t panel_count,
+                                plot *p, bn_status *st);
+
 /* A part of a whole: it stands on LEVEL, above what it is a part of. */
 typedef struct plot_frame {
     const char *name;

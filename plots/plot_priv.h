@@ -33,7 +33,10 @@ typedef struct plot_fill {
     int pattern;
 } plot_fill;
 
-/* Colour and filled marker of series NUMBER; the number of the hollow marker is one less. */
+/* Colour and filled marker of series NUMBER; the number of the hollow marker is one less. They
+ * repeat after so many. */
+#define PLOT_COLOURS 7
+#define PLOT_MARKERS 5
 const char *plot_series_colour(size_t number);
 int plot_series_marker(size_t number);
 
@@ -145,7 +148,10 @@ extern const char plot_report_script[];
 /* NUMBER counts the pictures of the page. */
 BN_MUST_USE bn_code plot_report_summary(const plot_report *report, const plot_rows *rows,
                                         size_t *number, bn_text *out, bn_status *st);
-void plot_report_tables(const plot_rows *rows, bn_text *out);
+/* FOUND: with the sentences of what was found, which else the summary has. */
+void plot_report_tables(const plot_rows *rows, bool found, bn_text *out);
+/* What was found against lazy; nothing where there is nothing to say. */
+void plot_report_found(const plot_rows *rows, bn_text *out);
 BN_MUST_USE bn_code plot_report_pictures(const plot_report *report, size_t *number, bn_text *out,
                                          bn_status *st);
 void plot_report_provenance(const plot_report *report, bn_text *out);

@@ -90,27 +90,28 @@ static bn_code put_steps(const res_collection *block, size_t *number, bn_text *o
     return code;
 }
 
-/* Beside eager steps, which are much longer, the others cannot be read: there are pictures with and
- * without. */
+/* Beside eager steps, which are much longer, the parts of others cannot be read: there are ledgers
+ * with and without. */
 static bn_code put_block(const res_collection *block, size_t *number, bn_text *out, bn_status *st)
 {
+    /* EAGER_TOO: where PLAIN is without some. */
+    enum of { ALL, PLAIN, EAGER_TOO };
     static const struct {
         maker make;
-        bool eager;
+        enum of of;
         const char *caption;
     } pictures[] = {
-        {plot_speedup, false, "Speedup over lazy; whiskers are 95 % intervals over processes."},
-        {plot_speedup, true, "The same with eager."},
-        {plot_ledger, false, "Mean step by part, each model on a scale of its own."},
-        {plot_ledger, true, "The same with eager."},
-        {plot_overhead, false, "Overhead of an execution."},
+        {plot_speedup, ALL, "Speedup over lazy; whiskers are 95 % intervals over processes."},
+        {plot_ledger, PLAIN, "Mean step by part, each model on a scale of its own."},
+        {plot_ledger, EAGER_TOO, "The same with eager."},
+        {plot_overhead, PLAIN, "Overhead of an execution."},
     };
     res_collection plain = choose(block, not_eager, NULL);
     bn_code code = plain.records ? BN_OK : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a report");
     for (size_t i = 0; i < sizeof pictures / sizeof *pictures && code == BN_OK; i++) {
-        if (pictures[i].eager && plain.count == block->count)
+        if (pictures[i].of == EAGER_TOO && plain.count == block->count)
             continue;
-        code = put_picture(pictures[i].eager ? block : &plain, pictures[i].make,
+        code = put_picture(pictures[i].of == PLAIN ? &plain : block, pictures[i].make,
                            pictures[i].caption, number, out, st);
     }
     if (code == BN_OK)
@@ -245,7 +246,7 @@ bn_code plot_report_html(const plot_report *report, bn_text *out, bn_status *st)
             bn_text_puts(out, report->details);
             bn_text_puts(out, "</div>\n</section>\n");
         }
-        plot_report_tables(&rows, out);
+        plot_report_tables(&rows, report->comparison_count > 0, out);
         put_estimates(report, out);
         code = plot_report_pictures(report, &number, out, st);
     }

@@ -2,8 +2,8 @@
  * report_assets.c - style and script of the page, which contains them.
  *
  * Colours are variables, for light and dark; pictures use the same. The contrast of text to its
- * ground is at least 4.5. The script sorts tables and remembers the theme; the page can be read
- * without it.
+ * ground is at least 4.5. The script sorts tables, remembers the theme and says which tables and
+ * pictures are wider than the window; the page can be read without it.
  */
 #include "plots/plot_priv.h"
 
@@ -23,7 +23,7 @@ const char plot_report_colours[] =
 const char plot_report_style[] =
     "*{box-sizing:border-box}\n"
     "body{margin:0;background:var(--paper);color:var(--ink);font:16px/1.5 system-ui,sans-serif}\n"
-    "main,header,nav,footer{max-width:1240px;margin:0 auto;padding:0 20px}\n"
+    "main,header,nav,footer{max-width:1560px;margin:0 auto;padding:0 20px}\n"
     "header{padding-top:24px;display:flex;gap:16px;justify-content:space-between;"
     "align-items:flex-start}\n"
     "h1{font-size:1.7rem;line-height:1.2;margin:0 0 6px}\n"
@@ -51,6 +51,10 @@ const char plot_report_style[] =
     ".badge{display:inline-block;background:#f0e442;color:#000;border:1px solid #000;"
     "border-radius:4px;padding:0 8px;font-size:.8rem;font-weight:700}\n"
     ".scroll,.picture{overflow-x:auto;max-width:100%}.scroll{margin-bottom:22px}\n"
+    ".wider::before{content:'Scroll sideways: this goes on to the right \\2192';display:block;"
+    "position:sticky;left:0;width:max-content;max-width:calc(100vw - 34px);padding:2px 8px;"
+    "margin-bottom:4px;font-size:.8rem;color:var(--ink);background:var(--shade);"
+    "border-radius:4px}\n"
     "table{border-collapse:collapse;font-size:.875rem;font-variant-numeric:tabular-nums;"
     "width:100%}\n"
     "caption{text-align:left;padding:0 0 8px}\n"
@@ -67,7 +71,7 @@ const char plot_report_style[] =
     "tbody tr:hover{background:var(--card)}\n"
     "figure{margin:0 0 28px}\n"
     ".picture{border:1px solid var(--line);border-radius:6px;background:var(--paper)}\n"
-    ".picture svg{display:block;width:100%;height:auto}\n"
+    ".picture svg{display:block;width:100%;max-width:1240px;height:auto}\n"
     "figcaption{margin-top:6px}\n"
     "details{margin:0 0 14px}summary{cursor:pointer;font-weight:600;padding:4px 0}\n"
     "dl{display:grid;grid-template-columns:minmax(110px,max-content) 1fr;gap:4px 16px;"
@@ -79,7 +83,7 @@ const char plot_report_style[] =
     ".counts{grid-template-columns:1fr 1fr}}\n"
     "@media print{:root,:root[data-theme=dark]{--paper:#fff;--card:#fff;--ink:#000;--soft:#333;"
     "--grid:#bbb;--shade:#eee;--quiet:#ddd;--line:#999;color-scheme:light}"
-    "#theme,nav{display:none}figure,tr{break-inside:avoid}h2,h3{break-after:avoid}"
+    "#theme,nav,.wider::before{display:none}figure,tr{break-inside:avoid}h2,h3{break-after:avoid}"
     "body{font-size:11pt}table{font-size:7.5pt}th,td{padding:2px "
     "4px}.scroll,.picture{overflow:visible}.picture svg{min-width:0!important}}\n";
 
@@ -93,6 +97,7 @@ const char plot_report_script[] =
     "try{var kept=localStorage.getItem('bench-theme');\n"
     "if(kept)root.setAttribute('data-theme',kept);}catch(e){}\n"
     "button.hidden=false;show();\n"
+    "window.matchMedia('(prefers-color-scheme: dark)').addEventListener('change',show);\n"
     "button.addEventListener('click',function(){var t=dark()?'light':'dark';\n"
     "root.setAttribute('data-theme',t);show();\n"
     "try{localStorage.setItem('bench-theme',t);}catch(e){}});\n"
@@ -112,4 +117,8 @@ const char plot_report_script[] =
     "th.setAttribute('aria-sort',down?'descending':'ascending');}\n"
     "Array.prototype.forEach.call(document.querySelectorAll('table.sortable thead th'),\n"
     "function(th){th.addEventListener('click',function(){sort(th);});});\n"
+    "function hint(){Array.prototype.forEach.call(document.querySelectorAll('.scroll,.picture'),\n"
+    "function(e){e.classList.toggle('wider',e.scrollWidth>e.clientWidth+1);});}\n"
+    "hint();window.addEventListener('resize',hint);\n"
+    "document.addEventListener('toggle',hint,true);\n"
     "})();\n";

@@ -1,5 +1,6 @@
 /* report_summary.c - what is read first: what got slower, what got faster, what failed, what could
- * not be decided. Without comparisons: what failed, and the newest results. */
+ * not be decided. Without comparisons: what was found against lazy, what failed, and the newest
+ * results. */
 #include "plots/plot_priv.h"
 
 #include <math.h>
@@ -299,7 +300,7 @@ static void put_headline(const plot_report *report, bn_text *out)
     bn_text_puts(out, "</h3>\n");
 }
 
-/* Puts what was compared, and remarks. */
+/* Puts what was compared. */
 static void put_sides(const plot_report *report, bn_text *out)
 {
     if (report->comparison_count > 0 && (report->side_a || report->side_b)) {
@@ -309,6 +310,10 @@ static void put_sides(const plot_report *report, bn_text *out)
         plot_html_text(out, report->side_b ? report->side_b : "");
         bn_text_puts(out, "</dd></dl>\n");
     }
+}
+
+static void put_remarks(const plot_report *report, bn_text *out)
+{
     for (const char *line = report->remarks; line && *line;) {
         const size_t length = strcspn(line, "\n");
         char text[1024];
@@ -326,6 +331,9 @@ bn_code plot_report_summary(const plot_report *report, const plot_rows *rows, si
     bn_code code = BN_OK;
     bn_text_puts(out, "<section aria-labelledby=\"summary\">\n<h2 id=\"summary\">Summary</h2>\n");
     put_headline(report, out);
+    if (report->comparison_count == 0)
+        plot_report_found(rows, out);
+    put_remarks(report, out);
     put_counts(report, rows, out);
     put_sides(report, out);
     if (report->comparison_count == 0 && !report->headline)

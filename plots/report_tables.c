@@ -73,9 +73,10 @@ static const char *verdict(const plot_row *row)
 static void ratio_cells(double ratio, double low, double high, bn_text *out)
 {
     char text[64];
-    snprintf(text, sizeof text, "%.2fx", ratio);
+    snprintf(text, sizeof text, "%.*fx", ratio < 0.0995 ? 3 : 2, ratio);
     plot_cell_number(out, ratio, text);
-    snprintf(text, sizeof text, "%.2f to %.2f", low, high);
+    snprintf(text, sizeof text, "%.*f to %.*f", high < 0.0995 ? 3 : 2, low, high < 0.0995 ? 3 : 2,
+             high);
     plot_cell_number(out, low, text);
 }
 
@@ -150,7 +151,16 @@ static void put_sentences(const json_t *list, bn_text *out)
     }
 }
 
-static void put_speedups(const plot_rows *rows, bn_text *out)
+void plot_report_found(const plot_rows *rows, bn_text *out)
+{
+    const json_t *findings = json_object_get(rows->table, "findings");
+    if (json_array_size(findings) == 0)
+        return;
+    bn_text_puts(out, "<h3>What was found</h3>\n");
+    put_sentences(findings, out);
+}
+
+static void put_speedups(const plot_rows *rows, bool found, bn_text *out)
 {
     const json_t *busy = json_object_get(json_object_get(rows->table, "witness"), "sentence");
     bn_text_puts(out, "<h3>Speedup over lazy</h3>\n");
@@ -173,8 +183,8 @@ static void put_speedups(const plot_rows *rows, bn_text *out)
     put_sentences(json_object_get(rows->table, "notes"), out);
     if (json_array_size(rows->means) > 0)
         put_means(rows, out);
-    bn_text_puts(out, "<h3>What was found</h3>\n");
-    put_sentences(json_object_get(rows->table, "findings"), out);
+    if (found)
+        plot_report_found(rows, out);
 }
 
 /* ---- ledger --------------------------------------------------------------------------- */
@@ -290,7 +300,7 @@ static void put_executions(const plot_rows *rows, bn_text *out)
     plot_table_end(out);
 }
 
-void plot_report_tables(const plot_rows *rows, bn_text *out)
+void plot_report_tables(const plot_rows *rows, bool found, bn_text *out)
 {
     bn_text_puts(out, "<section aria-labelledby=\"tables\">\n<h2 id=\"tables\">Tables</h2>\n"
                       "<p class=\"soft\">A click on a column's name sorts by it.");
@@ -300,7 +310,7 @@ void plot_report_tables(const plot_rows *rows, bn_text *out)
         bn_text_puts(out, ".");
     }
     bn_text_printf(out, "</p>\n<p class=\"soft\">%s</p>\n", res_times_note);
-    put_speedups(rows, out);
+    put_speedups(rows, found, out);
     put_ledgers(rows, out);
     put_executions(rows, out);
     bn_text_puts(out, "</section>\n");

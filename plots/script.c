@@ -35,7 +35,8 @@ const char *plot_series_colour(size_t number)
 {
     static const char *const colours[] = {PLOT_BLUE, PLOT_VERMILION, PLOT_GREEN, PLOT_PURPLE,
                                           PLOT_INK,  PLOT_ORANGE,    PLOT_SKY};
-    return colours[number % (sizeof colours / sizeof *colours)];
+    _Static_assert(sizeof colours / sizeof *colours == PLOT_COLOURS, "a header says how many");
+    return colours[number % PLOT_COLOURS];
 }
 
 /* These are filled markers; the number of each hollow one is one less. Five shapes and seven
@@ -43,7 +44,8 @@ const char *plot_series_colour(size_t number)
 int plot_series_marker(size_t number)
 {
     static const int markers[] = {7, 5, 9, 13, 11};
-    return markers[number % (sizeof markers / sizeof *markers)];
+    _Static_assert(sizeof markers / sizeof *markers == PLOT_MARKERS, "a header says how many");
+    return markers[number % PLOT_MARKERS];
 }
 
 /* ---- text ------------------------------------------------------------------------- */
@@ -210,44 +212,57 @@ double plot_legend_line(plot *p, bool dash, const char *colour, const char *text
 
 /* ---- the frame ------------------------------------------------------------------------- */
 
-/* Puts SUBTITLE in lines of at most WIDTH pixels, from Y, or without DRAW only measures it. Returns
- * the y after the lines. */
-static double subtitle_lines(plot *p, const char *subtitle, double width, double y, bool draw)
+/* How lines of the head look. */
+typedef struct head_lines {
+    const char *style;
+    double size, step; /* of letters, and from line to line, in pixels */
+} head_lines;
+/* Bold letters are wider. */
+static const head_lines titles = {"title", TITLE_SIZE * 1.08, 22}, subtitles = {"soft", TEXT_SIZE, 18};
+
+/* Puts TEXT in lines of at most WIDTH pixels, from Y, or without DRAW only measures it. Returns the
+ * y after the lines. */
+static double put_lines(plot *p, const head_lines *look, const char *text, double width, double y,
+                        bool draw)
 {
     bn_text line = {0};
-    while (*subtitle) {
-        size_t word = strcspn(subtitle, " ");
+    while (*text) {
+        size_t word = strcspn(text, " ");
         bn_text longer = {0};
         bn_text_printf(&longer, "%s%s%.*s", line.length ? line.data : "", line.length ? " " : "",
-                       (int)word, subtitle);
+                       (int)word, text);
         const bool full =
-            line.length && longer.data && plot_text_width(longer.data, TEXT_SIZE) > width;
+            line.length && longer.data && plot_text_width(longer.data, look->size) > width;
         if (full) {
             if (draw)
-                plot_text_at(p, line.data, MARGIN, y, "left", "soft");
-            y += 18;
+                plot_text_at(p, line.data, MARGIN, y, "left", look->style);
+            y += look->step;
             bn_text_clear(&line);
-            bn_text_append(&line, subtitle, word);
+            bn_text_append(&line, text, word);
         } else {
             bn_text_clear(&line);
             bn_text_puts(&line, longer.data ? longer.data : "");
         }
         p->script.failed = p->script.failed || longer.failed;
         bn_text_free(&longer);
-        subtitle += word;
-        subtitle += *subtitle == ' ';
+        text += word;
+        text += *text == ' ';
     }
     if (line.length && draw)
-        plot_text_at(p, line.data, MARGIN, y, "left", "soft");
-    y += line.length ? 18 : 0;
+        plot_text_at(p, line.data, MARGIN, y, "left", look->style);
+    y += line.length ? look->step : 0;
     bn_text_free(&line);
     return y;
 }
 
+static double badge_width(const char *text)
+{
+    return plot_text_width(text, TEXT_SIZE) * 1.15 + 18;
+}
+
 static void badge(plot *p, const char *text)
 {
-    const double width = plot_text_width(text, TEXT_SIZE) * 1.15 + 18;
-    const double at[] = {p->width - MARGIN - width, 33, p->width - MARGIN, 11};
+    const double at[] = {p->width - MARGIN - badge_width(text), 33, p->width - MARGIN, 11};
     box(p, at,
         "fillcolor rgb '" PLOT_YELLOW "' fillstyle solid 1 border linecolor rgb '" PLOT_BLACK
         "' linewidth 1.5");
@@ -262,16 +277,21 @@ static void badge(plot *p, const char *text)
 
 double plot_begin(plot *p, const plot_words *words, int width, int height)
 {
+    const char *title = words->title ? words->title : "";
     const char *subtitle = words->subtitle ? words->subtitle : "";
+    const double whole = width - 2.0 * MARGIN;
+    /* A title never runs under the badge. */
+    const double beside = whole - (words->badge ? badge_width(words->badge) + MARGIN : 0);
     *p = (plot){.width = width};
-    double taken = subtitle_lines(p, subtitle, width - 2.0 * MARGIN, 48, false);
+    const double below = fmax(put_lines(p, &titles, title, beside, 22, false), 44) + 4;
+    const double taken = put_lines(p, &subtitles, subtitle, whole, below, false);
     p->height = height + (int)taken;
     bn_text_puts(&p->script, "set encoding utf8\nset border 3 linecolor rgb '" PLOT_INK
                              "'\nset tics nomirror out scale 0.6 textcolor rgb '" PLOT_INK
                              "' font 'sans-serif,12'\nset key off\n"
                              "set grid linetype 1 linecolor rgb '" PLOT_GRID "' linewidth 0.7\n");
-    plot_text_at(p, words->title ? words->title : "", MARGIN, 22, "left", "title");
-    subtitle_lines(p, subtitle, width - 2.0 * MARGIN, 48, true);
+    put_lines(p, &titles, title, beside, 22, true);
+    put_lines(p, &subtitles, subtitle, whole, below, true);
     if (words->badge)
         badge(p, words->badge);
     return taken;

@@ -1,7 +1,9 @@
 /*
  * speedup.c - bars from 1: how much shorter a step is than the lazy step of the same
  * model and setup, with 95 % intervals over processes. The scale is logarithmic, so that twice as
- * fast and twice as slow are equally long.
+ * fast and twice as slow are equally long. Eager steps are so much longer that beside their bars
+ * the others could not be read: where there are others the scale is theirs, and a bar that leaves
+ * it ends in an arrow. Its figure stands at the right, as all others do.
  */
 #include "plots/plot_priv.h"
 
@@ -32,6 +34,7 @@ typedef struct bar {
     const char *label, *way; /* LABEL: of the cell; empty but in its first line */
     char mean_label[96], mean_way[96];
     int kind;
+    bool eager; /* its own figure, or the mean of such */
     double y, speedup, low, high;
     bool untold;        /* there is an interval, and the table claims no difference */
     const char *failed; /* class, else NULL */
@@ -40,8 +43,9 @@ typedef struct bar {
 typedef struct drawing {
     bar *bars;
     size_t count;
-    double least, most, labels, ways;
-    bool headed; /* labels stand above their rows, since they are long */
+    double least, most, labels, ways; /* LEAST and MOST: the ends of the scale */
+    bool headed;                      /* labels stand above their rows, since they are long */
+    bool beyond;                      /* some bar leaves the scale */
 } drawing;
 
 static int kind_of(const res_experiment *e)
@@ -53,17 +57,48 @@ static int kind_of(const res_experiment *e)
     return OTHER;
 }
 
-static void measure(drawing *d, const bar *b)
+static bool has_ratio(const bar *b)
 {
-    const double values[] = {b->speedup, b->low, b->high};
-    for (size_t i = 0; i < 3; i++) {
-        if (!(values[i] > 0) || !isfinite(values[i]))
-            continue;
-        d->least = fmin(d->least, values[i]);
-        d->most = fmax(d->most, values[i]);
+    return !b->failed && b->speedup > 0 && isfinite(b->speedup);
+}
+
+static bool any_ratio(const drawing *d)
+{
+    for (size_t i = 0; i < d->count; i++)
+        if (has_ratio(&d->bars[i]))
+            return true;
+    return false;
+}
+
+static bool leaves(const drawing *d, const bar *b)
+{
+    return has_ratio(b) && (b->speedup < d->least || b->speedup > d->most);
+}
+
+static void measure(drawing *d)
+{
+    bool others = false;
+    for (size_t i = 0; i < d->count; i++) {
+        const bar *b = &d->bars[i];
+        others = others || (has_ratio(b) && !b->eager);
+        d->labels = fmax(d->labels, plot_text_width(b->label, 12) * 1.08);
+        d->ways = fmax(d->ways, plot_text_width(b->way, 12));
     }
-    d->labels = fmax(d->labels, plot_text_width(b->label, 12) * 1.08);
-    d->ways = fmax(d->ways, plot_text_width(b->way, 12));
+    d->least = d->most = 1;
+    for (size_t i = 0; i < d->count; i++) {
+        const bar *b = &d->bars[i];
+        const double values[] = {b->speedup, b->low, b->high};
+        for (size_t v = 0; v < 3 && has_ratio(b) && !(others && b->eager); v++) {
+            if (!(values[v] > 0) || !isfinite(values[v]))
+                continue;
+            d->least = fmin(d->least, values[v]);
+            d->most = fmax(d->most, values[v]);
+        }
+    }
+    d->least /= 1.06;
+    d->most *= 1.06;
+    for (size_t i = 0; i < d->count; i++)
+        d->beyond = d->beyond || leaves(d, &d->bars[i]);
 }
 
 /* Takes rows with a ratio, and failures; the base of a cell is neither. */
@@ -85,11 +120,11 @@ static void take_rows(drawing *d, const plot_rows *rows)
         b->label = row->cell != cell ? row->label : "";
         b->way = row->way;
         b->kind = kind_of(&row->record->experiment);
+        b->eager = b->kind == EAGER;
         y += row->cell != cell ? (d->count ? GAP : 0) + (d->headed ? ROW : 0) : 0;
         b->y = y + ROW / 2.0;
         y += ROW;
         cell = row->cell;
-        measure(d, b);
         d->count++;
     }
 }
@@ -104,12 +139,14 @@ static void take_means(drawing *d, const plot_rows *rows)
         bar *b = &d->bars[d->count];
         const json_t *value = json_object_get(mean, "speedup");
         const json_int_t graphs = json_integer_value(json_object_get(mean, "graphs"));
+        const char *mode = json_string_value(json_object_get(mean, "mode"));
         if (!json_is_number(value))
             continue;
         b->speedup = json_number_value(value);
         b->low = plot_real(mean, "speedup_low");
         b->high = plot_real(mean, "speedup_high");
         b->kind = MEAN;
+        b->eager = mode && strcmp(mode, "eager") == 0;
         snprintf(b->mean_label, sizeof b->mean_label, "%s",
                  d->count == before ? "geometric means" : "");
         char graphs_text[24] = "";
@@ -125,7 +162,6 @@ static void take_means(drawing *d, const plot_rows *rows)
         b->way = b->mean_way;
         b->y = y + ROW / 2.0;
         y += ROW;
-        measure(d, b);
         d->count++;
     }
 }
@@ -165,16 +201,17 @@ static void put_data(plot *p, const drawing *d, bool present[KINDS])
             if (!present[kind])
                 bn_text_printf(&p->script, "$bars%d << EOD\n", kind);
             present[kind] = true;
-            bn_text_printf(&p->script, "%.6g %.1f %.6g %.6g %.1f %.1f\n", b->speedup, b->y,
-                           fmin(1, b->speedup), fmax(1, b->speedup), b->y - ROW * 0.36,
-                           b->y + ROW * 0.36);
+            const double end = fmin(fmax(b->speedup, d->least), d->most);
+            bn_text_printf(&p->script, "%.6g %.1f %.6g %.6g %.1f %.1f\n", end, b->y, fmin(1, end),
+                           fmax(1, end), b->y - ROW * 0.36, b->y + ROW * 0.36);
         }
         if (present[kind])
             plot_data_end(p);
     }
     bn_text_puts(&p->script, "$intervals << EOD\n");
     for (size_t i = 0; i < d->count; i++)
-        if (isfinite(d->bars[i].low) && isfinite(d->bars[i].high) && !d->bars[i].failed)
+        if (isfinite(d->bars[i].low) && isfinite(d->bars[i].high) && has_ratio(&d->bars[i]) &&
+            !leaves(d, &d->bars[i]))
             bn_text_printf(&p->script, "%.6g %.1f %.6g %.6g\n", d->bars[i].speedup, d->bars[i].y,
                            d->bars[i].low, d->bars[i].high);
     bn_text_puts(&p->script, "NaN NaN NaN NaN\n");
@@ -207,15 +244,33 @@ static void put_labels(plot *p, const drawing *d, double left, double top)
     }
 }
 
+/* Marks the ends of bars that leave the scale, dark on a light line, which shows on any bar. */
+static void put_arrows(plot *p, const drawing *d)
+{
+    const double inside = pow(d->most / d->least, 0.03);
+    for (size_t i = 0; i < d->count; i++) {
+        const bar *b = &d->bars[i];
+        if (!leaves(d, b))
+            continue;
+        const bool left = b->speedup < d->least;
+        const double end = left ? d->least : d->most, from = left ? end * inside : end / inside;
+        for (int on = 0; on < 2; on++)
+            bn_text_printf(&p->script,
+                           "set arrow from %.6g,%.1f to %.6g,%.1f head filled size screen "
+                           "0.007,25 front linewidth %s linecolor rgb '%s'\n",
+                           from, b->y, end, b->y, on ? "1.6" : "5", on ? PLOT_INK : PLOT_PAPER);
+    }
+}
+
 static void put_commands(plot *p, const drawing *d, const bool present[KINDS], double body,
                          double pixels)
 {
-    const double least = fmin(d->least, 1) / 1.06, most = fmax(d->most, 1) * 1.06;
     bn_text_printf(&p->script,
                    "set logscale x\nset xrange [%.6g:%.6g]\nset yrange [%.1f:0]\nunset ytics\n"
                    "unset mxtics\nset border 1\nset grid xtics\n",
-                   least, most, body);
-    put_tics(p, least, most, pixels);
+                   d->least, d->most, body);
+    put_tics(p, d->least, d->most, pixels);
+    put_arrows(p, d);
     bn_text_printf(
         &p->script,
         "set xlabel 'lazy step time over this step time; right of 1: faster than lazy' "
@@ -241,7 +296,11 @@ static void put_commands(plot *p, const drawing *d, const bool present[KINDS], d
 
 static void put_plot(plot *p, const drawing *d, const plot_rows *rows)
 {
-    const plot_words words = {"Speedup over lazy tracing, by model and mode", rows->common,
+    char subtitle[1400];
+    snprintf(subtitle, sizeof subtitle, "%.1100s%s%s", rows->common,
+             rows->common[0] && d->beyond ? ". " : "",
+             d->beyond ? "An arrow: the bar goes on beyond the scale." : "");
+    const plot_words words = {"Speedup over lazy tracing, by model and mode", subtitle,
                               rows->badge};
     const double body = d->bars[d->count - 1].y + ROW / 2.0 + 2;
     const double head = plot_begin(p, &words, WIDTH, (int)body + FOOT + 44);
@@ -270,19 +329,17 @@ bn_code plot_speedup(const res_collection *all, plot *p, bn_status *st)
     *p = (plot){0};
     if (code != BN_OK)
         return code;
-    drawing d = {.bars = calloc(rows.count + json_array_size(rows.means) + 1, sizeof *d.bars),
-                 .least = 1,
-                 .most = 1};
+    drawing d = {.bars = calloc(rows.count + json_array_size(rows.means) + 1, sizeof *d.bars)};
     if (!d.bars) {
         code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a plot");
     } else {
         d.headed = plot_labels_width(&rows) > PLOT_LABEL_COLUMN;
         take_rows(&d, &rows);
-        if (d.most > d.least)
+        if (any_ratio(&d)) {
             take_means(&d, &rows);
-        if (d.most > d.least)
+            measure(&d);
             put_plot(p, &d, &rows);
-        else
+        } else
             code =
                 bn_fail(st, BN_NOT_FOUND,
                         "speedup: no model here has both a lazy and another mode that succeeded");

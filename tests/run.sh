@@ -34,6 +34,7 @@ export CMOCKA_MESSAGE_OUTPUT=TAP
 export LC_ALL=C
 
 passed=0 failed=0 skipped=0
+SECONDS=0
 temporary=
 trap 'rm -rf "$temporary"' EXIT
 trap 'exit 130' INT TERM HUP
@@ -104,5 +105,6 @@ for test in "$@"; do
 done
 
 [ $# -gt 0 ] || echo "there is no test to run"
+printf '%d test%s in %d min %d s\n' $# "$([ $# -eq 1 ] || echo s)" $((SECONDS / 60)) $((SECONDS % 60))
 printf '%d passed, %d failed, %d skipped\n' $passed $failed $skipped
 [ $failed -eq 0 ] && [ $passed -gt 0 ]

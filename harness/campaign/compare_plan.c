@@ -187,7 +187,7 @@ bool compare_by_looks(const compare_options *o)
 static size_t first_stage(const compare_options *o, size_t count)
 {
     if (compare_by_looks(o))
-        return res_next_look(0);
+        return res_next_look(RES_LOOKS_USUAL, 0);
     if (o->pairs > 0)
         return (size_t)o->pairs;
     /* As if each cell were judged by all its measures. One more than flips of signs need: with the
@@ -217,7 +217,7 @@ static bn_code make_rows(compare_plan *p, bn_status *st)
         r->experiment = i < p->experiments ? i : control * p->experiments / controls;
         r->wanted = first_stage(o, count);
         job_experiment_resolve(&p->list[0][r->experiment], &versus->cells[i].experiment);
-        const size_t stage = compare_by_looks(o) ? RES_LAST_LOOK : r->wanted;
+        const size_t stage = compare_by_looks(o) ? RES_MOST_PAIRS : r->wanted;
         res_order(p->order_seed + i, stage, compare_by_looks(o), r->b_first);
         /* The second stage, if there is one, has a seed of its own. */
         res_order(p->order_seed + count + i, RES_MOST_PAIRS - stage, false, r->b_first + stage);

@@ -7,7 +7,9 @@
  *
  * The session ends in one of three ways. By looks, which is the usual one, the family is judged
  * after 4, 5, 6, 8, 10 and 12 pairs, and a cell that is decided gets no more pairs; what is claimed
- * allows for that (stats/compare_looks.c). A fixed number of pairs is judged once, at the end. With
+ * allows for that (stats/compare_looks.c). Cells of short steps get up to 32 pairs, all but the
+ * first of an eighth of the time: how long the steps of the first pair take decides that, and never
+ * how they vary. A fixed number of pairs is judged once, at the end. With
  * a precision, the spread of a first stage says how many pairs are run (res_pairs_wanted), and no
  * verdict does. The clock or the user may end any of them earlier.
  */
@@ -90,6 +92,8 @@ static bn_code run_pair(session *s, size_t cell, bn_status *st)
     for (int side = 0; side < 2; side++) {
         pair.side[side] = s->plan.list[c->control ? 0 : side][s->plan.rows[cell].experiment];
         pair.side[side].store = s->plan.folder[c->control][side];
+        if (c->pairs > 0 && res_compared_looks(&s->compare->versus, c) == RES_LOOKS_SHORT)
+            pair.side[side].min_time /= JOB_SHORT_SHARE;
         /* A framework's loop takes no turns. */
         pair.turns = pair.turns && !job_is_framework(&pair.side[side].what);
         pair.build[side] = s->build[c->control ? 0 : side];
@@ -196,7 +200,8 @@ static bn_code ask_for_more(session *s, bn_status *st)
 }
 
 /* Judges all that was measured so far. Cells that are not decided are wanted up to the next look;
- * controls are as long as any of the others is, so that they share all that disturbs it. */
+ * controls are as long as any of the others is, so that they share all that disturbs it, and up to
+ * their own last look. */
 static bn_code look(session *s, bool *more, bn_status *st)
 {
     res_versus *versus = &s->compare->versus;
@@ -206,12 +211,14 @@ static bn_code look(session *s, bool *more, bn_status *st)
         const res_compared *cell = &versus->cells[i];
         if (cell->control || cell->failed || res_compared_decided(versus, cell))
             continue;
-        s->plan.rows[i].wanted = res_next_look(cell->pairs);
+        s->plan.rows[i].wanted = res_next_look(res_compared_looks(versus, cell), cell->pairs);
         next = s->plan.rows[i].wanted > next ? s->plan.rows[i].wanted : next;
     }
-    for (size_t i = 0; i < versus->count; i++)
+    for (size_t i = 0; i < versus->count; i++) {
+        const size_t last = res_compared_looks(versus, &versus->cells[i]);
         if (versus->cells[i].control && next > 0)
-            s->plan.rows[i].wanted = next;
+            s->plan.rows[i].wanted = next < last ? next : last;
+    }
     *more = next > 0;
     return code;
 }
@@ -266,7 +273,7 @@ static void note_looks(res_versus *versus)
     bn_text line = {0};
     for (int decided = 1; decided >= 0; decided--) {
         bool said = false;
-        for (size_t pairs = 0; pairs <= RES_LAST_LOOK; pairs++) {
+        for (size_t pairs = 0; pairs <= RES_MOST_PAIRS; pairs++) {
             const size_t count = ended_after(versus, pairs, decided);
             if (count == 0)
                 continue;
@@ -346,7 +353,8 @@ bn_code compare_measure(compare_run *compare, bn_status *st)
             /* Thirty years are as good as no limit; more nanoseconds would overflow. */
             s->deadline_ns = s->begun_ns + (uint64_t)(fmin(compare->options->budget, 1e9) * 1e9);
         job_supervise_begin();
-        compare->versus.options.looks = compare_by_looks(compare->options);
+        compare->versus.options.looks =
+            compare_by_looks(compare->options) ? RES_LOOKS_SHORT : RES_LOOKS_NONE;
         code = run(s, st);
         cli_line_clear();
         /* The verdicts, which the notes tell, are on all that was measured. */

@@ -199,7 +199,7 @@ static bn_code make(nightly *n, suite_spec *suite, const res_night_of *tonight, 
         const size_t repetitions = (size_t)item->repetitions;
         side->asked++;
         side->reached = repetitions < side->reached ? repetitions : side->reached;
-        side->looks = side->reached < RES_LAST_LOOK;
+        side->looks = side->reached < RES_LOOKS_USUAL;
         if (n->side_count > before) {
             code = look_before(n, side, tonight, item->sha256, st);
             if (code == BN_OK)
@@ -331,7 +331,7 @@ void night_sides_announce(const nightly *n)
             res_least_pairs(res_compare_defaults().level, family), side->reached);
         if (side->looks)
             bn_text_printf(&line, ", and what looks slower after them gets up to %d",
-                           RES_LAST_LOOK);
+                           RES_LOOKS_USUAL);
         if (!line.failed)
             cli_say("bench: %s", line.data);
         bn_text_free(&line);

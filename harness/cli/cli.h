@@ -50,17 +50,23 @@ void cli_out(const char *format, ...) BN_PRINTF(1, 2);
 void cli_text(bn_text *text);
 /* To standard output: a line; its end is added, and there is no other. */
 void cli_tell(const char *format, ...) BN_PRINTF(1, 2);
-/* The same two to standard error. */
+/* The same two to standard error. On a terminal a line that is wider than it goes on in further
+ * lines, so that words stay whole. */
 void cli_err(const char *format, ...) BN_PRINTF(1, 2);
 void cli_say(const char *format, ...) BN_PRINTF(1, 2);
 /* A line to standard error that tells how a run goes: --quiet leaves it out. */
 void cli_note(const char *format, ...) BN_PRINTF(1, 2);
+/* The same with a command in it: on terminals, too, it stays one line, which can be copied. */
+void cli_note_command(const char *format, ...) BN_PRINTF(1, 2);
 /* The same for a job that has ended, "JOB: WORDREST"; on a terminal WORD is green, or red where it
  * is not GOOD. */
 void cli_note_end(const char *job, bool good, const char *word, const char *rest);
 /* PAGE to standard output, as cli_out; on a terminal where cli_is_long says so, through the pager.
  * That is BENCH_PAGER, else PAGER, else less; empty or cat: none. (pager.c) */
 void cli_show(const char *page);
+/* The same with a page of help: on a terminal that is narrower than it, paragraphs and the texts of
+ * options keep to its width. */
+void cli_show_help(const char *page);
 /* Whether standard output is a terminal with a pager, and PAGE longer than its screen. */
 bool cli_is_long(const char *page);
 /* VALUE to standard output, in ASCII. */

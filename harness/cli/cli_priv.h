@@ -23,6 +23,8 @@ void cli_put_error(const char *text);
 /* Whether STREAM is a terminal that takes colours, and the user does too: NO_COLOR is unset or
  * empty (no-color.org). (line.c) */
 bool cli_colours(FILE *stream);
+/* Columns of the terminal that STREAM is; 0: it is none, or says none. (line.c) */
+size_t cli_columns(FILE *stream);
 /* Whether --quiet was given. (line.c) */
 bool cli_quiet(void);
 

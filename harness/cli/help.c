@@ -1,12 +1,13 @@
 /*
  * help.c - options as help text, as a page of the manual, and as JSON for records.
  */
-#include "harness/cli/cli.h"
+#include "harness/cli/cli_priv.h"
 
 #include <string.h>
 
 #define HELP_COLUMN 26
 #define HELP_WIDTH  96
+#define HELP_LEAST  50 /* on terminals of fewer columns the texts of options have no room */
 
 /* TEXT from column HELP_COLUMN, wrapped. */
 static void wrap(bn_text *out, const char *text)
@@ -49,6 +50,96 @@ void cli_help(const cli_table *table, uint32_t command, bn_text *out)
             bn_text_printf(out, " [%s]", row->fallback);
         bn_text_putc(out, '\n');
     }
+}
+
+/* ---- on a narrow terminal -------------------------------------------------------------------- */
+
+/* A paragraph of a page: its words, and where its further lines begin. */
+typedef struct paragraph {
+    bn_text words;
+    size_t hang;
+} paragraph;
+
+static size_t indent_of(const char *line)
+{
+    return strspn(line, " ");
+}
+
+/* Whether P has text in the column of what options do; longer names have it in the next line. */
+static bool has_text(const paragraph *p)
+{
+    return p->hang == HELP_COLUMN && p->words.length > HELP_COLUMN &&
+           strncmp(p->words.data + HELP_COLUMN - 2, "  ", 2) == 0;
+}
+
+/* Whether LINE of LENGTH bytes goes on with P: text at the left margin, or what an option does. */
+static bool goes_on(const paragraph *p, const char *line, size_t length)
+{
+    const size_t indent = indent_of(line);
+    if (p->words.length == 0 || length == 0)
+        return false;
+    return indent == 0 ? indent_of(p->words.data) == 0
+                       : indent == HELP_COLUMN && has_text(p);
+}
+
+/* Ends P: puts it in lines of COLUMNS, and empties it. */
+static void put_paragraph(paragraph *p, size_t columns, bn_text *out)
+{
+    const char *at = p->words.data ? p->words.data : "";
+    size_t column = indent_of(at);
+    bn_text_append(out, at, column);
+    for (at += column; *at;) {
+        const size_t blanks = indent_of(at), word = strcspn(at + blanks, " ");
+        if (column + blanks + word > columns && column > p->hang) {
+            bn_text_printf(out, "\n%*s", (int)p->hang, "");
+            column = p->hang;
+        } else {
+            bn_text_append(out, at, blanks);
+            column += blanks;
+        }
+        bn_text_append(out, at + blanks, word);
+        column += word;
+        at += blanks + word;
+    }
+    bn_text_putc(out, '\n');
+    out->failed = out->failed || p->words.failed;
+    bn_text_clear(&p->words);
+}
+
+static void reflow(const char *page, size_t columns, bn_text *out)
+{
+    paragraph p = {.hang = 0};
+    bool some = false;
+    for (size_t length; *page; page += length + (page[length] == '\n')) {
+        length = strcspn(page, "\n");
+        const size_t indent = indent_of(page);
+        if (goes_on(&p, page, length)) {
+            if (p.words.data[p.words.length - 1] != ' ')
+                bn_text_putc(&p.words, ' ');
+            bn_text_append(&p.words, page + indent, length - indent);
+            continue;
+        }
+        if (some)
+            put_paragraph(&p, columns, out);
+        some = true;
+        bn_text_append(&p.words, page, length);
+        p.hang = indent == HELP_COLUMN || strncmp(page, "  --", 4) == 0 ? HELP_COLUMN
+                 : indent == 2                                         ? 6
+                                                                       : indent;
+    }
+    if (some)
+        put_paragraph(&p, columns, out);
+    bn_text_free(&p.words);
+}
+
+void cli_show_help(const char *page)
+{
+    const size_t columns = cli_columns(stdout);
+    bn_text text = {0};
+    if (columns >= HELP_LEAST && columns <= HELP_WIDTH + 4)
+        reflow(page, columns - 1, &text);
+    cli_show(text.data && !text.failed ? text.data : page);
+    bn_text_free(&text);
 }
 
 /* Roff reads a leading dot and the backslash; hyphens are minus signs here. */

@@ -29,6 +29,12 @@ bool cli_colours(FILE *stream)
            strcmp(terminal, "dumb") != 0;
 }
 
+size_t cli_columns(FILE *stream)
+{
+    struct winsize window = {0};
+    return ioctl(fileno(stream), TIOCGWINSZ, &window) == 0 ? window.ws_col : 0;
+}
+
 bool cli_terminal(void)
 {
     return isatty(STDERR_FILENO);

@@ -13,6 +13,7 @@
 #define GREEN  "\033[32m"
 #define BOLD   "\033[1m"
 #define NORMAL "\033[0m"
+#define INDENT "      "
 
 /* The end of the line at AT, which is in the text or its terminating zero. */
 static const char *end_of_line(const char *at)
@@ -55,14 +56,57 @@ static void put_page(FILE *to, const char *text)
     cli_put_page(to, text, to == stdout && cli_colours(to));
 }
 
-static void put_line(FILE *to, const char *text)
+/* Bytes of the beginning of TEXT that stand in a line of COLUMNS: whole words, at least one. */
+static size_t line_of(const char *text, size_t columns)
+{
+    const size_t indent = strspn(text, " "), fit = bn_utf8_fit(text, columns);
+    size_t end = fit;
+    if (!text[fit])
+        return fit;
+    while (end > indent && text[end] != ' ')
+        end--;
+    return end > indent ? end : indent + strcspn(text + indent, " ");
+}
+
+/* Puts TEXT in lines of COLUMNS, after USED columns of the first one; the further ones are set in. 0
+ * columns, or too few: in one line. */
+static void put_broken(FILE *to, const char *text, size_t columns, size_t used)
+{
+    if (columns <= used + strlen(INDENT)) {
+        fprintf(to, "%s\n", text);
+        return;
+    }
+    size_t length = line_of(text, columns - used);
+    fprintf(to, "%.*s\n", (int)length, text);
+    for (text += length; *(text += strspn(text, " ")); text += length) {
+        length = line_of(text, columns - strlen(INDENT));
+        fprintf(to, INDENT "%.*s\n", (int)length, text);
+    }
+}
+
+static void put_plain(FILE *to, const char *text, size_t columns, size_t used)
 {
     bn_text line = {0};
     bn_text_plain(&line, text);
-    bn_text_putc(&line, '\n');
     if (!line.failed)
-        fwrite(line.data, 1, line.length, to);
+        put_broken(to, line.data ? line.data : "", columns, used);
     bn_text_free(&line);
+}
+
+/* Lines to standard error keep to the width of a terminal, which would break words itself. */
+static void put_line_after(FILE *to, const char *text, size_t used)
+{
+    put_plain(to, text, to == stderr ? cli_columns(to) : 0, used);
+}
+
+static void put_line(FILE *to, const char *text)
+{
+    put_line_after(to, text, 0);
+}
+
+static void put_whole_line(FILE *to, const char *text)
+{
+    put_plain(to, text, 0, 0);
 }
 
 static void put(void way(FILE *to, const char *text), FILE *to, const char *format, va_list args)
@@ -122,6 +166,15 @@ void cli_note(const char *format, ...)
     va_end(args);
 }
 
+void cli_note_command(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    if (!cli_quiet())
+        put(put_whole_line, stderr, format, args);
+    va_end(args);
+}
+
 void cli_note_end(const char *job, bool good, const char *word, const char *rest)
 {
     if (cli_quiet())
@@ -130,12 +183,19 @@ void cli_note_end(const char *job, bool good, const char *word, const char *rest
         cli_say("%s: %s%s", job, word, rest);
         return;
     }
+    const size_t columns = cli_columns(stderr), used = strlen(job) + strlen(": ") + strlen(word);
     char plain[512];
     bn_plain(job, plain, sizeof plain);
-    fprintf(stderr, "%s: %s", plain, good ? GREEN : RED);
+    /* How it ended stands in one place: at the end of the line, or in a line of its own. */
+    if (columns > 0 && used + strlen(rest) > columns) {
+        cli_say("%s:", plain);
+        fputs(INDENT, stderr);
+    } else {
+        fprintf(stderr, "%s: ", plain);
+    }
     bn_plain(word, plain, sizeof plain);
-    fprintf(stderr, "%s" NORMAL, plain);
-    put_line(stderr, rest);
+    fprintf(stderr, "%s%s" NORMAL, good ? GREEN : RED, plain);
+    put_line_after(stderr, rest, strlen(INDENT) + strlen(plain));
 }
 
 void cli_put_error(const char *text)
@@ -144,7 +204,7 @@ void cli_put_error(const char *text)
         fputs(RED "bench:" NORMAL " ", stderr);
     else
         fputs("bench: ", stderr);
-    put_line(stderr, text);
+    put_line_after(stderr, text, strlen("bench: "));
 }
 
 void cli_json(const json_t *value)

@@ -13,6 +13,7 @@
 
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -211,7 +212,34 @@ static size_t planned(const run_group *groups, size_t count)
 /* Of the last ten seconds: a build that has just ended, or other programs. */
 #define BUSY_STALLED 0.2
 
-/* Says what will run, and where its records go, before it does. */
+/* What all groups measure at least, in seconds: --min-time in each process. Short steps may have
+ * more processes, of which all but the first measure a share of it. */
+static double least_seconds(const run_group *groups, size_t count)
+{
+    const double brief = 1 + (JOB_SHORT_PROCESSES - 1.0) / JOB_SHORT_SHARE;
+    double sum = 0;
+    for (size_t i = 0; i < count; i++) {
+        const double processes = groups[i].group.processes;
+        for (size_t k = 0; k < groups[i].count; k++)
+            sum += groups[i].list[k].min_time *
+                   (groups[i].group.usual ? fmin(processes, brief) : processes);
+    }
+    return sum;
+}
+
+/* How long it takes: nobody knows yet how long steps and compiling are. */
+static void print_least(const run_group *groups, size_t count, size_t of)
+{
+    char least[64] = "";
+    const double seconds = least_seconds(groups, count);
+    if (seconds >= 1)
+        snprintf(least, sizeof least, "at least %.0f s to measure, and the time to compile", seconds);
+    if (least[0] || of > 1)
+        cli_note("[0/%zu] %s%s%s", of, least, least[0] && of > 1 ? "; " : "",
+                 of > 1 ? "the time left is told from the first process on" : "");
+}
+
+/* Says what will run, for how long at least, and where its records go, before it does. */
 static void print_plan(const run_group *groups, size_t count, size_t experiments, const char *store)
 {
     const size_t of = planned(groups, count);
@@ -222,8 +250,8 @@ static void print_plan(const run_group *groups, size_t count, size_t experiments
     cli_note("[0/%zu] %zu experiment%s in %zu process%s on %s%s; records go to %s", of, experiments,
              experiments == 1 ? "" : "s", of, of == 1 ? "" : "es", one ? "runtime " : "",
              one ? runtime : "several runtimes", store);
-    cli_note("[0/%zu] Ctrl-C keeps what is done%s", of,
-             of > 1 ? "; the time left is told when the first process has ended" : "");
+    print_least(groups, count, of);
+    cli_note("[0/%zu] Ctrl-C keeps what is done", of);
     const double stalled = job_host_stalled();
     if (stalled > BUSY_STALLED)
         cli_note(
@@ -304,6 +332,15 @@ static void print_complaint(const run_state *run, const char *store)
     bn_text_free(&text);
 }
 
+/* Ends the run with what can be done with its records. */
+static void print_next(const run_state *run, const char *store)
+{
+    const size_t done = run->spent.processes, of = run->planned;
+    cli_note("[%zu/%zu] records: %s", done, of, store);
+    cli_note_command("[%zu/%zu] next: bench table --wide --store %s", done, of, store);
+    cli_note_command("[%zu/%zu] or: bench report --store %s --output page.html", done, of, store);
+}
+
 /* Runs all of LIST and prints the tables; returns the exit code. */
 static cli_exit run_all(run_state *run, job_experiment *list, size_t count, int processes)
 {
@@ -322,9 +359,7 @@ static cli_exit run_all(run_state *run, job_experiment *list, size_t count, int 
         if (!run->store_lost)
             print_complaint(run, store);
         if (run->count > 0 && !run->store_lost)
-            cli_note("[%zu/%zu] records: %s; next: bench table --wide --store %s, or bench report "
-                     "--store %s --output page.html",
-                     run->spent.processes, run->planned, store, store, store);
+            print_next(run, store);
         return run->worst;
     }
     cli_say("bench: interrupted; %zu of %zu records are done and kept in %s", run->count,
@@ -348,6 +383,22 @@ static cli_exit report_graphs(const run_state *run, const job_matrix *matrix)
     cli_say("bench: %s lacks the texts of %zu graphs; index.txt says why", matrix->graph_report,
             missing);
     return CLI_EXIT_ENVIRONMENT;
+}
+
+/* Makes the folder of --recordings. */
+static bn_code begin_recordings(const job_matrix *matrix, const job_experiment *list, size_t count,
+                                bn_status *st)
+{
+    bool frameworks = false;
+    for (size_t i = 0; i < count; i++)
+        frameworks = frameworks || job_is_framework(&list[i].what);
+    if (!matrix->recordings)
+        return BN_OK;
+    if (!frameworks)
+        return bn_fail(st, BN_INVALID,
+                       "--recordings: only front end bench runs here, and nothing of it is "
+                       "recorded; name others with --front-end");
+    return bn_make_folder(matrix->recordings, st);
 }
 
 /* Writes the timeline that workers left in FOLDER. CODE is the run's own. */
@@ -375,6 +426,23 @@ static cli_exit report_all(const run_state *run)
     return CLI_EXIT_OK;
 }
 
+/* What else was asked for beside the tables. CODE is the run's own. */
+static cli_exit report_others(const run_state *run, const job_matrix *matrix, cli_exit code)
+{
+    if (matrix->recordings)
+        cli_note("[%zu/%zu] recordings: %s; next: bench steps DIR, of one of its folders",
+                 run->spent.processes, run->planned, matrix->recordings);
+    if (matrix->graph_report && run->count > 0) {
+        const cli_exit reported = report_graphs(run, matrix);
+        code = reported > code ? reported : code;
+    }
+    if (run->metering->debug) {
+        const cli_exit reported = report_all(run);
+        code = reported > code ? reported : code;
+    }
+    return code;
+}
+
 int command_run(job_matrix *matrix, const cli_output *output, const command_metering *metering)
 {
     bn_status st = {.code = BN_OK};
@@ -393,6 +461,7 @@ int command_run(job_matrix *matrix, const cli_output *output, const command_mete
         command_debug_begin(metering, output->force, matrix, &paths, &st) != BN_OK ||
         job_matrix_expand(matrix, &list, &count, &notes, &st) != BN_OK ||
         job_experiments_check(list, count, &st) != BN_OK ||
+        begin_recordings(matrix, list, count, &st) != BN_OK ||
         (matrix->graph_report && bn_make_folder(matrix->graph_report, &st) != BN_OK)) {
         code = cli_complain(&st);
         goto out;
@@ -413,14 +482,7 @@ int command_run(job_matrix *matrix, const cli_output *output, const command_mete
     run.separate = matrix->separate;
     code = run_all(&run, list, count, processes);
     code = report_timeline(&run, matrix, timeline, code);
-    if (matrix->graph_report && run.count > 0) {
-        const cli_exit reported = report_graphs(&run, matrix);
-        code = reported > code ? reported : code;
-    }
-    if (metering->debug) {
-        const cli_exit reported = report_all(&run);
-        code = reported > code ? reported : code;
-    }
+    code = report_others(&run, matrix, code);
 out:
     command_timeline_end(timeline);
     for (size_t i = 0; run.records && i < run.count; i++)

@@ -18,6 +18,7 @@ typedef struct estimate_options {
     const char *cache_dir;     /* of what was compiled before; "": none */
     const char *into_sim;      /* file of settings for the simulated device; NULL: none */
     const char *store;         /* folder for a record of each step; NULL: none */
+    const char *picture;       /* file for a picture over the number of layers; NULL: none */
     bool by_scope, check_published;
 } estimate_options;
 

@@ -3,6 +3,7 @@
  * with each kind of layouts; then the tables.
  */
 #include "harness/estimate/estimate_priv.h"
+#include "plots/plot.h"
 #include "runtime/pjrt/pjrt.h"
 
 #include <stdio.h>
@@ -20,6 +21,7 @@ const char estimate_help[] =
     "  bench estimate --mode capture --graphs 1,5 --into-sim v4.json   then, with these times:\n"
     "  bench --mode lazy,capture --graphs 1,5 --runtime sim --runtime-option config=v4.json\n"
     "  bench estimate --recording train --topology v5e:1x1            a recorded step\n"
+    "  bench estimate --model llama --depth 4,16,64 --scan off,on --output depth.svg\n"
     "\n"
     "Exit codes: 0 each step has an estimate; 1 one has none: it does not fit into the device's\n"
     "memory, the compiler refuses it or ends its process; 2 usage; 3 environment: no such plugin,\n"
@@ -62,6 +64,9 @@ static bn_code check_words(const estimate_options *o, bn_status *st)
     if (o->matrix->recorded.folder && o->into_sim)
         return bn_fail(st, BN_INVALID,
                        "--into-sim takes the times of a model's graphs, not of recorded programs");
+    plot_format format;
+    if (o->picture && plot_format_parse(o->picture, &format, st) != BN_OK)
+        return bn_context(st, "--output");
     const cli_list *modes = &o->matrix->axis[RES_AXIS_MODE];
     if (cli_list_has(modes, "eager") || cli_list_has(modes, "all"))
         return bn_fail(st, BN_INVALID,
@@ -217,6 +222,20 @@ static void print(const command *c)
     bn_text_free(&notes);
 }
 
+/* Writes what was asked for beside the tables; CODE is the exit code so far. */
+static cli_exit write_files(const command *c, cli_exit code)
+{
+    const estimate_options *o = c->options;
+    bn_status st = {.code = BN_OK};
+    if (code != CLI_EXIT_OK || job_interrupted())
+        return code;
+    if (o->into_sim && estimate_into_sim(c->run.lines, o->into_sim, &st) != BN_OK)
+        code = cli_complain(&st);
+    if (o->picture && estimate_picture(c->run.lines, o->picture, &st) != BN_OK)
+        code = cli_complain(&st);
+    return code;
+}
+
 int estimate_command(const estimate_options *options)
 {
     bn_status st = {.code = BN_OK};
@@ -235,9 +254,7 @@ int estimate_command(const estimate_options *options)
             cli_note("[%zu/%zu] %zu record%s: %s; next: bench table --table estimates --store %s",
                      c.run.number, c.run.of, c.run.kept, c.run.kept == 1 ? "" : "s", options->store,
                      options->store);
-        if (options->into_sim && code == CLI_EXIT_OK && !job_interrupted() &&
-            estimate_into_sim(c.run.lines, options->into_sim, &st) != BN_OK)
-            code = cli_complain(&st);
+        code = write_files(&c, code);
         code = job_interrupted()     ? CLI_EXIT_INTERRUPTED
                : code != CLI_EXIT_OK ? code
                : c.run.failed        ? CLI_EXIT_FAILED

@@ -14,7 +14,7 @@
  *   flops, bytes         the compiler's
  *   serialized_bytes, optimized_bytes
  *   cycles, copy_cycles, layout_cycles, estimated
- *   copies, collectives, loops, branches, scopes, silent
+ *   copies, collectives, loops, branches, scopes, costly, silent
  *                        lists of {"name", "what", "scope", "cycles", "times", "why"}
  *   layouts              of the results, null for the default
  * Without a class of "ok" all behind "plugin" is missing.
@@ -178,10 +178,10 @@ static json_t *items_json(const hlo_items *items)
 
 static void add_report(json_t *result, const hlo_report *r)
 {
-    static const char *const names[] = {"copies",   "collectives", "loops",
-                                        "branches", "scopes",      "silent"};
-    const hlo_items *lists[] = {&r->copies,   &r->collectives, &r->loops,
-                                &r->branches, &r->scopes,      &r->silent};
+    static const char *const names[] = {"copies", "collectives", "loops", "branches",
+                                        "scopes", "costly",      "silent"};
+    const hlo_items *lists[] = {&r->copies, &r->collectives, &r->loops, &r->branches,
+                                &r->scopes, &r->costly,      &r->silent};
     json_t *layouts = json_array();
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         json_object_set_new(result, names[i], items_json(lists[i]));

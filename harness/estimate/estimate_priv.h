@@ -6,6 +6,7 @@
  *   estimate_step.c     a step's graphs    estimate_recorded.c  a recorded step's programs
  *   estimate_compile.c  a program, compiled in a worker unless it was before, and its line
  *   estimate_sim.c      times for the simulated device
+ *   estimate_picture.c  what grows with the number of layers
  *   estimate_record.c   records of a store
  *   estimate_table.c    the table           estimate_notes.c  the sentences below it
  *   estimate_line.c     what is known of a graph, as JSON, and its figures
@@ -20,6 +21,7 @@
  *   graph, module           its label, and what the program is called in its text
  *   nodes, flops, text_bytes  of ours; of recorded programs 0 and null, but for the bytes
  *   times_a_step            how often the step executes it
+ *   trace_ns                of this host, to trace the whole step; null of recorded programs
  *   recorded                what is known of the recording, as in a request (jobs.h); or absent
  *   class, message          "ok", or why there is no estimate
  *   cached                  it was compiled before
@@ -124,6 +126,12 @@ void estimate_notes(const json_t *lines, bn_text *out);
  * device. BN_INVALID where one has no time, or graphs of one name have different times. */
 BN_MUST_USE bn_code estimate_into_sim(const json_t *lines, const char *path, bn_status *st);
 
+/* ---- estimate_picture.c ------------------------------------------------------ */
+
+/* Draws LINES over the number of layers into PATH, which ends in .svg, .png or .gp: a series for
+ * each setup. BN_NOT_FOUND where the number does not change, or gnuplot is not here. */
+BN_MUST_USE bn_code estimate_picture(const json_t *lines, const char *path, bn_status *st);
+
 /* ---- estimate_compile.c ---------------------------------------------------------------------- */
 
 /* One run of the command. */
@@ -155,6 +163,7 @@ typedef struct estimate_program {
     int64_t nodes;
     double flops;       /* as bench counts them; NaN: not known */
     double offloaded;   /* bytes that the text asks into the host's memory */
+    uint64_t trace_ns;  /* of this host, to trace the whole step; 0: it was not traced */
     int64_t times;      /* executions a step */
     const char *format; /* "mlir", "hlo" */
     const char *text;   /* NULL: it is in the file PATH, which has the DIGEST */

@@ -114,6 +114,7 @@ static bn_code do_graph(step *s, size_t graph, bn_status *st)
                                       .nodes = (int64_t)info->cost.nodes,
                                       .flops = info->cost.flops,
                                       .offloaded = info->cost.offloaded,
+                                      .trace_ns = mode_plan_trace_ns(s->plan),
                                       .times = 1,
                                       .format = "mlir",
                                       .text = text.data,

@@ -10,7 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MOST_VERSIONS 64
+#define MOST_VERSIONS   64
+#define MOST_DEVIATIONS 64
 
 static bn_code wrong(const char *name, const char *what, bn_status *st)
 {
@@ -113,6 +114,20 @@ static bn_code check_versions(const json_t *root, bn_status *st)
     return BN_OK;
 }
 
+/* What the framework says that it computes otherwise: "NAME: sentence" of a value's name. */
+static bn_code check_deviations(const json_t *root, bn_status *st)
+{
+    const json_t *list = json_object_get(root, "deviations");
+    const size_t count = json_array_size(list);
+    bool whole = !list || (json_is_array(list) && count <= MOST_DEVIATIONS);
+    for (size_t i = 0; i < count && whole; i++) {
+        const json_t *one = json_array_get(list, i);
+        const char *text = json_string_value(one);
+        whole = text && json_string_length(one) <= FRONTEND_TEXT && strstr(text, ": ");
+    }
+    return whole ? BN_OK : wrong("deviations", "a list of \"NAME: sentence\"", st);
+}
+
 static bn_code check_words(const json_t *root, frontend_report *report, bn_status *st)
 {
     const char *digest = text_in(root, "script_sha256");
@@ -128,6 +143,8 @@ static bn_code check_words(const json_t *root, frontend_report *report, bn_statu
     const json_t *flags = json_object_get(root, "flags");
     if (flags && !json_is_object(flags))
         return wrong("flags", "an object", st);
+    if (check_deviations(root, st) != BN_OK)
+        return st->code;
     return check_versions(root, st);
 }
 
@@ -283,6 +300,7 @@ json_t *frontend_report_provenance(const frontend_report *report)
                                           "parameters",
                                           "losses",
                                           "device",
+                                          "deviations",
                                           "nodes_of",
                                           "trace_of",
                                           "trace_once_ns",

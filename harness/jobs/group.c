@@ -28,7 +28,7 @@ void job_group_begin(job_group *group, int processes, uint64_t seed)
 static bool is_short(const job_kept *kept)
 {
     const res_record *r = kept->failure.code == BN_OK ? kept->record : NULL;
-    return r && res_step_median(r, r->wall_ns) < JOB_SHORT_STEP_NS;
+    return r && res_step_median(r, r->wall_ns) < RES_SHORT_STEP_NS;
 }
 
 void job_group_learn(job_group *group, job_experiment *list, size_t count, const job_kept *kept)

@@ -52,6 +52,7 @@ typedef struct job_matrix {
     const char *device_time; /* "auto", "slope", "none" */
     const char *weights;     /* safetensors file; NULL: the models' own rule */
     const char *graph_report; /* folder for what was compiled; NULL: none */
+    const char *recordings;   /* folder for those of frameworks' processes; NULL: none is kept */
     const char *timeline;     /* file for when everything ran; NULL: none */
     int64_t timeline_every;   /* beside the first steps every so many-th is in it; 0: none */
     int64_t steps, warmup;
@@ -97,6 +98,7 @@ typedef struct job_experiment {
     const char *device_time; /* "auto": the profiler where there is one; "slope"; "none" */
     const char *weights;     /* safetensors file; NULL: the model's own rule */
     const char *graph_report; /* folder for the texts of its graphs; NULL: none */
+    const char *recordings;   /* as the matrix has it */
     const char *timeline;     /* folder for the worker's timeline, JOB_TIMELINE_END; NULL: none */
     int64_t timeline_every;   /* as the matrix has it */
     int64_t steps, warmup;   /* the fewest measured steps; the most before them */
@@ -328,7 +330,6 @@ typedef struct job_group {
 #define JOB_USUAL_PROCESSES 4
 #define JOB_SHORT_PROCESSES 16
 #define JOB_SHORT_SHARE     8 /* part of the time of each process but the first */
-#define JOB_SHORT_STEP_NS   1e6
 /* A new group of PROCESSES processes with a name of its own; 0: JOB_USUAL_PROCESSES, until
  * job_group_learn. */
 void job_group_begin(job_group *group, int processes, uint64_t seed);
@@ -370,11 +371,9 @@ typedef struct job_kept {
 void job_measure_and_keep(job_group *group, int process, const job_experiment *list, size_t count,
                           const job_order *job, job_kept *kept);
 /* After the first process of GROUP: where nobody has asked for a number of processes and the steps
- * of all COUNT experiments LIST took less than JOB_SHORT_STEP_NS, plans JOB_SHORT_PROCESSES, and
- * divides LIST's times by JOB_SHORT_SHARE for the further ones. Short steps vary little within a
- * process and much between processes, so that more and shorter ones tell more in the same time. It
- * looks at how long steps take and never at how they vary: stopping by the spread would make
- * intervals too narrow. */
+ * of all COUNT experiments LIST took less than RES_SHORT_STEP_NS, plans JOB_SHORT_PROCESSES, and
+ * divides LIST's times by JOB_SHORT_SHARE for the further ones. It looks at how long steps take and
+ * never at how they vary: stopping by the spread would make intervals too narrow. */
 void job_group_learn(job_group *group, job_experiment *list, size_t count, const job_kept *kept);
 /* In how many workers a process of a group of the COUNT experiments LIST is measured: one for all
  * that bench runs itself, and one for each of a framework. */

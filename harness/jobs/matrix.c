@@ -330,6 +330,7 @@ static void fill(const expansion *x, job_experiment *e)
                           .device_time = m->device_time,
                           .weights = m->weights,
                           .graph_report = m->graph_report,
+                          .recordings = m->recordings,
                           .timeline_every = m->timeline_every,
                           .steps = m->steps,
                           .warmup = m->warmup,

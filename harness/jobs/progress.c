@@ -54,29 +54,28 @@ static void put_left(double left, char *text, size_t size)
                  seconds % 60);
 }
 
-/* The same of JOB, which runs, and those after it; with two spaces before. */
-static void remaining(const job_order *job, char *text, size_t size)
+/* The same of JOB, which runs, and those after it. */
+static double remaining(const job_order *job)
 {
     const double others = after(job), now = job_seconds();
     const double own = line.known      ? line.expected_s
                        : line.finished ? line.finished_s / (double)line.finished
                                        : 0;
-    char left[40];
-    put_left(others < 0 ? -1 : others + (own > now ? own - now : 0), left, sizeof left);
-    snprintf(text, size, "%s%s", left[0] ? "  " : "", left);
+    return others < 0 ? -1 : others + (own > now ? own - now : 0);
 }
 
 static void rewrite(const job_order *job, const char *stage, int64_t done, int64_t of)
 {
-    char left[48], count[64] = "", text[512];
-    remaining(job, left, sizeof left);
+    char left[40], count[64] = "", text[512];
+    put_left(remaining(job), left, sizeof left);
     /* DONE passes OF where the steps that were asked for take less than the time asked for. */
     if (of > 0 && done <= of)
         snprintf(count, sizeof count, " %lld/%lld", (long long)done, (long long)of);
     else if (of > 0)
         snprintf(count, sizeof count, " %lld", (long long)done);
-    snprintf(text, sizeof text, "[%zu/%zu] %s: %s%s%s", job->number, job->of, job->title, stage,
-             count, left);
+    /* A terminal cuts the end off, so the title is last. */
+    snprintf(text, sizeof text, "[%zu/%zu] %s%s%s%s: %s", job->number, job->of, left,
+             left[0] ? ", " : "", stage, count, job->title);
     cli_line_show(text);
 }
 

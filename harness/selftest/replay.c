@@ -103,6 +103,69 @@ static bn_code run(replay *r, const char *model_name, const char *mode_name, int
     return code == BN_OK ? BN_OK : bn_context(st, "%s", title);
 }
 
+/* ---- estimated times ------------------------------------------------------------------------ */
+
+static const char *word(const json_t *object, const char *name)
+{
+    const char *text = json_string_value(json_object_get(object, name));
+    return text ? text : "";
+}
+
+/* Whether LINE, of bench estimate, is of the graph MODULE of a ResNet50 training step that is cut
+ * into GRAPHS, and has a time. */
+static bool is_of(const json_t *line, const char *module, int graphs)
+{
+    const json_t *what = json_object_get(line, "experiment");
+    return strcmp(word(what, "model"), "resnet50") == 0 &&
+           strcmp(word(what, "phase"), "train") == 0 && strcmp(word(line, "module"), module) == 0 &&
+           json_integer_value(json_object_get(line, "of")) == graphs &&
+           json_number_value(json_object_get(line, "estimated_ms")) > 0;
+}
+
+/* Sets PART's device time to the estimated one. */
+static bn_code take_time(replay *r, published_graph *part, int graphs, bn_status *st)
+{
+    const json_t *found = NULL;
+    for (size_t i = 0; i < json_array_size(r->estimates); i++) {
+        const json_t *line = json_array_get(r->estimates, i);
+        const json_t *ms = json_object_get(line, "estimated_ms");
+        if (!is_of(line, part->module, graphs))
+            continue;
+        if (found && json_number_value(found) != json_number_value(ms))
+            return bn_fail(st, BN_INVALID,
+                           "--estimates: %s of %d has two times; estimate one topology and one "
+                           "kind of layouts",
+                           part->module, graphs);
+        found = ms;
+        r->topology = word(line, "topology");
+    }
+    if (!found)
+        return bn_fail(st, BN_INVALID,
+                       "--estimates: there is no time of %s, of a step of %d graphs; bench "
+                       "estimate --model resnet50 --mode capture --graphs 1,3,5 --format json "
+                       "prints them",
+                       part->module, graphs);
+    part->device_ms = json_number_value(found);
+    return BN_OK;
+}
+
+/* Sets the times of all cases to those of the file PATH. */
+static bn_code take_estimates(replay *r, const char *path, bn_status *st)
+{
+    char *text = NULL;
+    size_t size = 0;
+    bn_code code = bn_regular_read(path, &text, &size, st);
+    if (code == BN_OK)
+        code = res_json_parse(text, size, &r->estimates, st);
+    free(text);
+    if (code != BN_OK)
+        return bn_context(st, "--estimates");
+    for (size_t i = 0; i < REPLAY_CASES && code == BN_OK; i++)
+        for (size_t k = 0; k < r->set[i].part_count && code == BN_OK; k++)
+            code = take_time(r, &r->set[i].parts[k], r->set[i].graphs, st);
+    return code;
+}
+
 /* ---- the cases ------------------------------------------------------------------------- */
 
 static bn_code run_resnet50(replay *r, bn_status *st)
@@ -110,7 +173,7 @@ static bn_code run_resnet50(replay *r, bn_status *st)
     bn_code code = BN_OK;
     r->of = REPLAY_CASES;
     for (size_t i = 0; i < REPLAY_CASES && code == BN_OK && !job_interrupted(); i++) {
-        const published_case *c = &replay_resnet50[i];
+        const published_case *c = &r->set[i];
         char stated[512] = "stated=";
         const char *settings[] = {stated, c->queued ? NULL : AWAITED, NULL};
         for (size_t k = 0; k < c->part_count; k++) {
@@ -160,28 +223,38 @@ int replay_command(const selftest_options *options, const char *what)
     const bool models = strcmp(what, "models") == 0;
     char path[4096];
     double nodes = 1;
-    if (!models && strcmp(what, "resnet50") != 0)
+    memcpy(r.set, replay_resnet50, sizeof r.set);
+    if (options->file && strcmp(what, "resnet50") != 0)
+        bn_fail(&st, BN_INVALID, "--estimates is for the published case resnet50, not for '%s'",
+                what);
+    else if (!models && strcmp(what, "resnet50") != 0)
         bn_fail(
             &st, BN_INVALID,
             "there is neither a recording nor a published case '%s'; published are resnet50 and "
             "models",
             what);
     if (st.code != BN_OK || res_format_parse(options->output.format, &r.format, &st) != BN_OK ||
-        rt_plugin_find("sim", path, sizeof path, &st) != BN_OK || count_nodes(&nodes, &st) != BN_OK)
+        rt_plugin_find("sim", path, sizeof path, &st) != BN_OK ||
+        count_nodes(&nodes, &st) != BN_OK ||
+        (options->file && take_estimates(&r, options->file, &st) != BN_OK)) {
+        json_decref(r.estimates);
         return (int)cli_complain(&st);
+    }
     r.node_ns = replay_resnet50[0].trace_ms * 1e6 / nodes;
     job_supervise_begin();
     bn_code code = models ? run_models(&r, &st) : run_resnet50(&r, &st);
     cli_line_clear();
-    if (job_interrupted())
-        return CLI_EXIT_INTERRUPTED;
-    if (code != BN_OK) {
-        cli_exit worst = cli_complain(&st);
-        return worst == CLI_EXIT_USAGE ? CLI_EXIT_FAILED : (int)worst;
-    }
-    if (models)
+    cli_exit worst = CLI_EXIT_OK;
+    if (job_interrupted()) {
+        worst = CLI_EXIT_INTERRUPTED;
+    } else if (code != BN_OK) {
+        worst = cli_complain(&st);
+        worst = worst == CLI_EXIT_USAGE ? CLI_EXIT_FAILED : worst;
+    } else if (models) {
         replay_print_models(&r);
-    else
+    } else {
         replay_print_resnet50(&r);
-    return CLI_EXIT_OK;
+    }
+    json_decref(r.estimates);
+    return (int)worst;
 }

@@ -59,10 +59,15 @@ typedef struct replay {
     double efficiency;  /* of the roofline, so that ResNet50's device time is right */
     double roofline_ms; /* ResNet50's device time at efficiency 1 */
     size_t done, of;
+    published_case set[REPLAY_CASES]; /* what the device was told: published or estimated times */
+    const char *topology;             /* that the times are estimated for; NULL: published ones */
+    json_t *estimates;                /* that it points into, or NULL */
     replayed cases[REPLAY_CASES];
     replayed lazy[REPLAY_MODELS], captured[REPLAY_MODELS][REPLAY_COLUMNS];
 } replay;
 
+/* Device times of all parts of C. */
+double replay_device_ms(const published_case *c);
 /* The published wall time less its tracing, device times and overheads. */
 double replay_gap_ms(const published_case *c);
 

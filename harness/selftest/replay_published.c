@@ -78,6 +78,14 @@ const double replay_means[REPLAY_COLUMNS] = {0.8315, 1.0779, 1.516};
 /* The publication's later columns came from fewer graphs a step; how many is our reading. */
 const int replay_column_graphs[REPLAY_COLUMNS] = {5, 3, 1};
 
+double replay_device_ms(const published_case *c)
+{
+    double sum = 0;
+    for (size_t i = 0; i < c->part_count; i++)
+        sum += c->parts[i].device_ms;
+    return sum;
+}
+
 double replay_gap_ms(const published_case *c)
 {
     double known = c->trace_ms;

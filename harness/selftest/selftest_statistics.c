@@ -30,9 +30,10 @@ static const design designs[] = {
     {.pairs = 10, .family = 6, .quick = true},
     {.pairs = 8, .family = 30},
     {.pairs = 8, .family = 1},
-    {.pairs = RES_LAST_LOOK, .family = 1, .looks = true},
-    {.pairs = RES_LAST_LOOK, .family = 6, .looks = true, .quick = true},
-    {.pairs = RES_LAST_LOOK, .family = 30, .looks = true}};
+    {.pairs = RES_LOOKS_USUAL, .family = 1, .looks = true},
+    {.pairs = RES_LOOKS_USUAL, .family = 6, .looks = true, .quick = true},
+    {.pairs = RES_LOOKS_USUAL, .family = 30, .looks = true},
+    {.pairs = RES_LOOKS_SHORT, .family = 1, .looks = true}};
 #define DESIGN_COUNT (sizeof designs / sizeof *designs)
 #define MOST_ROWS    64
 

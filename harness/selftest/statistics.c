@@ -33,6 +33,11 @@ typedef struct trial {
     res_comparison end[SELFTEST_SIM_MOST]; /* what is said of each in the end */
 } trial;
 
+static res_looks looks_of(const selftest_trials *t)
+{
+    return t->looks ? (res_looks)t->pairs : RES_LOOKS_NONE;
+}
+
 /* The pairs of look I of T; 0: there is none. Without looks there is one, after all pairs. */
 static size_t pairs_of_look(const selftest_trials *t, size_t i)
 {
@@ -40,9 +45,9 @@ static size_t pairs_of_look(const selftest_trials *t, size_t i)
     if (!t->looks)
         return i == 0 ? t->pairs : 0;
     for (size_t k = 0; k <= i; k++)
-        if ((pairs = res_next_look(pairs)) == 0)
+        if ((pairs = res_next_look(looks_of(t), pairs)) == 0)
             return 0;
-    return pairs <= t->pairs ? pairs : 0;
+    return pairs;
 }
 
 /* The options of a comparison. Few resamples: the bootstrap is printed, but not judged. */
@@ -51,7 +56,7 @@ static res_compare_options trial_options(const selftest_trials *t, size_t resamp
     res_compare_options o = res_compare_defaults();
     o.resamples = resamples;
     o.seed = gsl_rng_get(rng);
-    o.looks = t->looks;
+    o.looks = looks_of(t);
     return o;
 }
 

@@ -73,7 +73,7 @@ extern const double selftest_sim_effects[SELFTEST_SIM_EFFECTS];
 typedef struct selftest_trials {
     const selftest_scenario *scenario;
     size_t pairs, family;
-    bool looks; /* each comparison ends at the first of the planned looks that decides it */
+    bool looks; /* each comparison ends at the first look that decides it; PAIRS is a res_looks */
     size_t trials;
     size_t alarms;         /* families of like sides in which a difference was claimed */
     size_t held;           /* the first's interval of the ratio contains the truth */

@@ -116,6 +116,28 @@ static bn_code compare_gradients(const verified *v, bn_status *st)
     return BN_OK;
 }
 
+/* What the framework says of the statistic KEY, which it computes otherwise by its own rule; NULL:
+ * nothing. */
+static const char *deviation_of(const verified *v, const char *key)
+{
+    const json_t *list = json_object_get(v->root, "deviations");
+    const size_t length = strlen(key);
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const char *text = json_string_value(json_array_get(list, i));
+        if (text && strncmp(text, key, length) == 0 && strncmp(text + length, ": ", 2) == 0)
+            return text;
+    }
+    return NULL;
+}
+
+/* The last comparison is shown with what the framework says of it, and fails nothing. */
+static void excuse_last(const verified *v, const char *deviation)
+{
+    json_t *last = json_array_get(v->c->rows, json_array_size(v->c->rows) - 1);
+    json_object_set_new(last, "deviation", res_json_text(deviation));
+    json_object_set_new(last, "pass", json_true());
+}
+
 static bn_code compare_statistics(const verified *v, bn_status *st)
 {
     static const char *const keys[] = {"running_mean", "running_var"};
@@ -133,6 +155,9 @@ static bn_code compare_statistics(const verified *v, bn_status *st)
             if (!number_of(got, name, &l2))
                 return bn_fail(st, BN_FORMAT, "the report of %s has no norm of %s", v->name, name);
             golden_compare_statistic(v->c, module, key, l2);
+            const char *deviation = deviation_of(v, keys[i]);
+            if (deviation && isfinite(l2))
+                excuse_last(v, deviation);
         }
     }
     return BN_OK;

@@ -19,9 +19,10 @@
 typedef enum feed_way { FEED_SYNTHETIC, FEED_TRANSFER, FEED_PREFETCH } feed_way;
 
 typedef struct feed_batch {
-    void **host;          /* [input] */
-    rt_buffer **resident; /* [input]; synthetic only */
-    tg_type *types;       /* [shaped] */
+    void **host;               /* [input] */
+    rt_buffer **resident;      /* [input]; synthetic only */
+    tg_type *types;            /* [shaped] */
+    int64_t positions, padded; /* of inputs whose lengths vary; how many of them hold no token */
 } feed_batch;
 
 struct worker_feed {
@@ -41,6 +42,7 @@ struct worker_feed {
     bool is_ahead;
     uint64_t steps;  /* begun */
     tg_tensor *rate; /* written before each step, where the model schedules it; else NULL */
+    tg_tensor *loss; /* read before some steps, where the model logs it; else NULL */
 };
 
 /* ---- making ----------------------------------------------------------------------- */
@@ -90,6 +92,21 @@ static bn_code make_contents(worker_feed *f, feed_batch *b, uint64_t seed, bn_st
     return BN_OK;
 }
 
+/* Counts the positions of B's inputs, of which rows that are shorter than the longest leave some
+ * unused. */
+static void count_positions(const worker_feed *f, feed_batch *b)
+{
+    for (size_t i = 0; i < f->input_count; i++) {
+        const model_variable *v = f->rules[i];
+        const tg_type *type = tg_tensor_type(f->inputs[i]);
+        if (v->length == MODEL_LENGTH_FIXED || !v->mask.lengths)
+            continue;
+        b->positions += type->dims[0] * type->dims[1];
+        for (int64_t row = 0; row < type->dims[0]; row++)
+            b->padded += type->dims[1] - v->mask.lengths[row];
+    }
+}
+
 static bn_code make_batch(worker_feed *f, uint64_t number, bn_status *st)
 {
     feed_batch *b = &f->batches[number];
@@ -104,6 +121,8 @@ static bn_code make_batch(worker_feed *f, uint64_t number, bn_status *st)
         code = model_draw_batch(instance, number, f->session->experiment->what.buckets, st);
     for (size_t i = 0; i < f->shaped_count; i++)
         b->types[i] = *tg_tensor_type(f->shaped[i]);
+    if (code == BN_OK && f->shaped_count > 0)
+        count_positions(f, b);
     return code == BN_OK ? make_contents(f, b, model_get_options(instance)->seed + number, st)
                          : code;
 }
@@ -161,8 +180,13 @@ static bn_code tell_step(worker_feed *f, mode *m, bn_status *st)
 {
     model *instance = f->session->instance;
     const uint64_t step = f->steps++;
-    float rate;
+    float rate, loss;
     model_advance(instance, step);
+    if (f->loss && (step + 1) % (uint64_t)model_log_every(instance) == 0) {
+        bn_code code = mode_read(m, f->loss, &loss, sizeof loss, st);
+        if (code != BN_OK)
+            return code;
+    }
     if (!f->rate || !model_scheduled_rate(instance, step, &rate))
         return BN_OK;
     return mode_write(m, f->rate, &rate, st);
@@ -176,6 +200,8 @@ static bn_code begin(void *context, mode *m, bn_status *st)
     if (code == BN_OK && f->way != FEED_SYNTHETIC && !f->is_ahead)
         code = send(f, b, m, st);
     take_shapes(f, b, m);
+    mode_count(m, BN_COUNTER_POSITIONS, b->positions);
+    mode_count(m, BN_COUNTER_POSITIONS_PADDED, b->padded);
     if (code == BN_OK && f->way != FEED_SYNTHETIC)
         code = receive(f, m, f->way == FEED_TRANSFER, st);
     for (size_t i = 0; i < f->input_count && f->way == FEED_SYNTHETIC; i++)
@@ -239,7 +265,7 @@ static bool is_told(const worker_session *s)
     size_t bytes;
     float rate;
     return model_batches_differ(s->instance) || model_statics(s->instance, &bytes) ||
-           model_scheduled_rate(s->instance, 0, &rate);
+           model_log_every(s->instance) > 0 || model_scheduled_rate(s->instance, 0, &rate);
 }
 
 bn_code worker_feed_new(worker_session *s, worker_feed **feed, bn_status *st)
@@ -262,6 +288,8 @@ bn_code worker_feed_new(worker_session *s, worker_feed **feed, bn_status *st)
         mode_clear(s->mode, f->inputs[i]);
     const model_variable *rate = model_find(s->instance, "learning_rate");
     f->rate = rate ? rate->tensor : NULL;
+    const model_variable *loss = model_find(s->instance, "loss");
+    f->loss = loss && model_log_every(s->instance) > 0 ? loss->tensor : NULL;
     const size_t wanted = varying ? VARYING_BATCHES : FIXED_BATCHES;
     for (; f->batch_count < wanted && code == BN_OK; f->batch_count++)
         code = make_batch(f, f->batch_count, st);

@@ -21,6 +21,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#define MOST_RECORDINGS 100000 /* of one model, phase, front end and mode in a folder */
+
 /* ---- files -------------------------------------------------------------------------------- */
 
 /* Writes the model's weights or, as BATCH, its inputs to PATH. */
@@ -48,6 +50,26 @@ static bn_code path_in(const worker_framework *f, const char *name, char path[PA
                : bn_fail(st, BN_INVALID, "%s: its name is too long", f->folder);
 }
 
+/* Where the recording goes. One that stays has a folder of its own, the first that is not there. */
+static bn_code name_recording(worker_framework *f, bn_status *st)
+{
+    const res_experiment *w = &f->e.what;
+    char path[PATH_MAX];
+    if (!f->e.recordings)
+        return path_in(f, WORKER_RECORDING, f->recording, st);
+    for (int number = 1; number <= MOST_RECORDINGS; number++) {
+        if (snprintf(path, sizeof path, "%s/%s-%s-%s-%s-%d", f->e.recordings, w->model, w->phase,
+                     w->front_end, w->mode, number) >= (int)sizeof path)
+            return bn_fail(st, BN_INVALID, "--recordings: the name is too long");
+        if (mkdir(path, 0700) == 0)
+            return realpath(path, f->recording) ? BN_OK : bn_fail_errno(st, errno, "%s", path);
+        if (errno != EEXIST)
+            return bn_fail_errno(st, errno, "%s", path);
+    }
+    return bn_fail(st, BN_INVALID, "%s has too many recordings; name another folder",
+                   f->e.recordings);
+}
+
 static bn_code name_files(worker_framework *f, bn_status *st)
 {
     bn_code code = path_in(f, "weights.safetensors", f->weights, st);
@@ -57,7 +79,7 @@ static bn_code name_files(worker_framework *f, bn_status *st)
         code = path_in(f, "REQUEST.json", f->request_path, st);
     if (code == BN_OK)
         code = path_in(f, "REPORT.json", f->report_path, st);
-    return code == BN_OK ? path_in(f, WORKER_RECORDING, f->recording, st) : code;
+    return code == BN_OK ? name_recording(f, st) : code;
 }
 
 /* Makes the model of F's experiment, and fills in what it has by itself. */

@@ -9,7 +9,7 @@
 
 #include "harness/worker/worker.h"
 
-#define WORKER_RECORDING "recording" /* in the scratch folder */
+#define WORKER_RECORDING "recording" /* in the scratch folder, where nobody wants to keep it */
 
 struct worker_framework {
     job_experiment e; /* with the model's own batch and sizes filled in */

@@ -110,6 +110,14 @@ static json_t *memory_json(void)
     return json_pack("{s:I}", "peak_rss_bytes", (json_int_t)used.ru_maxrss * 1024);
 }
 
+/* Where the recording stays, if it does. */
+static void set_path(const worker_framework *f, res_record *r)
+{
+    json_t *recording = json_object_get(r->provenance, "recording");
+    if (f->e.recordings && recording)
+        json_object_set_new(recording, "path", res_json_text(f->recording));
+}
+
 static bn_code set_provenance(const worker_framework *f, const json_t *group, res_record *r,
                               bn_status *st)
 {
@@ -123,6 +131,7 @@ static bn_code set_provenance(const worker_framework *f, const json_t *group, re
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a provenance");
     }
     json_decref(own);
+    set_path(f, r);
     set_conditions(f, runtime);
     return set_digest(f, runtime, st);
 }

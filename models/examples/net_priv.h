@@ -10,6 +10,11 @@
 #define EXAMPLE_TOKENS  128 /* of the vocabulary; 0 is padding */
 #define EXAMPLE_CLASSES 4
 
+/* What the rows of all examples on sentences say; each may say more. */
+#define EXAMPLE_OF_SENTENCES                                                                       \
+    .source = "bench", .family = "example", .batch = 4, .golden_batch = 4, .optimizer = MODEL_SGD, \
+    .weights = MODEL_FILL_W3
+
 /* A classifier of rows, or of sentences: what an example does not need stays NULL. */
 typedef struct example_net {
     nn_classifier task;
@@ -30,7 +35,9 @@ tg_tensor *example_rows_forward(tg_trace *t, const void *network);
 /* Mean over the tokens, X (B, T, WIDTH) -> (B, WIDTH). */
 tg_tensor *example_mean(tg_trace *t, tg_tensor *x);
 
-extern const model_row example_branch, example_loss_read, example_host_op, example_shapes;
+extern const model_row example_branch, example_select, example_shapes;
+extern const model_row example_loss_read, example_loss_logged, example_host_op, example_mask;
 extern const model_row example_train_eval, example_scalar, example_argument;
+extern const model_row example_equal, example_identity;
 
 #endif

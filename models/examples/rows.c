@@ -1,6 +1,7 @@
 /*
- * rows.c - examples over rows: the loss read in each step, an op that the host computes, training
- * and evaluation in turns, and a learning rate in the graph or as its argument.
+ * rows.c - examples over rows: the loss read in each step or seldom, rows chosen by an op that the
+ * host computes or by a mask, training and evaluation in turns, and a learning rate in the graph or
+ * as its argument.
  */
 #include "models/examples/net_priv.h"
 
@@ -45,6 +46,28 @@ static tg_tensor *host_op_forward(tg_trace *t, const void *network)
         tg_nonzero(t, tg_compare(t, sums, zero, TG_GT), tg_tensor_type(sums)->dims[0]);
     tg_tensor *x = take_rows(t, net->input, positions);
     targets = targets ? take_rows(t, targets, positions) : NULL;
+    tg_scope_pop(t);
+    return example_end(t, net, x, targets);
+}
+
+/* The same loss without positions: the rows stay where they are, and the others are zeros. */
+static tg_tensor *mask_forward(tg_trace *t, const void *network)
+{
+    static const int map[] = {0};
+    const example_net *net = network;
+    tg_tensor *targets = nn_classifier_targets(t, &net->task);
+    tg_scope_push(t, "choose");
+    tg_tensor *sums = tg_reduce_sum(t, net->input, 1u << 1); /* (B) */
+    tg_tensor *zero = tg_scalar(t, tg_tensor_type(sums)->dtype, 0.0);
+    tg_tensor *is_chosen = tg_compare(t, sums, zero, TG_GT); /* (B) */
+    const tg_type rows = *tg_tensor_type(net->input);
+    tg_tensor *wide = tg_broadcast(t, is_chosen, rows.rank, rows.dims, map);
+    tg_tensor *x = tg_select(t, wide, net->input, tg_scalar(t, rows.dtype, 0.0));
+    if (targets) {
+        const tg_type type = *tg_tensor_type(targets);
+        wide = tg_broadcast(t, is_chosen, type.rank, type.dims, map);
+        targets = tg_select(t, wide, targets, tg_scalar(t, type.dtype, 0.0));
+    }
     tg_scope_pop(t);
     return example_end(t, net, x, targets);
 }
@@ -100,12 +123,31 @@ const model_row example_loss_read = {
     .example = &(const model_example){.after = read_loss},
 };
 
+const model_row example_loss_logged = {
+    ROWS_MODEL,
+    .name = "example_loss_logged",
+    .summary = "the loss is read in every tenth step",
+    .build = example_rows_build,
+    .forward = example_rows_forward,
+    /* "if step % 10 == 0: print(loss.item())", of a step that is done: no graph breaks. */
+    .example = &(const model_example){.log_every = 10},
+};
+
 const model_row example_host_op = {
     ROWS_MODEL,
     .name = "example_host_op",
     .summary = "an op that only the host computes: nonzero",
     .build = example_rows_build,
     .forward = host_op_forward,
+    .example = &(const model_example){.batches_differ = true},
+};
+
+const model_row example_mask = {
+    ROWS_MODEL,
+    .name = "example_mask",
+    .summary = "the same rows chosen by a mask on the device",
+    .build = example_rows_build,
+    .forward = mask_forward,
     .example = &(const model_example){.batches_differ = true},
 };
 

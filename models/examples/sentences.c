@@ -30,6 +30,19 @@ static tg_tensor *branch_forward(tg_trace *t, const void *network)
     return example_end(t, net, example_mean(t, x), targets);
 }
 
+/* The same without the question: where no row is padded, the mask changes nothing. */
+static tg_tensor *select_forward(tg_trace *t, const void *network)
+{
+    const example_net *net = network;
+    tg_tensor *targets = nn_classifier_targets(t, &net->task);
+    tg_tensor *x = nn_embedding(t, &net->embedding, net->tokens); /* (B, T, D) */
+    tg_scope_push(t, "mask");
+    tg_tensor *is_padding = tg_compare(t, net->tokens, tg_scalar(t, TG_I32, 0.0), TG_EQ);
+    x = without_padding(t, x, is_padding);
+    tg_scope_pop(t);
+    return example_end(t, net, example_mean(t, x), targets);
+}
+
 static tg_tensor *shapes_forward(tg_trace *t, const void *network)
 {
     const example_net *net = network;
@@ -38,30 +51,31 @@ static tg_tensor *shapes_forward(tg_trace *t, const void *network)
     return example_end(t, net, example_mean(t, x), targets);
 }
 
+#define BRANCH_MODEL                                                                               \
+    EXAMPLE_OF_SENTENCES, .full = {.seq = 24, .learning_rate = 1e-2},                              \
+                          .build = example_sentences_build, .example = &(const model_example)      \
+    {                                                                                              \
+        .batches_differ = true                                                                     \
+    }
+
 const model_row example_branch = {
+    BRANCH_MODEL,
     .name = "example_branch",
     .summary = "a branch that depends on a value: is there padding?",
-    .source = "bench",
-    .family = "example",
-    .batch = 4,
-    .golden_batch = 4,
-    .optimizer = MODEL_SGD,
-    .weights = MODEL_FILL_W3,
-    .full = {.seq = 24, .learning_rate = 1e-2},
-    .build = example_sentences_build,
     .forward = branch_forward,
-    .example = &(const model_example){.batches_differ = true},
+};
+
+const model_row example_select = {
+    BRANCH_MODEL,
+    .name = "example_select",
+    .summary = "the same mask without a branch",
+    .forward = select_forward,
 };
 
 const model_row example_shapes = {
+    EXAMPLE_OF_SENTENCES,
     .name = "example_shapes",
     .summary = "batches of changing length",
-    .source = "bench",
-    .family = "example",
-    .batch = 4,
-    .golden_batch = 4,
-    .optimizer = MODEL_SGD,
-    .weights = MODEL_FILL_W3,
     .varies = true,
     .full = {.seq = 32, .learning_rate = 1e-2},
     .build = example_sentences_build,

@@ -47,6 +47,7 @@ typedef struct model_example {
     bool (*trains)(const void *statics);                  /* whether this step of training trains */
     tg_tensor *(*rate)(tg_trace *t, const void *statics); /* in place of the variable */
     double (*rate_at)(uint64_t step); /* what the variable "learning_rate" holds in step STEP */
+    int log_every; /* steps from one reading of the loss, behind its step, to the next; 0: never */
     void (*after)(tg_trace *t, tg_tensor *loss); /* at the end of a step that has a loss */
 } model_example;
 

@@ -15,13 +15,13 @@
 
 typedef bn_code (*maker)(const res_collection *all, plot *p, bn_status *st);
 
-/* Eager steps are much longer: beside them the others could not be read. */
+/* Eager steps are much longer: beside them the parts of others could not be read. */
 static const struct {
     maker make;
     bool eager;
     const char *caption;
 } pictures[] = {
-    {plot_speedup, false, "Speedup over lazy; whiskers are 95 % intervals over processes."},
+    {plot_speedup, true, "Speedup over lazy; whiskers are 95 % intervals over processes."},
     {plot_ledger, false, "Mean step by part, each model on a scale of its own."},
     {plot_ledger, true, "The same with eager."},
     {plot_overhead, false, "Overhead of an execution."},
@@ -94,9 +94,14 @@ static bn_code put_pictures(site *s, const res_collection *all, bn_text *out, bn
         if (!is_first(all, i))
             continue;
         put_title(all->records[i], out);
+        size_t before = 0;
         for (size_t k = 0; k < PICTURES && code == BN_OK && !s->made->no_pictures; k++) {
             const size_t count = choose(all, all->records[i], pictures[k].eager, some);
             const res_collection view = {.records = some, .count = count};
+            const bool same = k > 0 && pictures[k].make == pictures[k - 1].make && count == before;
+            before = count;
+            if (same)
+                continue;
             code = put_picture(s, &view, k, &number, out, st);
         }
     }

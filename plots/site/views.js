@@ -508,6 +508,30 @@ function show(first) {
   });
 }
 
+// ---- what is wider than the window ----------------------------------------------------------------------------
+
+function hint() {
+  for (const box of document.querySelectorAll(".scroll,.picture")) {
+    box.classList.toggle("wider", box.scrollWidth > box.clientWidth + 1);
+  }
+}
+
+// Pages, folds and filters put their contents where they like: whatever changed, it is looked at once.
+function hints() {
+  let due = false;
+  const later = () => {
+    if (due) return;
+    due = true;
+    requestAnimationFrame(() => {
+      due = false;
+      hint();
+    });
+  };
+  new MutationObserver(later).observe(main, {childList: true, subtree: true});
+  document.addEventListener("toggle", later, true);
+  window.addEventListener("resize", later);
+}
+
 // ---- theme ---------------------------------------------------------------------------------------------------
 
 function themes() {
@@ -532,6 +556,7 @@ function themes() {
 }
 
 themes();
+hints();
 document.getElementById("skip").addEventListener("click", (event) => {
   event.preventDefault();
   main.focus();

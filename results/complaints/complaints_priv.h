@@ -30,7 +30,7 @@ typedef struct rec_late {
     uint32_t compiles;   /* in the later half of the executions */
     double steps;        /* in that half */
     double wall_ns;      /* of it */
-    res_interval ns;     /* compiling, a step */
+    res_interval ns;     /* compiling, and the framework's work before, a step */
     uint64_t at_most_ns; /* the end of the last of them; 0: none */
 } rec_late;
 

@@ -213,17 +213,58 @@ double rec_ns_after(const rec_call *call, uint64_t *done)
     return ns;
 }
 
+/* Where a walk over all calls of the process is, and the last of them to end. */
+typedef struct walk {
+    size_t call, execution;
+    uint64_t end_ns, cpu_ns;
+    uint32_t thread;
+} walk;
+
+static void pass(walk *w, uint64_t end_ns, uint64_t cpu_ns, uint32_t thread)
+{
+    if (end_ns < w->end_ns)
+        return;
+    w->end_ns = end_ns;
+    w->cpu_ns = cpu_ns;
+    w->thread = thread;
+}
+
+/* What the framework did before it had a program for CALL: it traced it and wrote it down. That is
+ * from the end of the call before on; of one thread its CPU time, since it may have slept. W goes
+ * up to CALL, never back. */
+static double work_before(const rec_process *p, walk *w, const rec_call *call)
+{
+    for (; w->call < p->call_count && p->calls[w->call].begin_ns < call->begin_ns; w->call++) {
+        const rec_call *before = &p->calls[w->call];
+        pass(w, before->end_ns, before->cpu_end_ns, before->thread);
+    }
+    for (;
+         w->execution < p->execution_count && p->executions[w->execution].begin_ns < call->begin_ns;
+         w->execution++) {
+        const rec_execution *before = &p->executions[w->execution];
+        pass(w, before->end_ns, before->cpu_end_ns, before->thread);
+    }
+    if (w->end_ns == 0 || w->end_ns >= call->begin_ns)
+        return 0;
+    const uint64_t ns = call->begin_ns - w->end_ns;
+    if (w->thread != call->thread || w->cpu_ns == 0 || call->cpu_begin_ns < w->cpu_ns)
+        return (double)ns;
+    const uint64_t cpu_ns = call->cpu_begin_ns - w->cpu_ns;
+    return (double)(cpu_ns < ns ? cpu_ns : ns);
+}
+
 /* Counts C's compilations between FROM_NS and TO_NS into LATE, whose steps are known. */
 static void count(const comparing *c, uint64_t from_ns, uint64_t to_ns, rec_late *late)
 {
     uint64_t done = 0;
     double sum_ns = 0;
+    walk at = {0};
     for (size_t i = 0; i < c->count; i++) {
         const rec_call *call = &c->process->calls[c->compiles[i]];
         if (call->begin_ns < from_ns || call->begin_ns >= to_ns)
             continue;
         late->compiles++;
-        sum_ns += rec_ns_after(call, &done);
+        sum_ns += work_before(c->process, &at, call) + rec_ns_after(call, &done);
     }
     late->at_most_ns = done;
     if (!late->compiles)

@@ -6,7 +6,7 @@
  * interval, by its lower bound. The costs of two rules may overlap: steps in flight hide what a
  * capture would save.
  */
-#include "results/findings/findings.h"
+#include "results/findings/doctor.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -15,10 +15,11 @@
 const char *res_rule_name(res_rule rule)
 {
     static const char *const names[] = {
-        [RES_RULE_COMPILES] = "compiles", [RES_RULE_READS] = "reads",
-        [RES_RULE_TRACING] = "tracing",   [RES_RULE_EXECUTIONS] = "executions",
-        [RES_RULE_OVERHEAD] = "overhead", [RES_RULE_INPUT] = "input",
-        [RES_RULE_RELEASE] = "release",   [RES_RULE_START] = "start"};
+        [RES_RULE_COMPILES] = "compiles",     [RES_RULE_READS] = "reads",
+        [RES_RULE_FALLBACKS] = "fallbacks",   [RES_RULE_TRACING] = "tracing",
+        [RES_RULE_EXECUTIONS] = "executions", [RES_RULE_OVERHEAD] = "overhead",
+        [RES_RULE_INPUT] = "input",           [RES_RULE_PADDING] = "padding",
+        [RES_RULE_RELEASE] = "release",       [RES_RULE_START] = "start"};
     return rule < RES_RULE_COUNT ? names[rule] : "";
 }
 
@@ -37,53 +38,53 @@ static double mean_of(const res_process *p, const bn_part *parts, size_t count)
     return sum / (double)r->step_count;
 }
 
+/* The first process of a run compiles for the others, which load its programs: they know less of
+ * the cost than it does. */
+static bool compiled_nothing(const res_process *p)
+{
+    return p->record && p->record->step_counters[BN_COUNTER_COMPILES] == 0;
+}
+
+/* The mean step. CONTEXT, here and below: of processes that compiled, only. */
+static double mean_wall(const res_process *p, const void *context)
+{
+    const res_record *r = p->record;
+    double sum = 0;
+    if (!r || r->step_count == 0 || (context && compiled_nothing(p)))
+        return (double)NAN;
+    for (size_t step = 0; step < r->step_count; step++)
+        sum += (double)r->wall_ns[step];
+    return sum / (double)r->step_count;
+}
+
 static double cost_of_compiles(const res_process *p, const void *context)
 {
     static const bn_part parts[] = {BN_PART_LOWER, BN_PART_COMPILE};
-    (void)context;
+    if (context && compiled_nothing(p))
+        return (double)NAN;
     return mean_of(p, parts, sizeof parts / sizeof *parts);
 }
 
-static double cost_of_release(const res_process *p, const void *context)
+/* Median over the steps of PARTS together. */
+static double median_of(const res_process *p, const bn_part *parts, size_t count)
 {
-    static const bn_part part = BN_PART_RELEASE;
-    (void)context;
-    return mean_of(p, &part, 1);
-}
-
-static double median_of(const res_process *p, bn_part part)
-{
-    return p->record && res_has_ledger(p->record) ? res_part_median(p->record, &part, 1)
+    return p->record && res_has_ledger(p->record) ? res_part_median(p->record, parts, count)
                                                   : (double)NAN;
 }
 
-static double cost_of_reads(const res_process *p, const void *context)
+static bool is_in_flight(const res_process *p)
 {
-    (void)context;
-    return median_of(p, BN_PART_READ);
+    return p->record && p->record->experiment.in_flight > 1;
 }
 
-static double cost_of_input(const res_process *p, const void *context)
+/* What the parts in which a step calls the plugin and waits for it, and OTHER where it is one more,
+ * take beyond the device's work. Where nothing is hidden these are the overheads of all executions,
+ * and OTHER. */
+static double exposed(const res_process *p, bn_part other)
 {
-    (void)context;
-    return median_of(p, BN_PART_INPUT);
-}
-
-static double cost_of_tracing(const res_process *p, const void *context)
-{
-    (void)context;
-    return p->measures.trace_ns;
-}
-
-/* What of a step's executions is no device time: the rest of their overheads passes while the
- * device works on another one. */
-static double exposed(const res_process *p)
-{
-    static const bn_part parts[] = {BN_PART_BIND, BN_PART_DISPATCH, BN_PART_WAIT};
-    return p->record && res_has_ledger(p->record)
-               ? res_part_median(p->record, parts, sizeof parts / sizeof *parts) -
-                     p->measures.device_ns
-               : (double)NAN;
+    const bn_part parts[] = {BN_PART_BIND, BN_PART_DISPATCH, BN_PART_WAIT, other};
+    const size_t count = sizeof parts / sizeof *parts - (other == BN_PART_WAIT);
+    return median_of(p, parts, count) - p->measures.device_ns;
 }
 
 /* NaN where either is. */
@@ -92,19 +93,108 @@ static double lesser(double a, double b)
     return isnan(a) || isnan(b) ? (double)NAN : fmin(a, b);
 }
 
+/* What a step with others in flight would be shorter by without OWN_NS of the host: as far as the
+ * device does not work meanwhile. */
+static double not_hidden(const res_process *p, double own_ns)
+{
+    static const bn_part wait = BN_PART_WAIT;
+    const double wall_ns = p->measures.wall_ns, device_ns = p->measures.device_ns;
+    if (isnan(device_ns))
+        return own_ns;
+    return lesser(own_ns, wall_ns - fmax(device_ns, wall_ns - own_ns - median_of(p, &wait, 1)));
+}
+
+/* The same of OWN_NS in PART, which a step spends once its executions are submitted. */
+static double behind_executions(const res_process *p, bn_part part, double own_ns)
+{
+    const res_measures *m = &p->measures;
+    if (is_in_flight(p) || isnan(m->overhead_ns))
+        return not_hidden(p, own_ns);
+    return lesser(own_ns, exposed(p, part) - m->executions * m->overhead_ns);
+}
+
+static double cost_of_release(const res_process *p, const void *context)
+{
+    static const bn_part part = BN_PART_RELEASE;
+    (void)context;
+    return behind_executions(p, part, mean_of(p, &part, 1));
+}
+
+static double a_step(const res_record *r, bn_counter counter)
+{
+    return r->step_count > 0 ? (double)r->step_counters[counter] / (double)r->step_count : 0;
+}
+
+/* What breaks of a step cost: the host takes values in READ, in which it waits for the device, too,
+ * and each break is one execution more. Where no device time is known, all of READ. */
+static double cost_of_reads(const res_process *p, const void *context)
+{
+    static const bn_part read = BN_PART_READ;
+    const res_measures *m = &p->measures;
+    const double own_ns = median_of(p, &read, 1);
+    (void)context;
+    if (!p->record || is_in_flight(p) || isnan(m->overhead_ns))
+        return not_hidden(p, own_ns);
+    const double breaks = fmin(a_step(p->record, BN_COUNTER_GRAPH_BREAKS), m->executions - 1);
+    return lesser(own_ns + breaks * m->overhead_ns,
+                  exposed(p, read) - (m->executions - breaks) * m->overhead_ns);
+}
+
+static bool sends_ahead(const res_record *r)
+{
+    return strcmp(r->experiment.input, "prefetch") == 0;
+}
+
+/* An op of the host is a break that is read, and sent in INPUT. */
+static double cost_of_fallbacks(const res_process *p, const void *context)
+{
+    static const bn_part input = BN_PART_INPUT;
+    return cost_of_reads(p, context) + median_of(p, &input, 1);
+}
+
+static double cost_of_input(const res_process *p, const void *context)
+{
+    static const bn_part part = BN_PART_INPUT;
+    const double own_ns = median_of(p, &part, 1);
+    (void)context;
+    return is_in_flight(p) || (p->record && sends_ahead(p->record))
+               ? behind_executions(p, part, own_ns)
+               : own_ns;
+}
+
+/* As if an execution took as long as it has positions. */
+static double cost_of_padding(const res_process *p, const void *context)
+{
+    static const bn_part parts[] = {BN_PART_DISPATCH, BN_PART_WAIT};
+    (void)context;
+    if (!p->record)
+        return (double)NAN;
+    const int64_t *counters = p->record->step_counters;
+    return mean_of(p, parts, sizeof parts / sizeof *parts) *
+           (double)counters[BN_COUNTER_POSITIONS_PADDED] / (double)counters[BN_COUNTER_POSITIONS];
+}
+
+static double cost_of_tracing(const res_process *p, const void *context)
+{
+    const double own_ns = p->measures.trace_ns;
+    (void)context;
+    return is_in_flight(p) ? not_hidden(p, own_ns) : own_ns;
+}
+
 /* What one execution in place of all would save: the overheads of the others, as far as the device
  * waits for them. */
 static double cost_of_executions(const res_process *p, const void *context)
 {
     const double overhead_ns = p->measures.overhead_ns;
     (void)context;
-    return lesser((p->measures.executions - 1) * overhead_ns, exposed(p) - overhead_ns);
+    return lesser((p->measures.executions - 1) * overhead_ns,
+                  exposed(p, BN_PART_WAIT) - overhead_ns);
 }
 
 static double cost_of_overhead(const res_process *p, const void *context)
 {
     (void)context;
-    return lesser(p->measures.overhead_ns, exposed(p));
+    return lesser(p->measures.overhead_ns, exposed(p, BN_PART_WAIT));
 }
 
 static double cost_of_start(const res_process *p, const void *context)
@@ -116,19 +206,21 @@ static double cost_of_start(const res_process *p, const void *context)
 /* ---- where rules apply ------------------------------------------------------------------------
  */
 
-static double a_step(const res_record *r, bn_counter counter)
-{
-    return r->step_count > 0 ? (double)r->step_counters[counter] / (double)r->step_count : 0;
-}
-
 static double programs_made(const res_speedup_row *row)
 {
     return a_step(row->record, BN_COUNTER_COMPILES) + a_step(row->record, BN_COUNTER_DISK_HITS);
 }
 
+/* But for those of ops that the host computes. */
 static double values_read(const res_speedup_row *row)
 {
-    return a_step(row->record, BN_COUNTER_TRANSFERS_TO_HOST);
+    return a_step(row->record, BN_COUNTER_TRANSFERS_TO_HOST) -
+           a_step(row->record, BN_COUNTER_HOST_FALLBACKS);
+}
+
+static double ops_of_the_host(const res_speedup_row *row)
+{
+    return a_step(row->record, BN_COUNTER_HOST_FALLBACKS);
 }
 
 static double nodes_traced(const res_speedup_row *row)
@@ -149,10 +241,20 @@ static double is_awaited(const res_speedup_row *row)
     return isfinite(row->figures.overhead.value.estimate) && row->record->experiment.in_flight <= 1;
 }
 
-static double always(const res_speedup_row *row)
+/* Ops of the host send, too, in the same part. */
+static double sends_batches(const res_speedup_row *row)
 {
-    (void)row;
-    return 1;
+    const bool fed =
+        sends_ahead(row->record) || strcmp(row->record->experiment.input, "transfer") == 0;
+    return ops_of_the_host(row) > 0 && !fed ? 0 : 1;
+}
+
+static double padded_share(const res_speedup_row *row)
+{
+    const int64_t *counters = row->record->step_counters;
+    return counters[BN_COUNTER_POSITIONS] > 0 ? (double)counters[BN_COUNTER_POSITIONS_PADDED] /
+                                                    (double)counters[BN_COUNTER_POSITIONS]
+                                              : 0;
 }
 
 static double slow_releases(const res_speedup_row *row)
@@ -176,10 +278,12 @@ typedef struct rule {
 static const rule rules[RES_RULE_COUNT] = {
     [RES_RULE_COMPILES] = {cost_of_compiles, programs_made, RES_DOCTOR_COMPILES, 0},
     [RES_RULE_READS] = {cost_of_reads, values_read, RES_DOCTOR_SHARE, 0},
+    [RES_RULE_FALLBACKS] = {cost_of_fallbacks, ops_of_the_host, RES_DOCTOR_SHARE, 0},
     [RES_RULE_TRACING] = {cost_of_tracing, nodes_traced, RES_DOCTOR_SHARE, 0},
     [RES_RULE_EXECUTIONS] = {cost_of_executions, executions_run, RES_DOCTOR_SHARE, 0},
     [RES_RULE_OVERHEAD] = {cost_of_overhead, is_awaited, RES_DOCTOR_OVERHEAD, 0},
-    [RES_RULE_INPUT] = {cost_of_input, always, RES_DOCTOR_SHARE, 0},
+    [RES_RULE_INPUT] = {cost_of_input, sends_batches, RES_DOCTOR_SHARE, 0},
+    [RES_RULE_PADDING] = {cost_of_padding, padded_share, RES_DOCTOR_SHARE, 0},
     [RES_RULE_RELEASE] = {cost_of_release, slow_releases, RES_DOCTOR_SHARE, 0},
     [RES_RULE_START] = {cost_of_start, is_compiled, 0, RES_DOCTOR_START_NS},
 };
@@ -195,26 +299,50 @@ static double hidden(const res_speedup_row *row, double cost_ns)
     return waits && isfinite(device_ns) ? fmin(cost_ns, device_ns) : (double)NAN;
 }
 
+/* What rule NUMBER costs the processes of ROW; *WHOLE_NS gets the step that it is a part of: the
+ * median one, which may compile nothing, and of compiles the mean one. */
+static res_estimate cost_of(const res_speedup_row *row, res_rule number, double *whole_ns)
+{
+    static const bool compiled = true;
+    const res_estimate all = res_pool_estimate(&row->pool, rules[number].cost, NULL);
+    *whole_ns = row->figures.wall.value.estimate;
+    if (number != RES_RULE_COMPILES)
+        return all;
+    const res_estimate own = res_pool_estimate(&row->pool, rules[number].cost, &compiled);
+    const bool known = isfinite(own.mean);
+    *whole_ns = res_pool_estimate(&row->pool, mean_wall, known ? &compiled : NULL).mean;
+    return known ? own : all;
+}
+
+/* Whether what rule NUMBER costs ROW is an upper bound. A read waits for the device, too, and
+ * without a device time nobody knows how long. */
+static bool is_bound(const res_speedup_row *row, res_rule number)
+{
+    const bool reads = number == RES_RULE_READS || number == RES_RULE_FALLBACKS;
+    return reads && !isfinite(row->figures.device.value.estimate);
+}
+
 /* Whether RULE complains of row INDEX; then *OUT says how. */
 static bool complains(const res_speedup *speedup, size_t index, res_rule number, res_complaint *out)
 {
     const res_speedup_row *row = &speedup->rows[index];
     const rule *r = &rules[number];
-    const double wall_ns = row->figures.wall.value.estimate, count = r->count(row);
-    if (!(count > 0) || !(wall_ns > 0))
+    const double count = r->count(row);
+    double whole_ns = 0;
+    if (!(count > 0))
         return false;
-    const res_estimate cost = res_pool_estimate(&row->pool, r->cost, NULL);
+    const res_estimate cost = cost_of(row, number, &whole_ns);
     const res_interval ns = res_estimate_interval(&cost);
     const double surely = isfinite(ns.low) ? ns.low : ns.estimate;
-    /* The median step compiles nothing. */
-    const double whole_ns = number == RES_RULE_COMPILES ? wall_ns + ns.estimate : wall_ns;
-    if (!(surely > 0) || surely < r->least_share * whole_ns || surely < r->least_ns)
+    if (!(whole_ns > 0) || !(surely > 0) || surely < r->least_share * whole_ns ||
+        surely < r->least_ns)
         return false;
     *out = (res_complaint){.rule = number,
                            .row = index,
                            .cost_ns = ns,
                            .share = number == RES_RULE_START ? (double)NAN : ns.estimate / whole_ns,
                            .count = count,
+                           .at_most = is_bound(row, number),
                            .hidden_ns =
                                number == RES_RULE_TRACING ? hidden(row, ns.estimate) : (double)NAN};
     return true;

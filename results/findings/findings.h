@@ -359,42 +359,6 @@ typedef struct res_finding {
  * SPEEDUP->count; returns how many. */
 size_t res_speedup_explain(const res_speedup *speedup, res_finding *list);
 
-/* ---- what could be mended (doctor.c) ----------------------------------------------- */
-
-typedef enum res_rule {
-    RES_RULE_COMPILES,   /* measured steps still compile or load programs */
-    RES_RULE_READS,      /* steps read values back to the host */
-    RES_RULE_TRACING,    /* a lazy step is traced anew each time */
-    RES_RULE_EXECUTIONS, /* a step is several executions, each with its overhead */
-    RES_RULE_OVERHEAD,   /* the overhead of one execution is long beside what it computes */
-    RES_RULE_INPUT,      /* steps wait for their batch */
-    RES_RULE_RELEASE,    /* the plugin takes long to take handles back */
-    RES_RULE_START,      /* compiling takes long at each start */
-    RES_RULE_COUNT
-} res_rule;
-const char *res_rule_name(res_rule rule); /* "compiles", "reads", ... */
-
-/* Parts of the step above which a rule complains: most rules; steps that compile, of the mean step;
- * the overhead of one execution, which only a larger step or steps in flight can hide; a start. */
-#define RES_DOCTOR_SHARE    0.05
-#define RES_DOCTOR_COMPILES 0.01
-#define RES_DOCTOR_OVERHEAD 0.25
-#define RES_DOCTOR_START_NS 10e9
-
-typedef struct res_complaint {
-    res_rule rule;
-    size_t row;           /* index into the table's rows */
-    res_interval cost_ns; /* of a step; of RES_RULE_START: of each start */
-    double share;         /* of the step; of RES_RULE_COMPILES: of the mean step; of START NaN */
-    /* A step: programs made, values read, nodes traced, executions, slow releases; or 1. */
-    double count;
-    double hidden_ns; /* of RES_RULE_TRACING: what steps in flight hide of it; NaN: unknown */
-} res_complaint;
-
-/* All complaints on the rows of SPEEDUP, the most costly first, those on starts last; *LIST is the
- * caller's (free). False without memory. */
-bool res_doctor(const res_speedup *speedup, res_complaint **list, size_t *count);
-
 /* ---- two runtimes (versus.c, judged.c, quantity.c, attribute.c, pairing.c) ------- */
 
 /* What is compared between processes of the two sides, beside the ledger's parts: a value of each
@@ -529,12 +493,13 @@ typedef struct res_versus {
     bn_text notes;     /* sentences, one a line: how it was paired, why it ended */
 } res_versus;
 
-/* Begins an empty comparison of wall times with the usual options. Cells that differ by no more
- * than THRESHOLD count as equivalent; 0: the usual 3 %. */
+/* Begins an empty comparison of wall times. Cells within THRESHOLD (0: 3 %) are equivalent. */
 void res_versus_begin(res_versus *versus, double threshold);
 /* Compares each cell, controls among them, judges all measures of all cells as one family, and
  * attributes the differences. BN_INVALID where records cannot be compared, BN_OUT_OF_MEMORY. */
 BN_MUST_USE bn_code res_versus_judge(res_versus *versus, bn_status *st);
+/* CELL's looks: with VERSUS' RES_LOOKS_SHORT the usual ones, until a first pair has short steps. */
+res_looks res_compared_looks(const res_versus *versus, const res_compared *cell);
 
 /* The quantity that MEASURE is, and its words: "device time". */
 res_quantity res_measure_quantity(res_measure measure);
@@ -579,8 +544,8 @@ typedef struct res_versus_sum {
     bool open;     /* res_compared_open of one of them */
 } res_versus_sum;
 res_versus_sum res_versus_add_up(const res_versus *versus);
-/* Appends the cell that is slower by most, of those that count: "resnet18 train lazy: wall time 5.1
- * % slower, from its device time". False: there is none. */
+/* Appends the worst of those that count: "resnet18 train lazy: wall time 5.1 % slower, from its
+ * device time". False: there is none. */
 bool res_versus_put_worst(const res_versus *versus, bn_text *out);
 /* "1 of 3 slower (resnet18 train lazy: device time 20.0 % slower), ...; control: no alarm". Where
  * none is found slower and any is open, it begins with "undecided: 2 of 3". */
@@ -590,10 +555,9 @@ void res_versus_summary(const res_versus *versus, bn_text *out);
 typedef struct res_choice {
     const char *store, *runtime, *label; /* STORE is for messages; NULL in the others: any */
 } res_choice;
-/* Pairs the good records of two stores by experiment (all but runtime and settings), in the order
- * of their ids. VERSUS' notes say what had to be left out; its options say whether bench compare
- * measured the records by looks. Records of two builds on one side, and
- * stores that share no experiment, are BN_INVALID. */
+/* Pairs the good records of two stores by experiment (all but runtime and settings), by their ids.
+ * VERSUS' notes say what had to be left out; its options say whether bench compare measured the
+ * records by looks. Two builds on one side, or no common experiment, are BN_INVALID. */
 BN_MUST_USE bn_code res_versus_pair(const res_collection *a, const res_collection *b,
                                     const res_choice choice[2], res_versus *versus, bn_status *st);
 

@@ -35,6 +35,8 @@ res_estimate res_sample_estimate(res_sample *sample);
 
 /* ---- a cell of a comparison -------------------------------------------------------------- */
 
+/* VERSUS' options with the looks of CELL (looks.c). */
+res_compare_options res_compared_options(const res_versus *versus, const res_compared *cell);
 /* Compares all measures of CELL but the wall time, each alone (judged.c). BN_OUT_OF_MEMORY. */
 BN_MUST_USE bn_code res_judge_further(const res_versus *versus, res_compared *cell, bn_status *st);
 /* Says what the difference of CELL, all of whose measures were compared, is due to (attribute.c).

@@ -115,7 +115,7 @@ bn_code res_judge_further(const res_versus *versus, res_compared *cell, bn_statu
         judged->known = read_values(cell, rows[m].quantity, values);
         if (judged->known != RES_KNOWN_JUDGED)
             continue;
-        res_compare_options options = versus->options;
+        res_compare_options options = res_compared_options(versus, cell);
         options.delta = fmax(options.delta, rows[m].least);
         const res_values both = {values[0], values[1], cell->pairs,
                                  m == RES_MEASURE_OVERHEAD ? step : 0};

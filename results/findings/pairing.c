@@ -146,8 +146,8 @@ static void add_cell(const res_collection *a, const res_collection *b, const res
     *cell = (res_compared){.experiment = *experiment};
     take(cell, &of_a, &of_b);
     for (size_t i = 0; i < cell->pairs; i++)
-        versus->options.looks =
-            versus->options.looks || by_looks(cell->a[i]) || by_looks(cell->b[i]);
+        if (by_looks(cell->a[i]) || by_looks(cell->b[i]))
+            versus->options.looks = RES_LOOKS_SHORT;
     note_counts(cell, &of_a, &of_b, &versus->notes);
 }
 

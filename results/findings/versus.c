@@ -24,6 +24,7 @@ static bool take_turns(const res_compared *cell, double *a, double *b, res_value
 
 static bn_code compare_walls(const res_versus *versus, res_compared *cell, bn_status *st)
 {
+    const res_compare_options options = res_compared_options(versus, cell);
     const uint64_t *series[2][RES_MOST_PAIRS];
     size_t counts[2][RES_MOST_PAIRS];
     double values_a[RES_MOST_PAIRS], values_b[RES_MOST_PAIRS];
@@ -31,7 +32,7 @@ static bn_code compare_walls(const res_versus *versus, res_compared *cell, bn_st
     /* Processes count by their medians as in all tables, which are those of rounds. */
     cell->turns = take_turns(cell, values_a, values_b, &values);
     if (cell->turns)
-        return res_compare_values(&values, &versus->options, &cell->comparison, st);
+        return res_compare_values(&values, &options, &cell->comparison, st);
     for (size_t i = 0; i < cell->pairs; i++) {
         series[0][i] = cell->a[i]->wall_ns;
         series[1][i] = cell->b[i]->wall_ns;
@@ -42,7 +43,7 @@ static bn_code compare_walls(const res_versus *versus, res_compared *cell, bn_st
     }
     const res_side a = {series[0], counts[0], cell->pairs, values_a};
     const res_side b = {series[1], counts[1], cell->pairs, values_b};
-    return res_compare(&a, &b, &versus->options, &cell->comparison, st);
+    return res_compare(&a, &b, &options, &cell->comparison, st);
 }
 
 static bn_code compare_cell(const res_versus *versus, res_compared *cell, bn_status *st)

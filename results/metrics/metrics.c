@@ -203,6 +203,8 @@ const char *res_metrics_counter(bn_counter counter)
         [BN_COUNTER_TRANSFERS_TO_DEVICE] = "TransferToDevice",
         [BN_COUNTER_TRANSFERS_TO_HOST] = "TransferFromDevice",
         [BN_COUNTER_SLOW_RELEASES] = "SlowRelease",
+        [BN_COUNTER_POSITIONS] = "Position",
+        [BN_COUNTER_POSITIONS_PADDED] = "PaddedPosition",
     };
     return names[counter];
 }

@@ -26,7 +26,7 @@ static double bar_of(const res_versus *versus, res_measure measure)
 bool res_night_candidate(const res_versus *versus, const res_compared *cell)
 {
     const res_headline head = res_compared_headline(versus, cell);
-    if (!versus->options.looks || cell->pairs == 0 || cell->pairs >= RES_LAST_LOOK ||
+    if (!versus->options.looks || cell->pairs == 0 || cell->pairs >= RES_LOOKS_USUAL ||
         (head.verdict == RES_SLOWER && !head.little))
         return false;
     for (int i = 0; i < RES_MEASURE_COUNT; i++) {
@@ -42,9 +42,9 @@ bool res_night_candidate(const res_versus *versus, const res_compared *cell)
 static size_t next_look(const res_versus *versus, size_t pairs)
 {
     const size_t least = res_least_pairs(versus->options.level, versus->family);
-    size_t next = res_next_look(pairs);
+    size_t next = res_next_look(versus->options.looks, pairs);
     while (next > 0 && next < least)
-        next = res_next_look(next);
+        next = res_next_look(versus->options.looks, next);
     return next;
 }
 
@@ -88,7 +88,8 @@ static size_t looks_of(const res_versus *versus, const res_compared *cell, res_m
         last = pairs;
     }
     /* The last one has to tell it, whatever it looks like. */
-    const double level = versus->options.level * res_look_share(last) / (double)versus->family;
+    const double share = res_look_share(versus->options.looks, last);
+    const double level = versus->options.level * share / (double)versus->family;
     if (count > 0)
         looks[count - 1].bar =
             gsl_cdf_tdist_Qinv(level / 2, (double)last - 1) * looks[count - 1].error;

@@ -240,6 +240,11 @@ static bool settle_night(res_night *night, const item *items, const size_t *plac
     night->high = over.value.high;
     night->processes = isnan(over.value.estimate) ? 0 : over.processes;
     night->source = figures.source;
+    /* The axis of a step recorded elsewhere names its framework's version. */
+    if (!res_axis_is_usual(&res_axes[RES_AXIS_FRONT_END], pool.experiment) &&
+        strcmp(pool.experiment->mode, "recorded") != 0)
+        snprintf(night->front_end, sizeof night->front_end, "%s",
+                 res_mark_front_end(newest->conditions));
     return true;
 }
 
@@ -319,6 +324,8 @@ static void describe_change(const res_timeline *series, const res_change *change
     s->other_build = s->build_known && strcmp(was->sha256, is->sha256) != 0;
     s->other_settings =
         strcmp(series->nights[s->before].settings, series->nights[s->first].settings) != 0;
+    s->other_front_end =
+        strcmp(series->nights[s->before].front_end, series->nights[s->first].front_end) != 0;
     s->other_source = series->of_device && strcmp(series->nights[s->before].source,
                                                   series->nights[s->first].source) != 0;
     s->other_host = was->host[0] && is->host[0] && strcmp(was->host, is->host) != 0;

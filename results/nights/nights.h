@@ -34,6 +34,8 @@ typedef struct res_night {
     bn_code status;     /* BN_OK, or the class of the last failure where all failed */
     const res_origin *origin;
     const char *settings; /* of its experiment */
+    /* Of a framework's experiment, which versions and script: res_mark_front_end. */
+    char front_end[RES_MARK];
 } res_night;
 /* Whether NIGHT, which has a value, tells it from zero: only an overhead may not be. */
 bool res_night_told(const res_night *night);
@@ -50,9 +52,10 @@ typedef struct res_stretch {
     double p;
     bool build_known;    /* on both sides, so that the next line means something */
     bool other_build;    /* the plugin's sha256 differs from the night BEFORE */
-    bool other_settings; /* so does what the runtime was told */
-    bool other_host;     /* so does the machine */
-    bool other_source;   /* so does the source of the device time, where that matters */
+    bool other_settings;  /* so does what the runtime was told */
+    bool other_front_end; /* so does the version of the framework, or its script */
+    bool other_host;      /* so does the machine */
+    bool other_source;    /* so does the source of the device time, where that matters */
 } res_stretch;
 
 /* A cell over time: one experiment, whatever its seed, its runtime's build and, where no night has
@@ -227,11 +230,11 @@ size_t res_tonight_next_look(const res_tonight_verdict *verdict, size_t pairs);
 
 /* What a change of a series goes with. */
 typedef enum res_drift_cause {
-    RES_DRIFT_SAME,    /* the same build, with the same settings: the machine */
+    RES_DRIFT_SAME,    /* the same build, settings and framework: the machine */
     RES_DRIFT_MACHINE, /* another build, but the build before, measured in those nights as their
                           control, was as slow: the machine */
     RES_DRIFT_BUILD,   /* another build, and its control did not move along */
-    RES_DRIFT_OTHER    /* another build or other settings, and no control tells more */
+    RES_DRIFT_OTHER    /* another build, settings or framework, and no control tells more */
 } res_drift_cause;
 const char *res_drift_cause_name(res_drift_cause cause); /* "the machine", ... */
 

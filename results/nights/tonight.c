@@ -232,7 +232,7 @@ static void note_further(res_versus *versus)
     if (more > 0)
         bn_text_printf(&versus->notes,
                        "%zu of %zu experiments looked slower and got further pairs, up to %d.\n",
-                       more, versus->count, RES_LAST_LOOK);
+                       more, versus->count, RES_LOOKS_USUAL);
 }
 
 static bn_code compare(const res_tonight *t, res_tonight_verdict *verdict, bn_status *st)
@@ -253,7 +253,7 @@ static bn_code compare(const res_tonight *t, res_tonight_verdict *verdict, bn_st
     /* A step that takes no longer may still need more of the device, or of memory. Records of
      * another night tell only the variance of wall times between nights (widen). */
     verdict->versus.all_measures = control;
-    verdict->versus.options.looks = control && t->looks;
+    verdict->versus.options.looks = control && t->looks ? RES_LOOKS_USUAL : RES_LOOKS_NONE;
     code = res_versus_judge(&verdict->versus, st);
     if (code == BN_OK && verdict->versus.options.looks)
         note_further(&verdict->versus);
@@ -302,7 +302,8 @@ const char *res_drift_cause_name(res_drift_cause cause)
         [RES_DRIFT_SAME] = "the build is the same: the machine",
         [RES_DRIFT_MACHINE] = "the build before was as slow in those nights: the machine",
         [RES_DRIFT_BUILD] = "with the build; the build before was not slower in those nights",
-        [RES_DRIFT_OTHER] = "with the build or its settings; no control tells it from the machine",
+        [RES_DRIFT_OTHER] =
+            "with the build, its settings or the framework; no control tells it from the machine",
     };
     return names[cause];
 }
@@ -310,7 +311,7 @@ const char *res_drift_cause_name(res_drift_cause cause)
 static bool same_origin(const res_night *a, const res_night *b)
 {
     return strcmp(a->origin->sha256, b->origin->sha256) == 0 &&
-           strcmp(a->settings, b->settings) == 0;
+           strcmp(a->settings, b->settings) == 0 && strcmp(a->front_end, b->front_end) == 0;
 }
 
 /* What the build of the night BEFORE took in NIGHT, as its control; NaN: it was not measured. */

@@ -226,25 +226,47 @@ void res_group_mark(const res_record *record, char out[RES_MARK])
         mark(group, strlen(group), out);
 }
 
-bool res_conditions_mark(const res_record *record, char out[RES_MARK])
+/* What RECORD says of all conditions that are, or are not, of its front end. Of a front end a
+ * record may say nothing. */
+static bool put_conditions(const res_record *record, bool of_front_end, bn_text *out)
 {
-    bn_text all = {0};
     for (size_t i = 0; i < CONDITIONS; i++) {
+        if (conditions[i].of_front_end != of_front_end)
+            continue;
         json_t *value = value_of(record, &conditions[i]);
-        /* Records without a front end of others have the digits that they always had. */
-        if (conditions[i].of_front_end && !value)
+        if (of_front_end && !value)
             continue;
         char *text = value ? json_dumps(value, JSON_ENSURE_ASCII | JSON_COMPACT | JSON_SORT_KEYS |
                                                    JSON_ENCODE_ANY)
                            : NULL;
-        bn_text_printf(&all, "%s=%s\n", conditions[i].word, text ? text : "");
-        all.failed = all.failed || (value && !text);
+        bn_text_printf(out, "%s=%s\n", conditions[i].word, text ? text : "");
+        out->failed = out->failed || (value && !text);
         free(text);
         json_decref(value);
     }
-    const bool made = !all.failed;
+    return !out->failed;
+}
+
+/* Digits of a mark that are of the machine and the runtime, where a front end has the others. */
+#define MARK_SHARED 8
+
+bool res_conditions_mark(const res_record *record, char out[RES_MARK])
+{
+    bn_text all = {0}, own = {0};
+    const bool made = put_conditions(record, false, &all) && put_conditions(record, true, &own);
+    char digits[RES_MARK];
     if (made)
         mark(all.data, all.length, out);
+    if (made && own.length > 0) {
+        mark(own.data, own.length, digits);
+        memcpy(out + MARK_SHARED, digits, RES_MARK - 1 - MARK_SHARED);
+    }
     bn_text_free(&all);
+    bn_text_free(&own);
     return made;
+}
+
+const char *res_mark_front_end(const char *conditions_mark)
+{
+    return strlen(conditions_mark) == RES_MARK - 1 ? conditions_mark + MARK_SHARED : "";
 }

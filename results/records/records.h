@@ -221,6 +221,9 @@ double res_probes_null(const res_probe *probes, size_t count);
 /* Fills MEDIANS (round_count values) with the median of each round of SERIES (step_count values);
  * NaN for a round that kept no step. Returns round_count. */
 size_t res_round_medians(const res_record *record, const uint64_t *series, double *medians);
+/* Steps that are shorter vary little within a process and much between processes, so that more and
+ * shorter processes tell more in the same time. */
+#define RES_SHORT_STEP_NS 1e6
 /* What a process says of SERIES (step_count values): res_middle_mean of its rounds' medians, or the
  * median of all steps where it had no rounds. */
 double res_step_median(const res_record *record, const uint64_t *series);
@@ -271,6 +274,9 @@ bool res_same_conditions(const res_record *a, const res_record *b, char *differi
 #define RES_MARK 17
 void res_group_mark(const res_record *record, char out[RES_MARK]);
 BN_MUST_USE bool res_conditions_mark(const res_record *record, char out[RES_MARK]);
+/* The digits in such a mark of conditions that say which versions and script a framework's record
+ * is of; "" where the mark is empty. Of bench's own records they say nothing. */
+const char *res_mark_front_end(const char *conditions_mark);
 /* Whether two labels are shown alike: a record's is plain, a user may ask for one of several lines.
  */
 bool res_same_label(const char *a, const char *b);

@@ -263,7 +263,7 @@ static void begin_comparison(const double *d, size_t count, const res_compare_op
                              res_comparison *c)
 {
     *c = (res_comparison){.bootstrap = no_interval, .delta = o->delta};
-    c->share = o->looks ? res_look_share(count) : 1;
+    c->share = res_look_share(o->looks, count);
     c->pairs = keep_pairs(d, count, c->kept);
     c->disturbed = count - c->pairs;
     for (size_t i = 0; i < c->pairs; i++)

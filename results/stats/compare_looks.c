@@ -17,9 +17,10 @@
  * "Group sequential methods in the design and analysis of clinical trials", Biometrika 64, 1977).
  * For smaller levels looks overlap less, so the same shares would spend up to 1.6 times the level
  * by Student's t. The error of compare.c, which allows for signs drawn by halves, more than makes
- * up for that: 0.8 to 0.97 of the level is spent between 5 % and 0.05 % (test_looks.c). Looks that
- * are not taken, because so few pairs can claim nothing in a large family, leave their share
- * unspent.
+ * up for that: 0.8 to 0.97 of the level is spent between 5 % and 0.05 % (test_looks.c). It makes up
+ * for less with many pairs, so the shares of looks at short steps are computed at a level of 1 %.
+ * Looks that are not taken, because so few pairs can claim nothing in a large family, leave their
+ * share unspent.
  */
 #include "results/stats/stats_priv.h"
 
@@ -28,22 +29,32 @@ typedef struct look {
     double share; /* of the level */
 } look;
 
-static const look looks[] = {{4, 0.192}, {5, 0.163},  {6, 0.192},
-                             {8, 0.325}, {10, 0.439}, {RES_LAST_LOOK, 0.565}};
-#define LOOKS (sizeof looks / sizeof *looks)
+/* Ended by a look without pairs. */
+static const look none[] = {{0, 1}};
+static const look usual[] = {{4, 0.192},  {5, 0.163},  {6, 0.192},
+                             {8, 0.325},  {10, 0.439}, {RES_LOOKS_USUAL, 0.565},
+                             {0, 0.565}};
+static const look of_short_steps[] = {{4, 0.044},  {6, 0.048},  {8, 0.063},
+                                      {12, 0.132}, {16, 0.184}, {24, 0.387},
+                                      {RES_LOOKS_SHORT, 0.553}, {0, 0.553}};
 
-size_t res_next_look(size_t pairs)
+static const look *planned(res_looks looks)
 {
-    for (size_t i = 0; i < LOOKS; i++)
-        if (looks[i].pairs > pairs)
-            return looks[i].pairs;
-    return 0;
+    return looks == RES_LOOKS_SHORT ? of_short_steps : looks == RES_LOOKS_USUAL ? usual : none;
 }
 
-double res_look_share(size_t pairs)
+size_t res_next_look(res_looks looks, size_t pairs)
 {
-    size_t i = 0;
-    while (i + 1 < LOOKS && looks[i].pairs < pairs)
-        i++;
-    return looks[i].share;
+    const look *next = planned(looks);
+    while (next->pairs > 0 && next->pairs <= pairs)
+        next++;
+    return next->pairs;
+}
+
+double res_look_share(res_looks looks, size_t pairs)
+{
+    const look *now = planned(looks);
+    while (now->pairs > 0 && now->pairs < pairs)
+        now++;
+    return now->share;
 }

@@ -120,10 +120,18 @@ typedef enum res_test {
     RES_TEST_CONSTANT /* each side has one value in all its processes: see compare_family.c */
 } res_test;
 
+/* The planned looks at a comparison, which may end at any of them as soon as it is decided; each
+ * value is the pairs of the last look. See res_next_look. */
+typedef enum res_looks {
+    RES_LOOKS_NONE = 0,   /* a fixed number of pairs, judged once */
+    RES_LOOKS_USUAL = 12, /* after 4, 5, 6, 8, 10 and 12 pairs */
+    RES_LOOKS_SHORT = 32  /* of short steps: after 4, 6, 8, 12, 16, 24 and 32 pairs */
+} res_looks;
+
 typedef struct res_compare_options {
     double level;     /* of false alarms in a family, 0.05 */
     double delta;     /* within which sides are equivalent: 0.03 is a ratio of 1/1.03 to 1.03 */
-    bool looks;       /* pairs were run until something was decided: see res_next_look */
+    res_looks looks;  /* pairs were run until something was decided */
     size_t resamples; /* of BOOTSTRAP; 0: it is left NaN */
     uint64_t seed;
 } res_compare_options;
@@ -174,16 +182,14 @@ typedef struct res_comparison {
 void res_order(uint64_t seed, size_t pairs, bool looks, bool *b_first);
 
 /*
- * Looks. A comparison may be judged after 4, 5, 6, 8, 10 and RES_LAST_LOOK pairs, and end as soon
- * as it is decided. Each look then has a share of the level (compare_looks.c), and what is claimed
+ * Looks. Each of the planned ones has a share of the level (compare_looks.c), and what is claimed
  * over all of them is wrong no more often than one look would be. An end between two looks, which
  * the verdicts did not bring about, takes the share of the later one.
  */
-#define RES_LAST_LOOK 12
-/* The next look after PAIRS pairs; 0: there is none. */
-size_t res_next_look(size_t pairs);
-/* The share of the level at PAIRS pairs. */
-double res_look_share(size_t pairs);
+/* The next of LOOKS after PAIRS pairs; 0: there is none. */
+size_t res_next_look(res_looks looks, size_t pairs);
+/* The share of the level that LOOKS have at PAIRS pairs; 1 of RES_LOOKS_NONE. */
+double res_look_share(res_looks looks, size_t pairs);
 
 /* Compares B with A, as a family of one. Sides without processes, of unequal ones or of
  * more than RES_MOST_PAIRS, processes without steps and steps of 0 ns are

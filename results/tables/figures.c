@@ -126,7 +126,7 @@ res_figure res_time_aligned(double ns, double scale_ns)
 
 static int ratio_decimals(double ratio)
 {
-    return ratio < 9.995 ? 2 : ratio < 99.95 ? 1 : 0;
+    return ratio < 0.0995 ? 3 : ratio < 9.995 ? 2 : ratio < 99.95 ? 1 : 0;
 }
 
 res_figure res_ratio(double ratio)

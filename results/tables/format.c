@@ -224,14 +224,22 @@ void res_put_json(bn_text *out, json_t *value)
 void res_put_page(bn_text *out, const char *title, const char *body)
 {
     static const char style[] =
-        "body{font:15px/1.4 system-ui,sans-serif;margin:2em;color:#111;background:#fff}\n"
-        "table{border-collapse:collapse;margin:.7em 0;font-variant-numeric:tabular-nums}\n"
+        ":root{color-scheme:light dark;--ink:#111;--paper:#fff;--shade:#bbb}\n"
+        "@media(prefers-color-scheme:dark){:root{--ink:#eee;--paper:#111;--shade:#555}}\n"
+        "body{font:15px/1.4 system-ui,sans-serif;margin:1.5em 4vw;color:var(--ink);"
+        "background:var(--paper);overflow-wrap:anywhere}\n"
+        /* What is wide scrolls by itself, and has a shade where it goes on beyond the edge. */
+        "table{display:block;max-width:100%;overflow-x:auto;border-collapse:collapse;margin:.7em 0;"
+        "font-variant-numeric:tabular-nums;overflow-wrap:normal;"
+        "background:linear-gradient(90deg,var(--paper) 40%,transparent) 0 0/36px 100% no-repeat local,"
+        "linear-gradient(270deg,var(--paper) 40%,transparent) 100% 0/36px 100% no-repeat local,"
+        "linear-gradient(90deg,var(--shade),transparent) 0 0/14px 100% no-repeat scroll,"
+        "linear-gradient(270deg,var(--shade),transparent) 100% 0/14px 100% no-repeat scroll}\n"
         "th,td{padding:.15em .6em;text-align:left;white-space:nowrap}\n"
         "thead{border-bottom:1px solid #888}\n"
         "tbody+tbody{border-top:1px solid #888}\n"
         "h1{font-size:1.5em}h2{font-size:1.15em}p{margin:.25em 0}\n"
-        ".r{text-align:right}\n"
-        "@media(prefers-color-scheme:dark){body{color:#eee;background:#111}}\n";
+        ".r{text-align:right}\n";
     bn_text_puts(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
                       "<meta name=\"viewport\" content=\"width=device-width\">\n<title>");
     res_put_escaped(out, RES_TABLE_HTML, title);

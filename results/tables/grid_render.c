@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static res_grid_renderer *const renderers[] = {
     [RES_TABLE_TEXT] = res_grid_text,
@@ -29,6 +30,34 @@ static void narrow(const res_grid *grid, size_t *widths)
     }
 }
 
+/* Text that still does not fit stands in parts, one below the other: the columns that name a row, and
+ * as many of the others as have room. Nothing is left out, and a figure keeps its interval. */
+static void text_in_parts(const res_grid *grid, size_t rows, const size_t *widths, bn_text *out)
+{
+    const size_t names = strspn(grid->align, "l");
+    size_t *some = calloc(grid->columns + 1, sizeof *some);
+    out->failed = out->failed || !some;
+    for (size_t next = names; some && next < grid->columns;) {
+        const size_t first = next;
+        for (size_t column = 0; column < grid->columns; column++)
+            some[column] = column < names ? widths[column] : 0;
+        while (next < grid->columns) {
+            const size_t end = next + 1 + strspn(grid->align + next + 1, "i");
+            for (size_t column = next; column < end; column++)
+                some[column] = widths[column];
+            if (next > first && res_grid_total(grid, some) > RES_NARROW) {
+                for (size_t column = next; column < end; column++)
+                    some[column] = 0;
+                break;
+            }
+            next = end;
+        }
+        bn_text_puts(out, first > names ? "\n" : "");
+        res_grid_text(grid, rows, some, out);
+    }
+    free(some);
+}
+
 void res_grid_render(const res_grid *grid, res_format format, bn_text *out)
 {
     size_t rows = grid->columns > 0 ? grid->count / grid->columns : 0;
@@ -42,7 +71,11 @@ void res_grid_render(const res_grid *grid, res_format format, bn_text *out)
         widths[column] = res_grid_width(grid, rows, column);
     if (format == RES_TABLE_NARROW)
         narrow(grid, widths);
-    renderers[format](grid, rows, widths, out);
+    if (format == RES_TABLE_NARROW && res_grid_total(grid, widths) > RES_NARROW &&
+        grid->align[strspn(grid->align, "l")])
+        text_in_parts(grid, rows, widths, out);
+    else
+        renderers[format](grid, rows, widths, out);
     free(widths);
 }
 

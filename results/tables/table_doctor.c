@@ -1,6 +1,7 @@
 /*
  * table_doctor.c - complaints in words: what costs time, how much, and what to do about it.
  */
+#include "results/findings/doctor.h"
 #include "results/tables/speedup_priv.h"
 
 #include <math.h>
@@ -25,6 +26,10 @@ static void put_subject(const res_complaint *c, bn_text *out)
         bn_text_printf(out, "reading %.3g value%s a step back to the host", c->count,
                        c->count > 1 ? "s" : "");
         return;
+    case RES_RULE_FALLBACKS:
+        bn_text_printf(out, "computing %.3g op%s a step on the host", c->count,
+                       c->count > 1 ? "s" : "");
+        return;
     case RES_RULE_TRACING:
         bn_text_printf(out, "tracing %.0f nodes", c->count);
         return;
@@ -36,6 +41,9 @@ static void put_subject(const res_complaint *c, bn_text *out)
         return;
     case RES_RULE_INPUT:
         bn_text_puts(out, "preparing and sending the batch");
+        return;
+    case RES_RULE_PADDING:
+        bn_text_printf(out, "padding, %.0f %% of all positions,", 100 * c->count);
         return;
     case RES_RULE_RELEASE:
         bn_text_puts(out, "giving handles back to the plugin");
@@ -59,14 +67,20 @@ static void put_advice(const res_complaint *c, const res_experiment *e, bn_text 
 {
     switch (c->rule) {
     case RES_RULE_COMPILES:
-        bn_text_puts(out, has_lengths(e) ? "Each length of the input is another program: pad to "
-                                           "fewer lengths (--buckets)."
-                                         : "The program changes from step to step: keep shapes, "
-                                           "types and branches as they are.");
+        bn_text_puts(out, has_lengths(e)
+                              ? "Each length of the input is another program: pad to "
+                                "fewer lengths (--buckets)."
+                              : "The program changes from step to step: keep shapes, "
+                                "types and branches as they are. bench explain says what "
+                                "changed, and where.");
         return;
     case RES_RULE_READS:
         bn_text_puts(out, "Read values every so many steps, and not in each: the device waits for "
-                          "the host until the next step is there.");
+                          "the host until the next step is there. bench explain says where.");
+        return;
+    case RES_RULE_FALLBACKS:
+        bn_text_puts(out, "Say it with ops that the device has, such as a mask in place of "
+                          "positions. bench explain tells the op and its line.");
         return;
     case RES_RULE_TRACING:
         put_advice_on_tracing(c, out);
@@ -83,6 +97,10 @@ static void put_advice(const res_complaint *c, const res_experiment *e, bn_text 
     case RES_RULE_INPUT:
         bn_text_puts(out, "Prepare and send the next batch while the device works on this one.");
         return;
+    case RES_RULE_PADDING:
+        bn_text_puts(out, "Put rows of like length into a batch, or pad to more lengths "
+                          "(--buckets); bench study buckets says how many pay.");
+        return;
     case RES_RULE_RELEASE:
         bn_text_puts(out, "Keep fewer buffers, or give them back while the device works.");
         return;
@@ -97,8 +115,8 @@ static void put_cost(const res_complaint *c, bn_text *out)
 {
     const res_interval ns = c->cost_ns;
     const res_figure range = res_time_range(ns.estimate, ns.low, ns.high);
-    bn_text_printf(out, " takes %s%s%s", res_time(ns.estimate).text, range.text[0] ? " " : "",
-                   range.text);
+    bn_text_printf(out, " takes %s%s%s%s", c->at_most ? "up to " : "", res_time(ns.estimate).text,
+                   range.text[0] ? " " : "", range.text);
     if (isfinite(c->share))
         bn_text_printf(out, " a step, %.0f %% of it", 100 * c->share);
     else
@@ -217,6 +235,7 @@ static json_t *complaint_json(const res_speedup *speedup, const res_complaint *c
     json_object_set_new(object, "cost_ns", res_json_real(c->cost_ns.estimate));
     json_object_set_new(object, "cost_low_ns", res_json_real(c->cost_ns.low));
     json_object_set_new(object, "cost_high_ns", res_json_real(c->cost_ns.high));
+    json_object_set_new(object, "at_most", json_boolean(c->at_most));
     json_object_set_new(object, "share", res_json_real(c->share));
     json_object_set_new(object, "count", res_json_real(c->count));
     json_object_set_new(object, "hidden_ns", res_json_real(c->hidden_ns));

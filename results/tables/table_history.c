@@ -79,9 +79,10 @@ static res_figure cause_text(const res_stretch *s)
         bool is;
         const char *words;
     } others[] = {{s->other_settings, "other settings"},
+                  {s->other_front_end, "other framework"},
                   {s->other_host, "other host"},
                   {s->other_source, "other source"}};
-    const bool any = s->other_settings || s->other_host || s->other_source;
+    const bool any = s->other_settings || s->other_front_end || s->other_host || s->other_source;
     const char *build = s->other_build   ? "other build"
                         : s->build_known ? "same build"
                         : any            ? ""

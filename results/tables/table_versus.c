@@ -440,6 +440,25 @@ static bool ratios_differ(const res_versus *versus, res_measure measure)
     return false;
 }
 
+static void put_looks(const res_versus *versus, res_format format, bn_text *out)
+{
+    bool usual = false, of_short = false;
+    char text[256];
+    for (size_t i = 0; i < versus->count; i++) {
+        const res_looks looks = res_compared_looks(versus, &versus->cells[i]);
+        usual = usual || looks == RES_LOOKS_USUAL;
+        of_short = of_short || looks == RES_LOOKS_SHORT;
+    }
+    if (!usual && !of_short)
+        return;
+    snprintf(text, sizeof text,
+             "The verdicts decided how many pairs ran: p and intervals allow for looks after %s%s%s "
+             "pairs.",
+             usual ? "4, 5, 6, 8, 10 and 12" : "", usual && of_short ? "; of short steps after " : "",
+             of_short ? "4, 6, 8, 12, 16, 24 and 32" : "");
+    res_put_note(out, format, text);
+}
+
 static void put_notes(const res_versus *versus, res_format format, bn_text *out)
 {
     char text[256];
@@ -463,10 +482,7 @@ static void put_notes(const res_versus *versus, res_format format, bn_text *out)
              "at %.3g. visible: seen in 80 of 100. equivalent: within %.3g %%.",
              versus->family, versus->options.level, 100 * versus->options.delta);
     res_put_note(out, format, text);
-    if (versus->options.looks)
-        res_put_note(out, format,
-                     "The verdicts decided how many pairs ran: p and intervals allow for looks "
-                     "after 4, 5, 6, 8, 10 and 12 pairs.");
+    put_looks(versus, format, out);
     if (versus->all_measures)
         res_put_note(out, format,
                      "Beside the wall time: equal in each pair, -: not known, ?: undecided. What "

@@ -18,8 +18,8 @@ typedef enum res_format {
     RES_TABLE_JSON,
     RES_TABLE_LATEX, /* a fragment for \input that needs no package */
     RES_TABLE_HTML,  /* a fragment; res_put_page makes a page of it */
-    RES_TABLE_NARROW /* text in RES_NARROW columns: notes are wrapped, and columns that a grid can
-                        spare are left out until it fits */
+    RES_TABLE_NARROW /* text in RES_NARROW columns: notes are wrapped, columns that a grid can spare
+                        are left out until it fits, and what then does not fit stands in parts */
 } res_format;
 #define RES_NARROW       80
 #define RES_FORMAT_NAMES "text, md, csv, json, latex, html, narrow"

@@ -118,7 +118,7 @@ static json_t *versus_json(const res_versus *versus)
     json_t *object = json_pack(
         "{so so so sb si so so so ss so s{si si si si si si si si}}", "a", side_json(versus, false),
         "b", side_json(versus, true), "level", res_json_real(versus->options.level), "looks",
-        (int)versus->options.looks, "family", (int)versus->family, "equivalence",
+        versus->options.looks != RES_LOOKS_NONE, "family", (int)versus->family, "equivalence",
         res_json_real(versus->options.delta), "threshold", res_json_real(versus->threshold),
         "cells", cells, "summary", summary.data ? summary.data : "", "notes",
         res_json_text(versus->notes.data ? versus->notes.data : ""), "counts", "slower",

@@ -1,8 +1,9 @@
 /*
- * run_xspace.c - the timelines of a run as an XSpace message: of each row a plane of the host and,
- * where there is something to show, one of its device. All lines count from the first span; the
- * plane "Task Environment", as in OpenXLA's own profiles, is not written, since the monotonic
- * clock knows no date.
+ * run_xspace.c - the timelines of a run as an XSpace message: a plane of the host, which has the
+ * lanes of all rows, and of each row one of its device, where there is something to show. xprof
+ * shows one host, and devices by the names that it knows. All lines count from the first span; the
+ * plane "Task Environment", as in OpenXLA's own profiles, is not written, since the monotonic clock
+ * knows no date.
  */
 #include "results/traces/run_priv.h"
 #include "results/traces/xspace.h"
@@ -17,10 +18,12 @@ enum { NAME_STEP = 1, NAME_GAP, NAME_PARTS };
 #define NAME_COUNT (NAME_OWN + BN_TIMELINE_NAMES)
 enum { STAT_STEP = 1, STAT_BYTES, STAT_COUNT };
 
-/* A row that becomes planes. */
+/* A row that becomes lines and a plane. */
 typedef struct row_planes {
     res_xspace *b;
     bn_timeline *row;
+    bool alone;        /* the only one */
+    size_t first_name; /* of its names: each row has numbers of its own */
     uint64_t from_ns;
     Bench__Trace__Line *lines[RUN_LANE_END]; /* NULL: there is nothing on it */
     Bench__Trace__Plane *plane_of[RUN_LANE_END];
@@ -59,12 +62,13 @@ static void add_slice(void *context, const run_slice *s)
         return;
     const size_t number = number_of(s);
     bool *named = &p->named[on_device(s->lane)][number];
+    const size_t id = p->first_name + number;
     if (!*named)
-        res_xspace_add_name(p->b, plane->event_names, &plane->n_event_names, (int64_t)number,
+        res_xspace_add_name(p->b, plane->event_names, &plane->n_event_names, (int64_t)id,
                             number == NAME_STEP ? "step" : s->name);
     *named = true;
     Bench__Trace__Event *event =
-        res_xspace_add_event(p->b, line, number, s->begin_ns - p->from_ns, s->end_ns - s->begin_ns);
+        res_xspace_add_event(p->b, line, id, s->begin_ns - p->from_ns, s->end_ns - s->begin_ns);
     if (!event || !s->span)
         return;
     if (s->span->kind == BN_SPAN_STEP)
@@ -75,44 +79,56 @@ static void add_slice(void *context, const run_slice *s)
 
 static void add_lines(row_planes *p, Bench__Trace__Plane *plane, bool device)
 {
-    char name[600];
+    const bn_timeline_about *about = bn_timeline_describe(p->row);
+    char name[1000], lane_name[600];
     for (run_lane lane = RUN_LANE_STEPS; plane && lane < RUN_LANE_END; lane++) {
         const size_t most = res_run_lane_most(p->row, lane);
         if (most == 0 || on_device(lane) != device)
             continue;
-        res_run_lane_name(p->row, lane, name, sizeof name);
+        res_run_lane_name(p->row, lane, lane_name, sizeof lane_name);
+        if (p->alone || device)
+            snprintf(name, sizeof name, "%s", lane_name);
+        else
+            snprintf(name, sizeof name, "%.300s, process %lld, %s", about->mode,
+                     (long long)about->process, lane_name);
         p->plane_of[lane] = plane;
         p->lines[lane] = res_xspace_add_line(p->b, plane, name, most);
     }
-    if (plane && plane->stat_names) {
-        res_xspace_add_name(p->b, plane->stat_names, &plane->n_stat_names, STAT_STEP, "step_num");
-        res_xspace_add_name(p->b, plane->stat_names, &plane->n_stat_names, STAT_BYTES, "bytes");
-    }
 }
 
-/* The planes of row NUMBER, from 1, behind the COUNT in PLANES. The first host is called as readers
- * look for it. */
-static void add_row(res_xspace *b, bn_timeline *row, size_t number, uint64_t from_ns,
-                    Bench__Trace__Plane **planes, size_t *count)
+/* A plane with room for the lines of COUNT rows. */
+static Bench__Trace__Plane *make_plane(res_xspace *b, size_t number, const char *name, size_t count)
+{
+    Bench__Trace__Plane *plane = res_xspace_make_plane(
+        b, (int64_t)number, name, count * RUN_LANE_END, count * NAME_COUNT, STAT_COUNT);
+    if (!plane)
+        return NULL;
+    res_xspace_add_name(b, plane->stat_names, &plane->n_stat_names, STAT_STEP, "step_num");
+    res_xspace_add_name(b, plane->stat_names, &plane->n_stat_names, STAT_BYTES, "bytes");
+    return b->failed ? NULL : plane;
+}
+
+/* Row INDEX of COUNT: its lines in the first of PLANES, and its device's plane behind all N. */
+static void add_row(res_xspace *b, bn_timeline *const *rows, size_t index, size_t count,
+                    Bench__Trace__Plane **planes, size_t *n)
 {
     row_planes *p = res_xspace_take(b, 1, sizeof *p);
+    bn_timeline *row = rows[index];
     const bn_timeline_about *about = bn_timeline_describe(row);
-    char host[400] = "/host:CPU", device[400];
+    char device[400];
     if (!p)
         return;
-    if (number > 1)
-        snprintf(host, sizeof host, "/host:CPU %s, process %lld (pid %lld)", about->mode,
-                 (long long)about->process, (long long)about->pid);
-    snprintf(device, sizeof device, "/device:BENCH:%zu %s, process %lld", number - 1, about->mode,
-             (long long)about->process);
-    *p = (row_planes){.b = b, .row = row, .from_ns = from_ns};
-    planes[*count] =
-        res_xspace_make_plane(b, (int64_t)*count + 1, host, RUN_LANE_END, NAME_COUNT, STAT_COUNT);
-    add_lines(p, planes[(*count)++], false);
+    *p = (row_planes){.b = b,
+                      .row = row,
+                      .alone = count == 1,
+                      .first_name = index * NAME_COUNT,
+                      .from_ns = res_run_first_ns(rows, count)};
+    add_lines(p, planes[0], false);
     if (res_run_lane_most(row, RUN_LANE_DEVICE) + res_run_lane_most(row, RUN_LANE_PROFILE) > 0) {
-        planes[*count] = res_xspace_make_plane(b, (int64_t)*count + 1, device, RUN_LANE_END,
-                                               NAME_COUNT, STAT_COUNT);
-        add_lines(p, planes[(*count)++], true);
+        snprintf(device, sizeof device, "/device:CUSTOM:%zu %.300s, process %lld", index,
+                 about->mode, (long long)about->process);
+        planes[*n] = make_plane(b, *n + 1, device, 1);
+        add_lines(p, planes[(*n)++], true);
     }
     if (!b->failed)
         res_run_walk(row, add_slice, p);
@@ -123,11 +139,12 @@ bool res_run_xspace(bn_timeline *const *rows, size_t count, bn_text *out)
     res_xspace b = {.memory = bn_arena_new(1 << 16)};
     b.failed = !b.memory;
     Bench__Trace__Space space = BENCH__TRACE__SPACE__INIT;
-    Bench__Trace__Plane **planes =
-        res_xspace_take(&b, 2 * count + 1, sizeof(Bench__Trace__Plane *));
+    Bench__Trace__Plane **planes = res_xspace_take(&b, count + 1, sizeof(Bench__Trace__Plane *));
     char **hosts = res_xspace_take(&b, 1, sizeof(char *));
+    if (!b.failed)
+        planes[space.n_planes++] = make_plane(&b, 1, "/host:CPU", count);
     for (size_t i = 0; i < count && !b.failed; i++)
-        add_row(&b, rows[i], i + 1, res_run_first_ns(rows, count), planes, &space.n_planes);
+        add_row(&b, rows, i, count, planes, &space.n_planes);
     if (!b.failed) {
         hosts[0] = res_xspace_take_text(&b, "bench");
         space.planes = planes;

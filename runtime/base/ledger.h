@@ -71,7 +71,9 @@ const char *bn_device_time_source_name(bn_device_time_source source);
     X(EXECUTIONS, executions)                                                                      \
     X(TRANSFERS_TO_DEVICE, transfers_to_device)                                                    \
     X(TRANSFERS_TO_HOST, transfers_to_host)                                                        \
-    X(SLOW_RELEASES, slow_releases)
+    X(SLOW_RELEASES, slow_releases)                                                                \
+    X(POSITIONS, positions)                                                                        \
+    X(POSITIONS_PADDED, positions_padded)
 
 typedef enum bn_counter {
 #define X(upper, lower) BN_COUNTER_##upper,

@@ -30,6 +30,8 @@ typedef struct hlo_items {
     size_t count, capacity;
 } hlo_items;
 
+#define HLO_MOST_COSTLY 40
+
 /* All texts are owned by the program. */
 typedef struct hlo_report {
     double cycles;        /* of one run, as far as they are estimated */
@@ -42,6 +44,7 @@ typedef struct hlo_report {
     hlo_items loops;       /* WHY says why one's body counts once */
     hlo_items branches;    /* conditionals, of which the most costly branch counts */
     hlo_items scopes;      /* op_name without its last part: one sum each */
+    hlo_items costly;      /* of all that have an estimate, at most HLO_MOST_COSTLY */
     hlo_items silent; /* other instructions that do something and have no estimate, by opcode */
     /* Of each result of the entry, "{1,0:T(8,128)}"; NULL: a scalar, or none is told. */
     const char *const *layouts;

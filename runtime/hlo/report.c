@@ -1,6 +1,6 @@
 /*
- * report.c - lists of what a program does: copies and changes of layout, collectives, what has no
- * estimate, and sums by scope.
+ * report.c - lists of what a program does: copies and changes of layout, collectives, what costs
+ * most, what has no estimate, and sums by scope.
  */
 #include "runtime/hlo/hlo_priv.h"
 
@@ -127,7 +127,7 @@ static bool add_estimated(hlo_report *r, const hlo_module *module, size_t comput
     r->estimated++;
     scope.name = item->scope;
     scope.what = scope.scope = "";
-    if (!hlo_items_add(&r->scopes, scope))
+    if (!hlo_items_add(&r->scopes, scope) || !hlo_items_add(&r->costly, *item))
         return false;
     if (is_collective(i->opcode) && !hlo_items_add(&r->collectives, *item))
         return false;
@@ -223,6 +223,9 @@ bool hlo_report_end(hlo_report *r, const hlo_module *module)
     }
     merge(&r->scopes);
     merge(&r->silent);
+    sort(&r->costly, by_cost);
+    if (r->costly.count > HLO_MOST_COSTLY)
+        r->costly.count = HLO_MOST_COSTLY;
     sort(&r->copies, by_cost);
     sort(&r->collectives, by_cost);
     return true;
@@ -230,8 +233,8 @@ bool hlo_report_end(hlo_report *r, const hlo_module *module)
 
 void hlo_report_free(hlo_report *r)
 {
-    hlo_items *lists[] = {&r->copies,   &r->collectives, &r->loops,
-                          &r->branches, &r->scopes,      &r->silent};
+    hlo_items *lists[] = {&r->copies, &r->collectives, &r->loops, &r->branches,
+                          &r->scopes, &r->costly,      &r->silent};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         free(lists[i]->list);
     *r = (hlo_report){0};

@@ -32,7 +32,7 @@ run() {
     case $command in
     run)
         quick=("${short[@]}" --processes "$DOCS_PROCESSES")
-        [[ " $* " == *' --program '* ]] || quick+=(--variant small)
+        [[ " $* " == *' --program '* || " $* " == *' example_'* ]] || quick+=(--variant small)
         ;;
     replay) quick=("${short[@]}" --processes 1) ;;
     compare)

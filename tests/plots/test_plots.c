@@ -134,11 +134,30 @@ static void speedup_has_every_ratio(void **state)
     assert_has(p.script.data, "train capture (2 of 2)");
     assert_has(p.script.data, "train eager (1 of 2)");
     assert_has(p.script.data, "set arrow from 1,0");
+    /* The scale is that of the others; the bars of eager and of its mean end in arrows. */
+    assert_has(p.script.data, "An arrow: the bar goes on beyond the scale.");
+    assert_has(p.script.data, "set xrange [0.7");
+    assert_int_equal(occurrences(p.script.data, " head filled "), 2 * 2);
+    assert_has(p.script.data, "\"0.17x [");
     /* Of means the table claims nothing. */
     assert_int_equal(occurrences(p.script.data, "] not judged\""), 3);
     free(bars);
     free(cut);
     free(means);
+    plot_free(&p);
+    res_collection_free(&all);
+}
+
+/* Where there is nothing but eager, the scale is that of eager. */
+static void eager_alone_has_the_scale(void **state)
+{
+    (void)state;
+    res_collection all = sample();
+    res_collection two = {.records = all.records, .count = 2};
+    plot p = made(plot_speedup, &two);
+    assert_lacks(p.script.data, "goes on beyond");
+    assert_lacks(p.script.data, " head filled ");
+    assert_has(p.script.data, "set xrange [0.1");
     plot_free(&p);
     res_collection_free(&all);
 }
@@ -158,6 +177,7 @@ static void failures_stand_in_the_picture(void **state)
     res_collection_free(&all);
 }
 
+/* Series 3 is resnet50, captured: what is told of it is block 6, what is not is block 7. */
 static void overhead_has_every_execution(void **state)
 {
     (void)state;
@@ -174,10 +194,10 @@ static void overhead_has_every_execution(void **state)
     plot p = made(plot_overhead, &all);
     for (size_t g = 0; g < 5; g++) {
         const res_execution *execution = &all.records[CAPTURE_5]->executions[g];
-        assert_value(&p, "arguments2", 0, execution->arguments);
-        assert_value(&p, "arguments2", 1, 2e6);
-        assert_value(&p, "arguments2", 2, 2e6 - half);
-        assert_value(&p, "arguments2", 3, 2e6 + half);
+        assert_value(&p, "arguments6", 0, execution->arguments);
+        assert_value(&p, "arguments6", 1, 2e6);
+        assert_value(&p, "arguments6", 2, 2e6 - half);
+        assert_value(&p, "arguments6", 3, 2e6 + half);
     }
     assert_has(p.script.data, "graphs that a step is cut into");
     plot_free(&p);
@@ -208,21 +228,21 @@ static void overhead_says_what_the_table_says(void **state)
     for (size_t i = 0; i < PROCESSES; i++)
         set_overhead(all.records[i * CASES + CAPTURE_5], overheads[i]);
     plot p = made(plot_overhead, &all);
-    assert_value(&p, "arguments3", 1, 0.5e6 / 3);
-    assert_value(&p, "graphs3", 1, 0.5e6 / 3);
-    assert_has(p.description.data, " resnet50 train in 5 graphs: < 1.20 ms.");
-    assert_has(p.description.data, " resnet50 train in 1 graph: 2.00 ms.");
+    assert_value(&p, "arguments7", 1, 0.5e6 / 3);
+    assert_value(&p, "graphs7", 1, 0.5e6 / 3);
+    assert_has(p.description.data, " resnet50 train, capture in 5 graphs: < 1.20 ms.");
+    assert_has(p.description.data, " resnet50 train, capture in 1 graph: 2.00 ms.");
     plot_free(&p);
     res_collection_free(&all);
     all = sample();
     set_overhead(all.records[CAPTURE_5], -83e6);
     p = made(plot_overhead, &all);
-    char *told = block(&p, "graphs2"), *untold = block(&p, "graphs3");
-    assert_int_equal(lines(told), 2 + 1); /* lazy, captured; a line of no numbers */
+    char *told = block(&p, "graphs6"), *untold = block(&p, "graphs7");
+    assert_int_equal(lines(told), 1 + 1); /* captured as one; a line of no numbers */
     assert_int_equal(lines(untold), 1 + 1);
-    assert_value(&p, "graphs3", 1, -83e6);
-    assert_has(p.description.data, " resnet50 train in 5 graphs: not told.");
-    assert_has(p.description.data, " resnet50 train in 1 graph: 2.00 ms.");
+    assert_value(&p, "graphs7", 1, -83e6);
+    assert_has(p.description.data, " resnet50 train, capture in 5 graphs: not told.");
+    assert_has(p.description.data, " resnet50 train, lazy in 1 graph: 2.00 ms.");
     free(told);
     free(untold);
     plot_free(&p);
@@ -238,6 +258,10 @@ static void distribution_is_of_the_rows_processes(void **state)
     plot p = made(plot_distribution_of_store, &all);
     assert_has(p.description.data, "A: lazy, median of all 180 steps 62");
     assert_has(p.description.data, " (3 processes). B: capture, ");
+    assert_has(p.script.data, "set logscale x\n");
+    assert_has(p.script.data, "wall time of a step (ms), logarithmic");
+    /* A scale this short has no power of ten on it, and numbers all the same. */
+    assert_has(p.script.data, "set xtics ('59' 59, ");
     plot_free(&p);
     json_object_set_new(all.records[BERT_LAZY]->provenance, "pinning",
                         json_pack("{ss}", "pin", "cores"));
@@ -310,6 +334,32 @@ static void long_series_keep_what_sticks_out(void **state)
     free(steps);
     plot_free(&p);
     res_record_free(record);
+}
+
+/* A title that would run under the badge goes on in a line of its own. */
+static void titles_make_room_for_the_badge(void **state)
+{
+    (void)state;
+    static const char text[] = "Step times: resnext50_32x4d train, small, batch 128, image 224, bf16, "
+                               "nchw, lazy (A) and capture, 3 graphs (B)";
+    const plot_words bare = {"Short", "of something", "EMULATED FRONT END"};
+    const plot_words words = {text, "of something", "EMULATED FRONT END"};
+    plot p;
+    const double one = plot_begin(&p, &bare, 980, 100);
+    plot_free(&p);
+    const double more = plot_begin(&p, &words, 980, 100) - one;
+    assert_true(more >= 22 && more <= 44);
+    size_t lines_of_title = 0;
+    char *save = NULL;
+    for (char *line = strtok_r(p.script.data, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+        char shown[200];
+        if (!strstr(line, "sans-serif:Bold,16") || sscanf(line, "set label \"%199[^\"]", shown) != 1)
+            continue;
+        lines_of_title++;
+        assert_true(16 + plot_text_width(shown, 16) * 1.08 < 980 - 16 - plot_text_width(bare.badge, 12));
+    }
+    assert_int_equal(lines_of_title, 1 + (size_t)(more / 22));
+    plot_free(&p);
 }
 
 static void what_is_simulated_says_so(void **state)
@@ -447,12 +497,14 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ledger_has_every_large_part),
         cmocka_unit_test(speedup_has_every_ratio),
+        cmocka_unit_test(eager_alone_has_the_scale),
         cmocka_unit_test(failures_stand_in_the_picture),
         cmocka_unit_test(overhead_has_every_execution),
         cmocka_unit_test(overhead_says_what_the_table_says),
         cmocka_unit_test(distribution_is_of_the_rows_processes),
         cmocka_unit_test(steps_have_every_time_and_mark_compiles),
         cmocka_unit_test(long_series_keep_what_sticks_out),
+        cmocka_unit_test(titles_make_room_for_the_badge),
         cmocka_unit_test(what_is_simulated_says_so),
         cmocka_unit_test(nothing_to_draw_is_said),
         cmocka_unit_test(hostile_names_are_only_text),

@@ -1,6 +1,6 @@
 /*
- * test_series.c - pictures of plain series: distributions of two sides, lines, and histories with their
- * changes.
+ * test_series.c - pictures of plain series: distributions of two sides, lines, panels, and
+ * histories with their changes.
  */
 #include "tests/plots/plots_fixture.h"
 
@@ -131,6 +131,41 @@ static void lines_have_points_and_a_law(void **state)
     assert_null(p.script.data);
 }
 
+static void panels_have_each_figure(void **state)
+{
+    (void)state;
+    const double x[] = {4, 8}, still[] = {4, 4};
+    const char *const series[] = {"unrolled", "scanned " HOSTILE};
+    const double text[] = {100, 200, 50, 50}, time[] = {1.5, UNKNOWN, 2.5, 5},
+                 none[] = {UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN};
+    const plot_panel panels[] = {
+        {"text (kB)", text}, {"nothing", none}, {"estimated Mcycles", time}};
+    const plot_words words = {"What grows", "llama", "ESTIMATED"};
+    plot p = {0};
+    assert_int_equal(plot_panels(&words, "layers", series, 2, x, 2, panels, 3, &p, NULL), BN_OK);
+    char *first = block(&p, "panel0_1"), *second = block(&p, "panel2_0");
+    assert_string_equal(first, "4 50\n8 50\nNaN NaN\n");
+    assert_string_equal(second, "4 1.5\n\nNaN NaN\n");
+    assert_null(strstr(p.script.data, "panel1_0"));
+    assert_has(p.script.data, "set xtics (4, 8)");
+    assert_has(p.script.data, "set yrange [0:216]");
+    assert_has(p.script.data, "scanned a\\047b\\042<i>&\\140touch x\\140\\100t");
+    assert_has(p.script.data, "ESTIMATED");
+    assert_has(p.description.data, "text (kB): unrolled 100 to 200, scanned");
+    assert_has(p.description.data, "estimated Mcycles: unrolled 1.5 to 1.5,");
+    free(first);
+    free(second);
+    plot_free(&p);
+    bn_status st = {0};
+    assert_int_equal(plot_panels(&words, "layers", series, 2, still, 2, panels, 3, &p, &st),
+                     BN_NOT_FOUND);
+    assert_int_equal(plot_panels(&words, "layers", series, 2, x, 1, panels, 3, &p, &st),
+                     BN_NOT_FOUND);
+    assert_int_equal(plot_panels(&words, "layers", series, 2, x, 2, panels + 1, 1, &p, &st),
+                     BN_NOT_FOUND);
+    assert_null(p.script.data);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -138,6 +173,7 @@ int main(void)
         cmocka_unit_test(history_has_points_and_changes),
         cmocka_unit_test(timeline_skips_gaps),
         cmocka_unit_test(lines_have_points_and_a_law),
+        cmocka_unit_test(panels_have_each_figure),
     };
     return cmocka_run_group_tests(tests, begin, NULL);
 }

@@ -124,6 +124,16 @@ sys.exit(json.load(sys.stdin)["witness"]["busy"] is not True)' 2>/dev/null && re
     return 1
 }
 
+# Whether more programs want to run than there are cores: for what leaves no witness.
+busy_machine() {
+    awk -v cores="$(nproc)" '{ exit !($1 > cores) }' /proc/loadavg
+}
+
+# can_import MODULE: whether Python can.
+can_import() {
+    "$python" -c "import importlib.util, sys; sys.exit(importlib.util.find_spec('$1') is None)"
+}
+
 # live WHAT ATTEMPT BUSY...: a test whose judgement is of times. The function ATTEMPT runs bench and
 # prints what was wrong; the command BUSY then tells whether the machine was busy. Other programs
 # disturb times, and a verdict may err by chance. So what fails is tried again. It has failed once it

@@ -10,6 +10,7 @@
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh
+: "${COMPARISONS:=40}" "${PLANTED:=10}" "${PERCENT:=5}"
 trap 'rm -rf "$folder"' EXIT
 models=(bert llama gpt2 mobilenet_v2 resnet18)
 slow=${bench%/*}/libpjrt_slow.so
@@ -19,8 +20,9 @@ print(next(r["where"] for r in json.load(sys.stdin) if r["runtime"] == "cpu"))')
 export SLOW_PJRT_PLUGIN SLOW_PJRT_NS=0
 
 # compared MODEL RUNTIME: the CPU runtime beside RUNTIME; a line to $folder/lines. The line says the
-# verdict on the wall time, what of the family is slower, the smallest visible effect in per cent, the
-# seconds a cell (the control is a cell, too), and the wall time of A in ns.
+# verdict of the cell, which is that of its worst finding, what of the family differs, the smallest
+# visible effect in per cent, the seconds a cell (the control is a cell, too), and the wall time of A
+# in ns.
 compared() {
     local begin=$SECONDS
     rm -rf "$store"
@@ -39,7 +41,7 @@ alarms = slower(mine)
 control = [n for c in cells if c["control"] for n in slower(c)]
 v = mine["comparison"]
 with open(folder + "/lines", "a") as f:
-    print(model, v["verdict"], ",".join(alarms) or "-", ",".join(control) or "-",
+    print(model, mine["headline"]["verdict"], ",".join(alarms) or "-", ",".join(control) or "-",
           "%.2f" % (100 * v["smallest_visible"]), "%.0f" % (seconds / len(cells)),
           "%.0f" % mine["attribution"]["quantities"]["wall"]["a"], file=f)
 '
@@ -53,7 +55,7 @@ median() { sort -g | awk '{ v[NR] = $1 } END { print NR % 2 ? v[(NR + 1) / 2] : 
 
 echo "model verdict alarms alarms-of-control visible% seconds-a-cell wall-ns" >&2
 faults=
-for ((i = 0; i < ${COMPARISONS:=40}; i++)); do
+for ((i = 0; i < COMPARISONS; i++)); do
     faults+=$(compared "${models[i % ${#models[@]}]}" cpu)
 done
 alarms=$(column 3 | grep -cv '^-$')
@@ -74,10 +76,10 @@ declare -A wall
 for model in "${models[@]}"; do wall[$model]=$(column 7 "$model" | median); done
 mv "$folder/lines" "$folder/alike" 2>/dev/null
 faults=
-for ((i = 0; i < ${PLANTED:=10}; i++)); do
+for ((i = 0; i < PLANTED; i++)); do
     model=${models[i % ${#models[@]}]}
     SLOW_PJRT_NS=$("$python" -c 'import sys; print(round(float(sys.argv[1]) * float(sys.argv[2]) / 100))' \
-        "${wall[$model]:-0}" "${PERCENT:=5}")
+        "${wall[$model]:-0}" "$PERCENT")
     [ "$SLOW_PJRT_NS" -gt 0 ] || faults+="no wall time of $model is known"
     faults+=$(compared "$model" "$slow")
 done

@@ -32,7 +32,7 @@ chmod 700 "$folder/munge"
 dd if=/dev/urandom of="$folder/munge/key" bs=1024 count=1 2>/dev/null
 chmod 400 "$folder/munge/key"
 munged --foreground --force --key-file "$folder/munge/key" --socket "$folder/munge/socket" \
-    --pid-file "$folder/munge/pid" --log-file "$folder/munge/log" --seed-file "$folder/munge/seed" &
+    --pid-file "$folder/munge/pid" --log-file "$folder/munge/log" --seed-file "$folder/munge/seed" >/dev/null 2>&1 &
 daemons+=($!)
 cat >"$folder/slurm.conf" <<CONF
 ClusterName=bench
@@ -75,7 +75,8 @@ report "a Slurm of one node comes up" "$(
 # ---- a suite -------------------------------------------------------------------------------------
 
 cat >"$folder/suite.json" <<'SUITE'
-{"defaults": {"runtimes": ["sim"], "variants": ["small"], "repetitions": 1, "steps": 3, "warmup": 8,
+{"bench_suite": 1, "name": "split",
+ "defaults": {"runtimes": ["sim"], "variants": ["small"], "repetitions": 1, "steps": 3, "warmup": 8,
               "min_time": 0, "device_time": "none"},
  "matrix": [{"models": ["resnet18", "vgg16", "bert", "squeezenet1_1"], "modes": ["lazy", "capture"],
              "phases": ["infer"]}]}

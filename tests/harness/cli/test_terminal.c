@@ -98,6 +98,80 @@ static void ends_of_jobs_are_green_or_red(void **state)
                               "[2/2] b: \033[31mcrash\033[0m\n");
 }
 
+/* A terminal of 80 columns. */
+static void end_long_jobs(void)
+{
+    char job[121];
+    colourful();
+    memset(job, 'j', sizeof job - 1);
+    memcpy(job, "[1/2]", 5);
+    memset(job + 5, ' ', 1);
+    memset(job + 40, ' ', 1);
+    job[sizeof job - 1] = '\0';
+    cli_note_end(job, false, "crash", " in 2.0 s, about 0:20 left");
+}
+
+static void say_long_lines(void)
+{
+    setenv("NO_COLOR", "1", 1);
+    cli_say("bench: a line of more than eighty columns is broken between its words and goes on, set "
+            "in a little, in the next one");
+    cli_say("%0100d", 7);
+    cli_say("  %0100d end", 7);
+    cli_say("%s", "");
+    cli_note_command("[1/1] next: bench report --store a/folder/with/a/long/name --output "
+                     "another/folder/page.html");
+    cli_tell("%s of a result stays one line however long it is, for it may be copied, or read by a "
+             "program", "a line");
+}
+
+static void long_lines_are_broken_between_words(void **state)
+{
+    char text[2048], wanted[2048];
+    (void)state;
+    on_terminal(say_long_lines, text, sizeof text);
+    snprintf(wanted, sizeof wanted,
+             "bench: a line of more than eighty columns is broken between its words and goes\n"
+             "      on, set in a little, in the next one\n"
+             "%0100d\n"
+             "  %0100d\n      end\n\n"
+             "[1/1] next: bench report --store a/folder/with/a/long/name --output "
+             "another/folder/page.html\n"
+             "a line of a result stays one line however long it is, for it may be copied, or read "
+             "by a program\n",
+             7, 7);
+    assert_string_equal(text, wanted);
+    on_terminal(end_long_jobs, text, sizeof text);
+    assert_non_null(strstr(text, ":\n      \033[31mcrash\033[0m in 2.0 s, about 0:20 left\n"));
+}
+
+static void show_help(void)
+{
+    setenv("TERM", "dumb", 1);
+    cli_show_help("A paragraph of help, whose lines were broken where it was written, for files that are\n"
+                  "wider than this.\n\n"
+                  "Options:\n"
+                  "  --model NAME,...        what it does, in more words than stand in one line of a terminal \n"
+                  "                          of eighty columns\n"
+                  "  --an-option-with-a-long-name FILE\n"
+                  "                          its text stands below it\n");
+}
+
+static void help_keeps_to_the_width(void **state)
+{
+    char text[2048];
+    (void)state;
+    on_terminal(show_help, text, sizeof text);
+    assert_string_equal(
+        text, "A paragraph of help, whose lines were broken where it was written, for files\n"
+              "that are wider than this.\n\n"
+              "Options:\n"
+              "  --model NAME,...        what it does, in more words than stand in one line of\n"
+              "                          a terminal of eighty columns\n"
+              "  --an-option-with-a-long-name FILE\n"
+              "                          its text stands below it\n");
+}
+
 static void put_headings(void)
 {
     colourful();
@@ -234,6 +308,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(errors_are_red_where_that_is_wanted),
         cmocka_unit_test(ends_of_jobs_are_green_or_red),
+        cmocka_unit_test(long_lines_are_broken_between_words),
+        cmocka_unit_test(help_keeps_to_the_width),
         cmocka_unit_test(headings_are_bold),
         cmocka_unit_test(quiet_leaves_out_progress_only),
         cmocka_unit_test(long_pages_have_a_pager),

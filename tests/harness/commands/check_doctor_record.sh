@@ -49,10 +49,6 @@ assert c["cost_low_ns"] <= c["cost_ns"] <= c["cost_high_ns"], c'
 }
 export rule one two
 
-busy_machine() {
-    awk -v cores="$(nproc)" '{ exit !($1 > cores) }' /proc/loadavg
-}
-
 # ---- costs --------------------------------------------------------------------------------
 
 # Of 48 steps the program's clock has the later 24, which then wait for the device once.
@@ -80,6 +76,27 @@ anew() {
     planted compiles mean_ns --anew-every 3 -- --read-every 1
 }
 live "compiling on costs what doing without saves" anew busy_machine
+
+# A compilation of 11 s at the start; the program's whole life is some steps longer.
+starts() {
+    local begin one two PJRT_SIM=values=none,device_us=4000,compile_us=11000000
+    export PJRT_SIM
+    begin=$(date +%s%N)
+    recorded start
+    one=$(($(date +%s%N) - begin))
+    PJRT_SIM=values=none,device_us=4000
+    begin=$(date +%s%N)
+    recorded start-less
+    two=$(($(date +%s%N) - begin))
+    run doctor "$folder/start" --format json
+    fault_of 0
+    one=$one two=$two holds '
+import os
+[c] = [c for c in records["complaints"] if c["rule"] == "start"]
+saved = float(os.environ["one"]) - float(os.environ["two"])
+assert abs(c["cost_ns"] - saved) < 0.2 * saved, (c["cost_ns"], saved)'
+}
+live "a long start costs what compiling at once would save" starts busy_machine
 
 # ---- where, and what to do ----------------------------------------------------------------
 

@@ -214,9 +214,6 @@ wall = records["wall"]["median_ns"] if "wall" in records else records["wall_ns"]
 assert abs(wall / own["median_ns"] - 1) < 0.03, (wall, own)
 '
 }
-busy_machine() {
-    awk -v cores="$(nproc)" '{ exit !($1 > cores) }' /proc/loadavg
-}
 live "the wall time of steps is that of the program's own clock" wall_is_the_programs_own busy_machine
 
 run steps "$folder/a" --trace "$folder/trace.json"

@@ -142,6 +142,15 @@ report "a narrow table has 80 columns at most, and its findings" "$(
     grep -q 'What was found' "$folder/out" || echo "no findings"
     grep -q 'bench table --wide' "$folder/out" || echo "no word of the rest"
 )"
+for table in executions ledger goodput compile memory; do
+    run table "$store" --table $table --format narrow
+    report "so has the table $table, in parts, with all its rows" "$(
+        fault_of 0
+        wide "$folder/out"
+        [ "$(grep -c 'resnet18.*infer' "$folder/out")" -ge 2 ] || echo "not in parts"
+    )"
+done
+run table "$store" --format narrow
 if command -v script >/dev/null; then
     NO_COLOR=1 PAGER=cat script -qec "'$bench' table '$store'" /dev/null </dev/null | tr -d '\r' >"$folder/screen"
     report "on a terminal tables are narrow" "$(
@@ -151,6 +160,30 @@ if command -v script >/dev/null; then
     NO_COLOR=1 PAGER=cat script -qec "'$bench' table '$store' --wide" /dev/null </dev/null | tr -d '\r' >"$folder/screen"
     run table "$store"
     report "with --wide they are as in a file" "$(cmp "$folder/screen" "$folder/out" 2>&1)"
+fi
+
+# ---- the first screen: before, during and after a run ----------------------------------------------
+
+if command -v script >/dev/null; then
+    (cd "$folder" && NO_COLOR=1 TERM=xterm PAGER=cat script -qec "stty cols 80 rows 50; '$bench' run resnet18,vgg16 \
+        --variant small --phase infer --mode lazy,capture --runtime sim --processes 3 --steps 3 --warmup 8 \
+        --min-time 200ms --device-time none --store here" /dev/null </dev/null) |
+        tr '\r' '\n' | sed 's/\x1b\[K//g' >"$folder/screen"
+    report "a run on a terminal keeps to its 80 columns, and says what it does, for how long, and what next" "$(
+        wide "$folder/screen"
+        for text in '^\[0/6\] 4 experiments in 6 processes on runtime sim; records go to here$' \
+            '^\[0/6\] at least 2 s to measure, and the time to compile; the time left is told' \
+            '^\[0/6\] Ctrl-C keeps what is done$' '^\[[2-6]/6\] [0-9:]* left, [a-z]' 'What was found' \
+            '^\[6/6\] records: here$' '^\[6/6\] next: bench table --wide --store here$'; do
+            grep -q "$text" "$folder/screen" || echo "no line '$text'"
+        done
+    )"
+    (cd "$folder" && NO_COLOR=1 TERM=dumb script -qec "stty cols 80; '$bench' help run" /dev/null </dev/null) |
+        tr -d '\r' >"$folder/screen"
+    report "so does its help" "$(
+        wide "$folder/screen"
+        grep -q -- '--min-time' "$folder/screen" || echo "no help"
+    )"
 fi
 
 # ---- a file of defaults -----------------------------------------------------------------------

@@ -14,15 +14,6 @@ scripts=tests/harness/commands/frameworks
 kills=${KILLS:-50}
 unset PJRT_NAMES_AND_LIBRARY_PATHS JAX_PLATFORMS PJRT_DEVICE PJRT_LIBRARY_PATH XLA_FLAGS
 
-busy_machine() {
-    awk -v cores="$(nproc)" '{ exit !($1 > cores) }' /proc/loadavg
-}
-
-# has MODULE: whether Python can import it.
-has() {
-    "$python" -c "import importlib.util, sys; sys.exit(importlib.util.find_spec('$1') is None)"
-}
-
 # recorded NAME RUNTIME ARGUMENT...: the script with the recorder; its word goes to NAME.json, the
 # steps of its recording to NAME.steps. Says what went wrong.
 recorded() {
@@ -97,7 +88,7 @@ PYTHON
 
 # ---- JAX ------------------------------------------------------------------------------------
 
-if ! has jax; then
+if ! can_import jax; then
     skip "JAX" "$python has no jax"
 else
     jax=$scripts/train_jax.py
@@ -150,7 +141,7 @@ fi
 
 # ---- PyTorch/XLA -------------------------------------------------------------------------------
 
-if ! has torch_xla; then
+if ! can_import torch_xla; then
     skip "PyTorch/XLA" "$python has no torch_xla"
 else
     # Without a recorder these plugins refuse its Execute calls (docs/recording.md), so there is nothing

@@ -148,6 +148,54 @@ report "which has a clock" "$(fault_of 2 'no published clock')$([ ! -e "$folder/
 run "${estimate[@]}" "${none[@]}" --topology v4:1 --mode capture --graphs 3,5 --into-sim "$folder/x.json"
 report "graphs of one name have one time" "$(fault_of 2 'give one of --graphs')"
 
+# Device times that were estimated, in the published case: what the device is told is known.
+run estimate --runtime "$fake" --topology v4:1x1x1/megacore --model resnet50 --batch 32 \
+    --mode capture --graphs 1,3,5 "${none[@]}" --format json
+cp "$folder/out" "$folder/resnet50.json"
+run replay resnet50 --estimates "$folder/resnet50.json" --steps 2 --min-time 0 --warmup 1 --format json
+report "the published case runs with them, too" "$(fault_of 0)$(holds '
+told = json.load(open(folder + "/resnet50.json"))
+ms = lambda graphs: sum(l["estimated_ms"] for l in told if l["of"] == graphs)
+assert records["estimated_for"] == "v4:1x1x1/megacore", records
+for c, graphs in zip(records["cases"], (1, 5, 5, 3, 1)):
+    assert abs(c["set_device_ms"] / ms(graphs) - 1) < 1e-9, (c, ms(graphs))
+assert [c["published"]["device_ms"] for c in records["cases"]][::4] == [17.85, 17.85]
+')"
+refuses "no other case does" 2 "--estimates is for the published case resnet50" -- \
+    replay models --estimates "$folder/resnet50.json"
+"$python" - "$folder" <<'END'
+import json, sys
+folder = sys.argv[1]
+lines = json.load(open(folder + "/resnet50.json"))
+json.dump([l for l in lines if l["of"] != 3], open(folder + "/few.json", "w"))
+lines += [dict(l, estimated_ms=2 * l["estimated_ms"]) for l in lines]
+json.dump(lines, open(folder + "/many.json", "w"))
+END
+refuses "each case needs its times" 2 "no time of bench_forward, of a step of 3 graphs" -- \
+    replay resnet50 --estimates "$folder/few.json"
+refuses "and one of each" 2 "has two times" -- replay resnet50 --estimates "$folder/many.json"
+
+# ---- the number of layers -------------------------------------------------------------------
+
+run estimate --runtime "$fake" --topology v4:1 --model llama --variant small --depth 2,4 --scan off,on \
+    "${none[@]}" --format json --output "$folder/depth.gp"
+report "what grows with the number of layers is drawn" "$(fault_of 0)$(holds 'import re
+assert len(records) == 4 and all(l["text_bytes"] > 1000 and l["trace_ns"] > 1000 for l in records), records
+script = open(folder + "/depth.gp").read()
+text = {(l["experiment"]["scan"], l["experiment"]["depth"] or 2): l["text_bytes"] / 1000 for l in records}
+blocks = re.findall(r"\$panel1_\d << EOD\n2 (\S+)\n4 (\S+)\n", script)
+drawn = sorted([float(a), float(b)] for a, b in blocks)
+assert drawn == sorted([text[s, 2], text[s, 4]] for s in ("off", "on")) and len(drawn) == 2, (drawn, text)
+assert text["on", 4] < 1.05 * text["on", 2] and text["off", 4] > 1.3 * text["off", 2], text
+')"
+refuses "a picture has one of three forms" 2 "--output" -- "${estimate[@]}" --output "$folder/depth.txt"
+run "${estimate[@]}" "${none[@]}" --output "$folder/none.svg"
+report "and is of several numbers of layers" "$(
+    [ "$status" -ne 0 ] || echo "exit status 0"
+    complaints | grep -q 'two values of layers' || echo "nobody says so"
+    [ ! -e "$folder/none.svg" ] || echo "there is a file"
+)"
+
 # ---- recorded steps -------------------------------------------------------------------------
 
 # Two programs, of which a step executes each once; make_recording says what it recorded.

@@ -1,5 +1,5 @@
 /* test_estimate.c - lines of estimates: figures, clocks, published times, what goes to the
- * simulator, what is kept. */
+ * simulator, the picture, what is kept. */
 #include "tests/support/test_runtime.h"
 
 #include "harness/estimate/estimate_priv.h"
@@ -211,6 +211,79 @@ static void the_simulator_is_told_one_time_a_graph(void **state)
     unlink(path);
 }
 
+/* A line of llama with DEPTH layers (0: its own number), as one loop or not. */
+static json_t *layered(int step, int depth, const char *scan, double cycles)
+{
+    json_t *line = line_of(step, "step", "v5e:1x1", cycles);
+    json_t *what = json_object_get(line, "experiment"), *found = json_object_get(line, "estimate");
+    json_object_set_new(what, "model", json_string("llama"));
+    json_object_set_new(what, "depth", json_integer(depth));
+    json_object_set_new(what, "scan", json_string(scan));
+    json_object_set_new(line, "text_bytes", json_integer(2000));
+    json_object_set_new(line, "trace_ns", json_integer(7000));
+    json_object_set_new(found, "compile_cpu_s", json_real(3));
+    json_object_set_new(found, "serialized_bytes", json_integer(5000000));
+    return line;
+}
+
+/* The file PATH, which is removed. */
+static char *taken(const char *path)
+{
+    char *text = NULL;
+    size_t size = 0;
+    bn_status st = {.code = BN_OK};
+    assert_ok(bn_regular_read(path, &text, &size, &st), &st);
+    unlink(path);
+    return text;
+}
+
+static void what_grows_with_depth_is_drawn(void **state)
+{
+    (void)state;
+    char path[300];
+    bn_status st = {.code = BN_OK};
+    temporary(path);
+    const int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    close(fd);
+    unlink(path);
+    strcat(path, ".gp");
+    /* llama's own number of layers is 4. */
+    json_t *lines = json_pack("[oooo]", layered(0, 8, "off", 3e6), layered(1, 0, "off", 1.5e6),
+                              layered(2, 0, "on", 6e6), layered(3, 8, "on", 9e6));
+    assert_ok(estimate_picture(lines, path, &st), &st);
+    char *text = taken(path);
+    static const char *const said[] = {"$panel4_0 << EOD\n4 1\n8 2\n",
+                                       "$panel4_1 << EOD\n4 4\n8 6\n",
+                                       "estimated time (ms)",
+                                       "$panel3_0 << EOD\n4 0.005\n8 0.005\n",
+                                       "$panel2_1 << EOD\n4 7\n8 7\n",
+                                       "$panel1_1 << EOD\n4 2\n8 2\n",
+                                       "unrolled",
+                                       "scanned",
+                                       "v5e:1x1, llama full train",
+                                       "Estimated by the compiler"};
+    for (size_t i = 0; i < sizeof said / sizeof *said; i++)
+        if (!strstr(text, said[i]))
+            fail_msg("no '%s' in\n%s", said[i], text);
+    free(text);
+    /* Without a clock of all of them there are cycles; what does not fit has no time. */
+    json_object_set_new(json_array_get(lines, 3), "estimated_ms", json_null());
+    json_object_set_new(json_array_get(lines, 0), "class", json_string(ESTIMATE_MEMORY));
+    assert_ok(estimate_picture(lines, path, &st), &st);
+    text = taken(path);
+    assert_non_null(strstr(text, "estimated Mcycles"));
+    assert_non_null(strstr(text, "$panel4_0 << EOD\n4 1.5\n\nNaN NaN"));
+    assert_non_null(strstr(text, "$panel4_1 << EOD\n4 6\n8 9\n"));
+    free(text);
+    json_array_remove(lines, 3);
+    json_array_remove(lines, 0);
+    assert_fails(estimate_picture(lines, path, &st), BN_NOT_FOUND, "two values of layers", &st);
+    json_array_clear(lines);
+    assert_fails(estimate_picture(lines, path, &st), BN_NOT_FOUND, "nothing was estimated", &st);
+    json_decref(lines);
+}
+
 static void what_was_compiled_is_kept_by_all_it_depends_on(void **state)
 {
     (void)state;
@@ -385,6 +458,7 @@ int main(void)
         cmocka_unit_test(published_times_of_hosts_say_so),
         cmocka_unit_test(what_is_not_a_result_is_noticed),
         cmocka_unit_test(the_simulator_is_told_one_time_a_graph),
+        cmocka_unit_test(what_grows_with_depth_is_drawn),
         cmocka_unit_test(what_was_compiled_is_kept_by_all_it_depends_on),
         cmocka_unit_test(a_step_becomes_a_record),
         cmocka_unit_test(a_step_without_an_estimate_becomes_one_too),

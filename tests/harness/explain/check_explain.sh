@@ -94,6 +94,24 @@ assert misses[0]["step"] == 2 and misses[0]["branches"] == 1
 assert rules == ["read", "values"], rules
 assert records["guards"][-1]["branches"] == steps'
 
+explained "attention that asks the device: each layer breaks the graph" example_equal lazy '
+assert [b["scope"] for b in records["breaks"]] == ["0", "1"], records["breaks"]
+for b in records["breaks"]:
+    assert b["steps"] == steps and b["place"].startswith("models/examples/attention.c:"), b
+    assert "tg_read" in line_of(b)
+assert causes == [] and rules == ["read", "read"], (causes, rules)'
+
+# ---- the twins, without the problem --------------------------------------------------
+
+for twin in example_argument example_select example_identity example_mask example_loss_logged; do
+    explained "$twin draws no complaint" $twin lazy '
+assert rules == causes == records["breaks"] == records["host_ops"] == [], (rules, causes)
+assert len(records["graphs"]) == 1 and records["counters"]["compiles"] == 1, records["graphs"]'
+done
+explained "a loss is read in every tenth step, behind the step, and captures stay" example_loss_logged capture '
+assert rules == causes == records["guard_misses"] == records["breaks"] == [], (rules, causes)
+assert records["captures"] == 1 and records["counters"]["transfers_to_host"] == steps // 10, records["counters"]' --steps 40
+
 # ---- guards ----------------------------------------------------------------------------
 
 explained "the guards of a capture" example_train_eval capture '
@@ -137,6 +155,13 @@ for r in records:
     assert c["host_fallbacks"] == c["steps"] > 3, c
     assert r["loss"] == records[0]["loss"] > 0.1, r["loss"]
     assert r["experiment"]["lengths"] == "fixed"')"
+for pair in example_host_op,example_mask example_branch,example_select example_equal,example_identity; do
+    run --model $pair --mode lazy --phase train --runtime sim --processes 1 --steps 3 --min-time 0 --warmup 8 \
+        --store "$store" --format json
+    report "$pair: both compute the same loss" "$(fault_of 0)$(holds '
+a, b = (r["loss"] for r in records)
+assert a > 0.1 and abs(a - b) < 1e-5 * a, (a, b)')"
+done
 run --model example_shapes --mode lazy --phase train --runtime sim --processes 1 --steps 3 --min-time 0 \
     --warmup 8 --store "$store" --format json
 report "the record of changing shapes says so" "$(fault_of 0)$(holds '

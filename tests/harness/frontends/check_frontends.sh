@@ -106,6 +106,26 @@ assert set(r) - set(want) == {"weights", "inputs", "report"}, r
 PYTHON
 )"
 
+run run "${own[@]}" --store "$folder/kept" --front-end jax --mode capture --processes 2 --recordings "$folder/kept/all"
+report "recordings stay where they are asked for, a folder for each process" "$(
+    [ "$status" -eq 0 ] || echo "exit status $status"
+    for number in 1 2; do
+        "$bench" steps "$folder/kept/all/resnet18-train-jax-capture-$number" >"$folder/steps" 2>&1 ||
+            tail -n 1 "$folder/steps"
+    done
+    [ "$(find "$folder/kept/all" -mindepth 1 -maxdepth 1 | wc -l)" -eq 2 ] || echo "not two folders"
+)"
+run run "${own[@]}" --store "$folder/kept" --front-end jax --mode capture --processes 1 --recordings "$folder/kept/all" \
+    --format json
+report "a later run adds its own, and the record says which it is" "$(
+    [ "$status" -eq 0 ] || echo "exit status $status"
+    holds '
+[r] = records
+assert r["provenance"]["recording"]["path"].endswith("/resnet18-train-jax-capture-3"), r["provenance"]["recording"]
+'
+)"
+refuses "recordings of bench's own steps" 2 "only front end bench runs here" -- \
+    run "${own[@]}" --store "$folder/kept" --mode lazy --recordings "$folder/kept/none"
 FAKE_VERSION=2.0 run run "${own[@]}" --front-end jax --mode capture --processes 3
 run table --store "$store" --format json
 report "another version of a framework is pooled apart" "$(
@@ -217,6 +237,14 @@ report "and knows what is done" "$(
     [ "$status" -eq 0 ] || echo "exit status $status"
     [ "$(find "$folder/suite" -name '*.h5' | wc -l)" -eq 2 ] || echo "not two records"
 )"
+run suite contrib/frontends/suite.json --runtime sim --dry-run --store "$folder/none"
+report "the suite of all front ends has each way of each model once" "$(
+    fault_of 0
+    # 84, in four processes each.
+    grep -qE '(^| )336 to run, 0 done' "$folder/out" || tail -n 1 "$folder/out"
+    grep -q "resnet50 train dynamo-step dropout off pytorch-xla" "$folder/out" || echo "no dynamo of the step"
+    grep -qE "infer (parts|dynamo-step) " "$folder/out" && echo "a way of training only, in inference"
+)"
 cp "$(dirname "$bench")/libpjrt_sim.so" "$folder/libpjrt_sim.so"
 run compare --runtime sim --runtime "$folder/libpjrt_sim.so" --model resnet18 --variant small --front-end jax \
     --mode capture --steps 12 --min-time 0 --warmup 8 --pairs 3 --control 0 --store "$folder/compared"
@@ -239,6 +267,19 @@ report "a wrong loss is found, beside bench's own" "$(
     [ "$status" -eq 1 ] || echo "exit status $status"
     grep -qE '^resnet18 +small +pytorch-xla lazy +train.loss\[1\] .* NO$' "$folder/out" || echo "not found"
     tail -n 1 "$folder/out" | grep -q ' 1 failed$' || echo "not one"
+)"
+FAKE_FAULT=deviates run verify --front-end jax --model resnet18 --variant small --runtime sim
+report "what a script names as computed otherwise is shown and not judged" "$(
+    fault_of 0
+    grep -qE '^resnet18 +small +jax capture +train.bn_after_step1.*running_var_l2 .* named$' "$folder/out" ||
+        echo "it is not shown"
+    grep -qE '^[0-9]+ not judged \("named"\): running_var: the fake one takes less$' "$folder/out" || echo "not said"
+    tail -n 1 "$folder/out" | grep -qE '^[0-9]{2,} comparisons, 0 failed$' || echo "it is judged"
+)"
+FAKE_FAULT=deviates_unsaid run verify --front-end jax --model resnet18 --variant small --runtime sim
+report "the same unsaid is a failure" "$(
+    [ "$status" -eq 1 ] || echo "exit status $status"
+    grep -qE 'running_var_l2 .* NO$' "$folder/out" || echo "not found"
 )"
 FAKE_FAULT=not_supported run verify --front-end jax --model resnet18 --variant small --runtime sim
 report "what a script cannot do is said" "$(

@@ -10,12 +10,8 @@ set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh
 trap 'rm -rf "$folder"' EXIT
-models=${MODELS:-resnet18 bert vit_small_patch16_224 gpt2}
+models=${MODELS:-resnet18 resnet50 bert vit_small_patch16_224 vgg16 gpt2}
 unset PJRT_NAMES_AND_LIBRARY_PATHS JAX_PLATFORMS PJRT_DEVICE PJRT_LIBRARY_PATH XLA_FLAGS
-
-busy_machine() {
-    awk -v cores="$(nproc)" '{ exit !($1 > cores) }' /proc/loadavg
-}
 
 # The modes of front end $1, where it is installed.
 modes_of() {
@@ -26,6 +22,16 @@ for row in json.load(sys.stdin):
         print(row["modes"])' "$1"
 }
 
+# Those of MODES in which front end NAME trains the small MODEL: PyTorch/XLA's dynamo refuses to train
+# around a pool that has no lowering.
+modes_for() { # NAME MODEL MODES
+    if [ "$1 $2" = "pytorch-xla vgg16" ]; then
+        tr , '\n' <<<"$3" | grep -v dynamo | paste -s -d ,
+    else
+        echo "$3"
+    fi
+}
+
 for name in jax pytorch-xla; do
     modes=$(modes_of "$name")
     if [ -z "$modes" ]; then
@@ -33,8 +39,9 @@ for name in jax pytorch-xla; do
         continue
     fi
     for model in $models; do
-        run verify --front-end "$name" --mode "$modes" --model "$model" --variant small --runtime cpu
-        report "$name: values of $model in modes $modes" "$(
+        some=$(modes_for "$name" "$model" "$modes")
+        run verify --front-end "$name" --mode "$some" --model "$model" --variant small --runtime cpu
+        report "$name: values of $model in modes $some" "$(
             fault_of 0
             tail -n 1 "$folder/out" | grep -qE '^[0-9]{3,} comparisons, 0 failed$' || echo "not all"
         )"

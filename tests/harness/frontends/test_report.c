@@ -133,6 +133,8 @@ static void nothing_else_is_believed(void **state)
         {"{\"jax\": \"0.1\"}", "[]", "versions"},
         {DIGEST, "0123", "script_sha256"},
         {"\"flags\": {}", "\"flags\": 3", "flags"},
+        {"\"flags\": {}", "\"deviations\": 3, \"flags\": {}", "deviations"},
+        {"\"flags\": {}", "\"deviations\": [\"no name\"], \"flags\": {}", "deviations"},
         {"\"model\"", "\"dropout\": true, \"model\"", "dropout"},
         {"[2.5, 2.4, 2.3]", "[2.5, 2.4, 2.3, 2.2]", "losses"},
         {"[2.5, 2.4, 2.3]", "[]", "losses"},

@@ -10,10 +10,6 @@ trap 'rm -rf "$folder"' EXIT
 scripts=tests/harness/commands/frameworks
 unset PJRT_NAMES_AND_LIBRARY_PATHS JAX_PLATFORMS PJRT_DEVICE PJRT_LIBRARY_PATH XLA_FLAGS
 
-has() {
-    "$python" -c "import importlib.util, sys; sys.exit(importlib.util.find_spec('$1') is None)"
-}
-
 # Other builds for CPU whose file is there, but $1.
 others() {
     local name
@@ -68,14 +64,14 @@ try_way() {
     cat "$folder/said" 2>/dev/null
 }
 
-if has jax; then
+if can_import jax; then
     for way in fused two ops; do
         try_way "jax-$way" cpu "$scripts/train_jax.py" --way $way --steps 120
     done
 else
     skip "JAX" "$python has no jax"
 fi
-if has torch_xla; then
+if can_import torch_xla; then
     for way in lazy dynamo dynamo-step; do
         try_way "torch-$way" cpu-xla "$scripts/train_torch.py" --way $way --steps 120
     done

@@ -42,7 +42,7 @@ static selftest_trials look(const selftest_procedure *procedure, const char *nam
                             size_t families)
 {
     const selftest_trials t = {
-        .scenario = scenario(name), .pairs = RES_LAST_LOOK, .family = family, .looks = true};
+        .scenario = scenario(name), .pairs = RES_LOOKS_USUAL, .family = family, .looks = true};
     return try_design(procedure, t, families);
 }
 

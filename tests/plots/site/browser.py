@@ -1,124 +1,20 @@
 """browser.py BROWSER SITE [SHOTS] - clicks through a site in a headless browser, from the disk and
-from a web server, and says what is wrong, as TAP; SHOTS is a folder for pictures of the pages.
+from a web server, and says what is wrong, as TAP; SHOTS is a folder for pictures of the pages."""
 
-The browser is driven by its debugging protocol over a pipe: JSON messages that end with a zero byte,
-to descriptor 3 and from descriptor 4. https://chromedevtools.github.io/devtools-protocol/"""
-
-import base64
 import functools
 import http.server
 import json
 import os
-import select
-import subprocess
 import sys
 import tempfile
 import threading
 import time
 
+import chromium
+from chromium import complaints, report, resize, theme
+
 browser, site = sys.argv[1], os.path.abspath(sys.argv[2])
 shots = sys.argv[3] if len(sys.argv) > 3 else None
-LIMIT_S = 60  # of any wait: a busy machine fails nothing
-count = 0
-
-
-class Browser:
-    def __init__(self, profile):
-        to_read, self.to = os.pipe()
-        self.back, back_write = os.pipe()
-        # Descriptors 3 and 4 are the browser's ends.
-        script = "exec 3<&%d 4>&%d; exec \"$@\"" % (to_read, back_write)
-        flags = ["--headless=new", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe", "--no-first-run",
-                 "--user-data-dir=" + profile, "--disable-dev-shm-usage", "--hide-scrollbars",
-                 "--disable-background-networking", "--disable-component-update", "about:blank"]
-        self.child = subprocess.Popen(["bash", "-c", script, "bash", browser] + flags,
-                                      pass_fds=(to_read, back_write), stdin=subprocess.DEVNULL,
-                                      stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        os.close(to_read)
-        os.close(back_write)
-        self.number, self.rest, self.events, self.session = 0, b"", [], None
-        target = self.call("Target.createTarget", url="about:blank")["targetId"]
-        self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
-        for domain in ("Page", "Runtime", "Log", "Network"):
-            self.call(domain + ".enable")
-
-    def receive(self):
-        while b"\0" not in self.rest:
-            if not select.select([self.back], [], [], LIMIT_S)[0]:
-                raise SystemExit("Bail out! the browser says nothing")
-            piece = os.read(self.back, 1 << 20)
-            if not piece:
-                raise SystemExit("Bail out! the browser has ended")
-            self.rest += piece
-        message, self.rest = self.rest.split(b"\0", 1)
-        return json.loads(message)
-
-    def call(self, method, **parameters):
-        self.number += 1
-        message = {"id": self.number, "method": method, "params": parameters}
-        if self.session:
-            message["sessionId"] = self.session
-        os.write(self.to, json.dumps(message).encode() + b"\0")
-        while True:
-            answer = self.receive()
-            if answer.get("id") == self.number:
-                if "error" in answer:
-                    raise RuntimeError("%s: %s" % (method, answer["error"]["message"]))
-                return answer["result"]
-            self.events.append(answer)
-
-    def value(self, expression):
-        answer = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
-        if "exceptionDetails" in answer:
-            raise RuntimeError(expression + ": " + json.dumps(answer["exceptionDetails"])[:300])
-        return answer["result"].get("value")
-
-    def wait(self, expression):
-        end = time.time() + LIMIT_S
-        while True:
-            try:
-                if self.value(expression):
-                    return
-            except RuntimeError:  # a page that is about to go
-                pass
-            if time.time() > end:
-                raise RuntimeError("never: " + expression)
-            time.sleep(0.02)
-
-    def end(self):
-        try:
-            self.session = None
-            self.call("Browser.close")
-        except (SystemExit, RuntimeError, OSError):
-            self.child.kill()
-        self.child.wait()
-
-
-def report(what, faults):
-    global count
-    count += 1
-    print("%s %d - %s" % ("not ok" if faults else "ok", count, what))
-    for fault in faults:
-        print("#   " + str(fault)[:300])
-    sys.stdout.flush()
-
-
-def complaints(b):
-    """What the browser complained about since the last call."""
-    said = []
-    for event in b.events:
-        name, values = event.get("method"), event.get("params", {})
-        if name == "Runtime.exceptionThrown":
-            said.append(values["exceptionDetails"].get("exception", {}).get("description", "an exception"))
-        if name == "Log.entryAdded" and values["entry"]["level"] == "error" and \
-                "favicon" not in values["entry"].get("url", ""):
-            said.append(values["entry"]["text"] + " " + values["entry"].get("url", ""))
-        if name == "Network.requestWillBeSent":
-            address = values["request"]["url"]
-            if not address.startswith(("file://" + site, b.base, "about:", "data:")):
-                said.append("asks for " + address)
-    b.events = []
-    return said
 
 
 def go(b, address):
@@ -179,20 +75,9 @@ def rows(b):
 
 
 def shot(b, name, width, dark=False):
-    if not shots:
-        return
-    b.call("Emulation.setEmulatedMedia", features=[
-        {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
-    b.value("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
-    picture = b.call("Page.captureScreenshot", format="png", captureBeyondViewport=True, clip={
-        "x": 0, "y": 0, "width": width, "scale": 1,
-        "height": min(2600, b.value("document.documentElement.scrollHeight"))})
-    with open("%s/%s-%d%s.png" % (shots, name, width, "-dark" if dark else ""), "wb") as f:
-        f.write(base64.b64decode(picture["data"]))
-
-
-def resize(b, width):
-    b.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=width < 600)
+    theme(b, dark)
+    if shots:
+        chromium.shot(b, "%s/%s-%d%s.png" % (shots, name, width, "-dark" if dark else ""), width)
 
 
 def walk(b, base, where):
@@ -286,6 +171,7 @@ def look(b):
             go(b, address)
             if name == "builds":
                 b.wait("!!document.querySelector('#main a[href^=\"#/compare/\"]')")
+            b.wait(chromium.HINTS)
             faults += [name + ": " + str(f) for f in page_faults(b)]
             shot(b, name, width)
             if width != 800:
@@ -303,11 +189,11 @@ if shots:
 server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=site))
 threading.Thread(target=server.serve_forever, daemon=True).start()
 with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
-    b = Browser(profile)
-    b.base = "http://127.0.0.1:%d" % server.server_address[1]
+    base = "http://127.0.0.1:%d" % server.server_address[1]
+    b = chromium.Browser(browser, profile, ["file://" + site, base])
     try:
         took = walk(b, "file://" + site, "the disk")
-        took = max(took, walk(b, b.base, "a web server"))
+        took = max(took, walk(b, base, "a web server"))
         look(b)
     except RuntimeError as why:
         report("the pages", [why])
@@ -316,4 +202,4 @@ with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         b.end()
 server.shutdown()
 print("# opened in %.2f s" % took)
-print("1..%d" % count)
+chromium.plan()

@@ -351,6 +351,28 @@ static void compiles_that_go_on_are_named_with_what_changed(void **state)
     forget(&s);
 }
 
+/* A framework traces before it compiles. Of what passes then, sleep is none of it. */
+static void work_before_a_compilation_is_part_of_it(void **state)
+{
+    (void)state;
+    static play p;
+    play_program step = {0};
+    play_begin(&p);
+    for (int i = 0; i < LOOPS; i++) {
+        if (i % 4 == 0) {
+            play_work(&p, 0, 3 * MS);
+            play_rest(&p, 0, MS);
+            step = play_compile(&p, "jit_step", 60 + (uint64_t)i, 1, 1, 4 * MS);
+        }
+        play_execute(&p, &step, (run){.call_ns = 40 * US, .device_ns = 4 * MS}, NULL);
+        play_wait(&p, 0, 0);
+    }
+    seen s = see(&p);
+    const rec_complaint *c = complaint(&s, REC_RULE_COMPILES, 1);
+    costs(c, (3 + 4) * 1e6 / 4, 5e4);
+    forget(&s);
+}
+
 static void each_step_may_compile(void **state)
 {
     (void)state;
@@ -482,6 +504,7 @@ int main(void)
         cmocka_unit_test(executions_are_priced_by_fixed_cost),
         cmocka_unit_test(executions_that_hide_cost_nothing),
         cmocka_unit_test(compiles_that_go_on_are_named_with_what_changed),
+        cmocka_unit_test(work_before_a_compilation_is_part_of_it),
         cmocka_unit_test(each_step_may_compile),
         cmocka_unit_test(a_value_in_the_program_is_told_from_shapes),
         cmocka_unit_test(compiles_that_end_are_warmup),

@@ -8,6 +8,7 @@ Both are web pages: headless Chromium loads them from this machine and is driven
 pipe of its debugging protocol.
 """
 import collections
+import contextlib
 import csv
 import functools
 import http.server
@@ -183,30 +184,45 @@ def check(who, shown, scale, names, records):
             assert found[process, thread] == slices, (who, process, thread)
 
 
+@contextlib.contextmanager
+def viewing(viewers, text):
+    """Opens TEXT in the viewers of folder VIEWERS: gives the viewers' names, one after the other,
+    and a function that evaluates in the one of the moment's page."""
+    [catapult] = pathlib.Path(viewers).glob("*/assets/catapult_trace_viewer.html")
+    server = http.server.ThreadingHTTPServer(
+        ("127.0.0.1", 0), functools.partial(Viewers, directory=viewers, text=text))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    base = f"http://127.0.0.1:{server.server_port}/"
+
+    def each(browser):
+        browser.open(base + str(catapult.relative_to(viewers)),
+                     "typeof tr !== 'undefined' && !!tr.importer && !!tr.importer.Import")
+        browser.evaluate("window.text = " + json.dumps(text) + "; 0")
+        yield "catapult"
+        browser.open(base, "typeof app !== 'undefined' && !!app && !!app.trace && "
+                     "!app.isLoadingTrace")
+        yield "Perfetto"
+
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        browser = Browser(folder)
+        try:
+            yield each(browser), browser.evaluate
+        finally:
+            browser.close()
+    server.shutdown()
+
+
 def main(viewers, trace, samples):
     text = pathlib.Path(trace).read_text()
     names = [e["args"]["name"] for e in json.loads(text)["traceEvents"]
              if e["name"] == "process_name"]
     records = expected(samples)
     assert len(names) == len(records) == len(set(names)) > 0, names
-    [catapult] = pathlib.Path(viewers).glob("*/assets/catapult_trace_viewer.html")
-    server = http.server.ThreadingHTTPServer(
-        ("127.0.0.1", 0), functools.partial(Viewers, directory=viewers, text=text))
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    base = f"http://127.0.0.1:{server.server_port}/"
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        browser = Browser(folder)
-        try:
-            browser.open(base + str(catapult.relative_to(viewers)),
-                         "typeof tr !== 'undefined' && !!tr.importer && !!tr.importer.Import")
-            browser.evaluate("window.text = " + json.dumps(text) + "; 0")
-            check("catapult", browser.evaluate(CATAPULT), 1e6, names, records)
-            browser.open(base, "typeof app !== 'undefined' && !!app && !!app.trace && "
-                         "!app.isLoadingTrace")
-            check("Perfetto", browser.evaluate(PERFETTO), 1, names, records)
-        finally:
-            browser.close()
-    server.shutdown()
+    questions = {"catapult": (CATAPULT, 1e6), "Perfetto": (PERFETTO, 1)}
+    with viewing(viewers, text) as (opened, evaluate):
+        for who in opened:
+            question, scale = questions[who]
+            check(who, evaluate(question), scale, names, records)
 
 
 if __name__ == "__main__":

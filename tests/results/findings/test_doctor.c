@@ -2,6 +2,7 @@
  * test_doctor.c - each rule of the doctor: it finds what was planted, says what that costs, and is
  * silent about what is healthy. Needs no plugin.
  */
+#include "results/findings/doctor.h"
 #include "tests/results/findings/pools_fixture.h"
 
 enum { STEPS = 40, PROCESSES = 4 };
@@ -189,14 +190,91 @@ static void compiles_are_found(void **state)
     draws_none(&p);
 }
 
+/* The first process compiles, and the others load what it compiled. */
+static void what_one_process_compiles_for_all_is_found(void **state)
+{
+    (void)state;
+    store s = {.count = 0};
+    res_complaint *list;
+    size_t count;
+    for (int process = 1; process <= PROCESSES; process++) {
+        planted p = healthy;
+        p.part_ns[BN_PART_COMPILE] = process == 1 ? 4000000 : 200000;
+        p.counters[process == 1 ? BN_COUNTER_COMPILES : BN_COUNTER_DISK_HITS] = STEPS;
+        process_of(&s, &p, process);
+    }
+    res_speedup table = made(&s);
+    assert_true(res_doctor(&table, &list, &count));
+    assert_int_equal(count, 1);
+    assert_int_equal(list[0].rule, RES_RULE_COMPILES);
+    assert_near(list[0].cost_ns.estimate, 4e6, 1e5);
+    free(list);
+    res_speedup_free(&table);
+    clear(&s);
+}
+
 static void reads_are_found(void **state)
 {
     (void)state;
     planted p = healthy;
     p.part_ns[BN_PART_READ] = 900000;
+    p.device_ns = 8.5e6;
     draws_none(&p);
     p.counters[BN_COUNTER_TRANSFERS_TO_HOST] = STEPS;
     draws(&p, RES_RULE_READS, 9e5, 1);
+}
+
+/* What a read waits for the device, the step would wait for it without a read. */
+static void waiting_in_a_read_is_no_cost_of_it(void **state)
+{
+    (void)state;
+    planted p = healthy;
+    p.counters[BN_COUNTER_TRANSFERS_TO_HOST] = STEPS;
+    p.part_ns[BN_PART_READ] = 8900000;
+    p.device_ns = 9.6e6;
+    draws_none(&p);
+    p.device_ns = 8.2e6;
+    draws(&p, RES_RULE_READS, 1e7 - 2e4 - 8.2e6 - 2e5, 1);
+}
+
+/* A break is an execution more, which goes with the read. */
+static void a_read_that_breaks_the_graph_costs_an_execution(void **state)
+{
+    (void)state;
+    planted p = healthy;
+    res_complaint *list;
+    p.graphs = 2;
+    p.device_ns = 4e6;
+    p.pjrt_more_ns = 700000;
+    p.counters[BN_COUNTER_TRANSFERS_TO_HOST] = p.counters[BN_COUNTER_GRAPH_BREAKS] = STEPS;
+    p.part_ns[BN_PART_READ] = 500000;
+    assert_int_equal(complaints_of(&p, &list), 2);
+    assert_int_equal(list[0].rule, RES_RULE_READS);
+    assert_near(list[0].cost_ns.estimate, 1.2e6, 2e4);
+    assert_int_equal(list[1].rule, RES_RULE_EXECUTIONS);
+    free(list);
+}
+
+static void ops_of_the_host_are_found(void **state)
+{
+    (void)state;
+    planted p = healthy;
+    p.device_ns = 8e6;
+    p.part_ns[BN_PART_READ] = 300000;
+    p.part_ns[BN_PART_INPUT] = 600000;
+    p.counters[BN_COUNTER_TRANSFERS_TO_HOST] = p.counters[BN_COUNTER_HOST_FALLBACKS] = STEPS;
+    draws(&p, RES_RULE_FALLBACKS, 9e5, 1);
+}
+
+static void padding_is_found(void **state)
+{
+    (void)state;
+    planted p = healthy;
+    p.counters[BN_COUNTER_POSITIONS] = 1000;
+    p.counters[BN_COUNTER_POSITIONS_PADDED] = 400;
+    draws(&p, RES_RULE_PADDING, 0.4 * (1e7 - 5e4), 0.4);
+    p.counters[BN_COUNTER_POSITIONS_PADDED] = 40;
+    draws_none(&p);
 }
 
 static void input_and_release_are_found(void **state)
@@ -208,7 +286,24 @@ static void input_and_release_are_found(void **state)
     p = healthy;
     p.part_ns[BN_PART_RELEASE] = 2000000;
     p.counters[BN_COUNTER_SLOW_RELEASES] = STEPS;
+    p.device_ns = 7e6;
     draws(&p, RES_RULE_RELEASE, 2e6, 1);
+    /* The device works meanwhile. */
+    p.device_ns = 9.6e6;
+    draws_none(&p);
+}
+
+/* Of steps in flight, what the device does not wait for costs nothing. */
+static void steps_in_flight_hide_what_the_host_does(void **state)
+{
+    (void)state;
+    planted p = healthy;
+    p.in_flight = 2;
+    p.device_ns = 9.9e6;
+    p.part_ns[BN_PART_INPUT] = 4000000;
+    draws_none(&p);
+    p.device_ns = 7e6;
+    draws(&p, RES_RULE_INPUT, 3e6, 1);
 }
 
 /* What a start costs comes last, however long it is. */
@@ -260,8 +355,14 @@ int main(void)
         cmocka_unit_test(executions_are_found),
         cmocka_unit_test(overhead_is_found),
         cmocka_unit_test(compiles_are_found),
+        cmocka_unit_test(what_one_process_compiles_for_all_is_found),
         cmocka_unit_test(reads_are_found),
+        cmocka_unit_test(waiting_in_a_read_is_no_cost_of_it),
+        cmocka_unit_test(a_read_that_breaks_the_graph_costs_an_execution),
+        cmocka_unit_test(ops_of_the_host_are_found),
+        cmocka_unit_test(padding_is_found),
         cmocka_unit_test(input_and_release_are_found),
+        cmocka_unit_test(steps_in_flight_hide_what_the_host_does),
         cmocka_unit_test(long_starts_are_found_and_come_last),
         cmocka_unit_test(what_is_not_told_is_no_complaint),
     };

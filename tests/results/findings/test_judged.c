@@ -322,11 +322,46 @@ static bool paired_by_looks(const char *options)
                          b = {.records = records[1], .count = 2};
     res_versus_begin(&v, 0);
     assert_ok(res_versus_pair(&a, &b, choice, &v, &st), &st);
-    const bool looks = v.options.looks;
+    const bool looks = v.options.looks != RES_LOOKS_NONE;
     res_versus_free(&v);
     for (size_t i = 0; i < 4; i++)
         res_record_free(records[i / 2][i % 2]);
     return looks;
+}
+
+/* The first pair alone says which looks a cell has: later ones could follow the verdicts. */
+static void short_steps_have_more_looks(void **state)
+{
+    (void)state;
+    uint64_t seed = 4, short_ns[3] = {900000, 950000, 900000}, long_ns[3] = {900000, 1100000, 1200000};
+    const change none = {.wall = 0};
+    res_record *fast = process(&none, false, &seed), *slow = process(&none, false, &seed);
+    res_versus v;
+    res_versus_begin(&v, 0);
+    v.options.looks = RES_LOOKS_SHORT;
+    uint64_t *const kept[2] = {fast->wall_ns, slow->wall_ns};
+    const size_t counts[2] = {fast->step_count, slow->step_count};
+    fast->wall_ns = short_ns;
+    slow->wall_ns = long_ns;
+    fast->step_count = slow->step_count = 3;
+    res_compared cell = {.pairs = 0, .a = {fast, slow}, .b = {fast, slow}};
+    assert_int_equal(res_compared_looks(&v, &cell), RES_LOOKS_USUAL);
+    cell.pairs = 2;
+    assert_int_equal(res_compared_looks(&v, &cell), RES_LOOKS_SHORT);
+    cell.b[0] = slow;
+    assert_int_equal(res_compared_looks(&v, &cell), RES_LOOKS_USUAL);
+    cell.b[0] = fast;
+    v.options.looks = RES_LOOKS_USUAL;
+    assert_int_equal(res_compared_looks(&v, &cell), RES_LOOKS_USUAL);
+    v.options.looks = RES_LOOKS_NONE;
+    assert_int_equal(res_compared_looks(&v, &cell), RES_LOOKS_NONE);
+    fast->wall_ns = kept[0];
+    slow->wall_ns = kept[1];
+    fast->step_count = counts[0];
+    slow->step_count = counts[1];
+    res_versus_free(&v);
+    res_record_free(fast);
+    res_record_free(slow);
 }
 
 static void records_say_whether_verdicts_ended_them(void **state)
@@ -351,6 +386,7 @@ int main(void)
         cmocka_unit_test(wall_and_profiled_device_time_are_to_be_decided),
         cmocka_unit_test(what_is_undecided_is_not_counted_as_not_slower),
         cmocka_unit_test(a_control_alarms_by_any_measure),
+        cmocka_unit_test(short_steps_have_more_looks),
         cmocka_unit_test(records_say_whether_verdicts_ended_them),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,7 +11,7 @@
 
 #define CELLS 119 /* as many as the suite "nightly" has */
 #define FIRST 4   /* its repetitions */
-#define MOST  RES_LAST_LOOK
+#define MOST  RES_LOOKS_USUAL
 #define STEPS 3
 
 /* All pairs that a night could run: by process, then cell. */

@@ -166,6 +166,63 @@ static void changed_settings_are_a_change_within_a_series(void **state)
     res_index_free(&index);
 }
 
+/* A framework's record under one build: its version, or that of bench, is told in its provenance.
+ */
+static void write_framework(const place *p, int day, const char *front_end, const char *version,
+                            const char *kernel)
+{
+    fixture_case c = fixture_lazy;
+    bn_status st = {0};
+    char path[600];
+    c.wall_ns = (uint64_t)(25e6 * (day < 15 ? 1.0 : 1.1) * (1 + 0.002 * (day % 3)));
+    res_record *r = fixture_record(&c, 20);
+    snprintf(r->id, sizeof r->id, "202601%02dT020000.000000000Z-h-1-0", day);
+    snprintf(r->experiment.front_end, sizeof r->experiment.front_end, "%s", front_end);
+    json_decref(r->provenance);
+    r->provenance =
+        json_pack("{s{ss} s{ss} s{s{ss}}}", "runtime", "sha256", fixture_digest("aa"), "host",
+                  "kernel", kernel, "front_end", "versions", "torch_xla", version);
+    assert_ok(res_store_write(p->store, r, path, sizeof path, &st), &st);
+    res_record_free(r);
+}
+
+/* Whether a change of VERSION or of the KERNEL in the middle is told as one of the framework. */
+static bool tells_framework(const place *p, const char *front_end, const char *version,
+                            const char *kernel)
+{
+    res_index index;
+    res_history history;
+    for (int day = 1; day <= 30; day++)
+        write_framework(p, day, front_end, day < 15 ? "2.9" : version, day < 15 ? "k1" : kernel);
+    make_history(p, &index, &history);
+    assert_int_equal(history.count, 1);
+    assert_int_equal(history.series[0].stretch_count, 2);
+    const res_stretch *s = &history.series[0].stretches[1];
+    bn_text cause = {0};
+    res_stretch_cause(s, &cause);
+    const bool told = s->other_front_end;
+    assert_string_equal(cause.data, told ? "same build, other framework" : "same build");
+    bn_text_free(&cause);
+    res_history_free(&history);
+    res_index_free(&index);
+    return told;
+}
+
+static void another_version_of_a_framework_is_told(void **state)
+{
+    assert_true(tells_framework(*state, "pytorch-xla", "2.10", "k1"));
+}
+
+static void another_kernel_is_no_other_framework(void **state)
+{
+    assert_false(tells_framework(*state, "pytorch-xla", "2.9", "k2"));
+}
+
+static void bench_has_no_framework(void **state)
+{
+    assert_false(tells_framework(*state, "bench", "2.9", "k2"));
+}
+
 static void records_of_the_future_are_in_no_series(void **state)
 {
     const place *p = *state;
@@ -456,6 +513,9 @@ int main(void)
         TEST(changes_tell_builds_and_hosts),
         TEST(labels_and_files_of_one_night_are_entries),
         TEST(changed_settings_are_a_change_within_a_series),
+        TEST(another_version_of_a_framework_is_told),
+        TEST(another_kernel_is_no_other_framework),
+        TEST(bench_has_no_framework),
         TEST(records_of_the_future_are_in_no_series),
         cmocka_unit_test(a_night_has_the_figures_of_the_table),
         TEST(nights_below_zero_are_nights),

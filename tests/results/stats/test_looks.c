@@ -11,24 +11,35 @@
 #include "results/stats/stats_priv.h"
 #include "tests/support/test_runtime.h"
 
-static const size_t planned[] = {4, 5, 6, 8, 10, 12};
-#define LOOKS (sizeof planned / sizeof *planned)
+typedef struct plan {
+    res_looks looks;
+    double level; /* at which its shares are computed */
+    size_t count, pairs[7];
+} plan;
+static const plan plans[] = {{RES_LOOKS_USUAL, 0.05, 6, {4, 5, 6, 8, 10, 12}},
+                             {RES_LOOKS_SHORT, 0.01, 7, {4, 6, 8, 12, 16, 24, 32}}};
+#define PLANS (sizeof plans / sizeof *plans)
 
 static void looks_are_in_order(void **state)
 {
     (void)state;
-    size_t pairs = 0;
-    for (size_t i = 0; i < LOOKS; i++) {
-        pairs = res_next_look(pairs);
-        assert_int_equal(pairs, planned[i]);
+    for (size_t k = 0; k < PLANS; k++) {
+        const plan *p = &plans[k];
+        size_t pairs = 0;
+        for (size_t i = 0; i < p->count; i++) {
+            pairs = res_next_look(p->looks, pairs);
+            assert_int_equal(pairs, p->pairs[i]);
+        }
+        assert_int_equal(pairs, p->looks);
+        assert_int_equal(res_next_look(p->looks, pairs), 0);
+        assert_int_equal(res_next_look(p->looks, 7), 8);
+        /* An end between two looks takes the share of the later one; more than all, the last. */
+        assert_true(res_look_share(p->looks, 7) == res_look_share(p->looks, 8));
+        assert_true(res_look_share(p->looks, 1) == res_look_share(p->looks, 4));
+        assert_true(res_look_share(p->looks, 60) == res_look_share(p->looks, p->looks));
     }
-    assert_int_equal(pairs, RES_LAST_LOOK);
-    assert_int_equal(res_next_look(pairs), 0);
-    assert_int_equal(res_next_look(7), 8);
-    /* An end between two looks takes the share of the later one; more than all, the last. */
-    assert_true(res_look_share(7) == res_look_share(8));
-    assert_true(res_look_share(1) == res_look_share(4));
-    assert_true(res_look_share(30) == res_look_share(12));
+    assert_int_equal(res_next_look(RES_LOOKS_NONE, 0), 0);
+    assert_true(res_look_share(RES_LOOKS_NONE, 5) == 1);
 }
 
 /* ---- where the shares come from ---------------------------------------------------------- */
@@ -85,15 +96,14 @@ static double bound_of(const walk *w, double more, double p)
     return low;
 }
 
-static void shares_are_those_of_the_spending_function(void **state)
+static void check_shares(const plan *p)
 {
-    (void)state;
-    const double level = 0.05;
+    const double level = p->level;
     walk w = {0};
     double spent = 0;
-    for (size_t i = 0; i < LOOKS; i++) {
-        const double n = (double)planned[i], more = i ? n - (double)planned[i - 1] : n;
-        const double share = level * pow(n / RES_LAST_LOOK, 1.5) - spent;
+    for (size_t i = 0; i < p->count; i++) {
+        const double n = (double)p->pairs[i], more = i ? n - (double)p->pairs[i - 1] : n;
+        const double share = level * pow(n / (double)p->looks, 1.5) - spent;
         double bound = sqrt(n) * gsl_cdf_ugaussian_Qinv(share / 2);
         if (i > 0) {
             bound = bound_of(&w, more, share);
@@ -104,10 +114,17 @@ static void shares_are_those_of_the_spending_function(void **state)
                 w.density[k] = gsl_ran_gaussian_pdf(-bound + (double)k * w.step, sqrt(n));
         }
         spent += share;
-        assert_near(res_look_share(planned[i]), 2 * gsl_cdf_ugaussian_Q(bound / sqrt(n)) / level,
-                    0.001);
+        assert_near(res_look_share(p->looks, p->pairs[i]),
+                    2 * gsl_cdf_ugaussian_Q(bound / sqrt(n)) / level, 0.001);
     }
     assert_near(spent, level, 1e-12);
+}
+
+static void shares_are_those_of_the_spending_function(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < PLANS; k++)
+        check_shares(&plans[k]);
 }
 
 /* ---- what is spent ------------------------------------------------------------------------- */
@@ -121,42 +138,48 @@ static double p_of(const double *d, size_t n)
 }
 
 /* The smallest p over its share at any look. */
-static double least_p(const double *d)
+static double least_p(const plan *p, const double *d)
 {
     double least = 1;
-    for (size_t i = 0; i < LOOKS; i++)
-        least = fmin(least, p_of(d, planned[i]) / res_look_share(planned[i]));
+    for (size_t i = 0; i < p->count; i++)
+        least = fmin(least, p_of(d, p->pairs[i]) / res_look_share(p->looks, p->pairs[i]));
     return least;
 }
 
-static void no_more_than_the_level_is_spent(void **state)
+static void check_spent(const plan *given)
 {
-    (void)state;
     const double levels[] = {0.05, 0.01, 0.002};
     enum { TRIALS = 60000 };
     size_t told[3] = {0};
     uint64_t seed = 20261;
     for (size_t i = 0; i < TRIALS; i++) {
-        double d[RES_LAST_LOOK];
-        for (size_t k = 0; k < RES_LAST_LOOK; k++)
+        double d[RES_MOST_PAIRS];
+        for (size_t k = 0; k < given->looks; k++)
             d[k] = fixture_normal(&seed);
-        const double p = least_p(d);
+        const double p = least_p(given, d);
         for (size_t k = 0; k < 3; k++)
             told[k] += p <= levels[k];
     }
     for (size_t k = 0; k < 3; k++) {
         const double spent = (double)told[k] / TRIALS, error = sqrt(levels[k] / TRIALS);
-        print_message("# of %g: %.3f\n", levels[k], spent / levels[k]);
+        print_message("# to %d, of %g: %.3f\n", (int)given->looks, levels[k], spent / levels[k]);
         /* No more, and not much less: four standard errors. */
         assert_true(spent < levels[k] + 4 * error);
         assert_true(spent > 0.8 * levels[k] - 4 * error);
     }
 }
 
+static void no_more_than_the_level_is_spent(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < PLANS; k++)
+        check_spent(&plans[k]);
+}
+
 /* ---- comparisons at a look ------------------------------------------------------------------- */
 
 static res_comparison values(const double *a, const double *b, size_t pairs, double unit,
-                             bool looks)
+                             res_looks looks)
 {
     res_comparison c;
     bn_status st = {0};
@@ -173,11 +196,11 @@ static const double tens_more[12] = {110, 111, 109, 112, 112, 109, 110, 110, 109
 static void a_look_has_its_share_of_the_level(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < LOOKS; i++) {
-        const size_t n = planned[i];
-        const double share = res_look_share(n), df = (double)n - 1;
-        const res_comparison once = values(hundreds, tens_more, n, 0, false);
-        const res_comparison look = values(hundreds, tens_more, n, 0, true);
+    for (size_t i = 0; i < plans[0].count; i++) {
+        const size_t n = plans[0].pairs[i];
+        const double share = res_look_share(RES_LOOKS_USUAL, n), df = (double)n - 1;
+        const res_comparison once = values(hundreds, tens_more, n, 0, RES_LOOKS_NONE);
+        const res_comparison look = values(hundreds, tens_more, n, 0, RES_LOOKS_USUAL);
         assert_true(once.share == 1 && look.share == share);
         assert_near(look.level, 0.05 * share, 1e-12);
         assert_near(look.ratio.estimate, once.ratio.estimate, 1e-12);
@@ -189,8 +212,8 @@ static void a_look_has_its_share_of_the_level(void **state)
         assert_true(look.ratio.low < once.ratio.low && look.ratio.high > once.ratio.high);
     }
     /* Four pairs cannot flip signs at 0.05 * 0.192, twelve can. */
-    assert_int_equal(values(hundreds, tens_more, 4, 0, true).test, RES_TEST_T);
-    assert_int_equal(values(hundreds, tens_more, 12, 0, true).test, RES_TEST_FLIP);
+    assert_int_equal(values(hundreds, tens_more, 4, 0, RES_LOOKS_USUAL).test, RES_TEST_T);
+    assert_int_equal(values(hundreds, tens_more, 12, 0, RES_LOOKS_USUAL).test, RES_TEST_FLIP);
 }
 
 /* ---- values -----------------------------------------------------------------------------------
@@ -202,21 +225,21 @@ static void constant_values_are_told_by_their_number(void **state)
     const double a[12] = {5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5};
     const double b[12] = {6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6};
     /* Two values by halves: all of A one and all of B the other, in 2 of 4^N cases. */
-    res_comparison c = values(a, b, 3, 0, true);
+    res_comparison c = values(a, b, 3, 0, RES_LOOKS_USUAL);
     assert_int_equal(c.test, RES_TEST_CONSTANT);
     assert_near(c.p, 2.0 / 64, 1e-12);
     assert_int_equal(c.verdict, RES_SLOWER);
     assert_near(c.ratio.low, 1.2, 1e-12);
     assert_near(c.ratio.high, 1.2, 1e-12);
-    c = values(b, a, 12, 0, true);
+    c = values(b, a, 12, 0, RES_LOOKS_USUAL);
     assert_near(c.p, 2 / pow(4, 12), 1e-12);
     assert_int_equal(c.verdict, RES_FASTER);
-    c = values(a, b, 2, 0, true);
+    c = values(a, b, 2, 0, RES_LOOKS_USUAL);
     assert_int_equal(c.test, RES_TEST_NONE);
     assert_int_equal(c.verdict, RES_UNDECIDED);
     /* One value that differs, and the spread is judged. */
     const double almost[4] = {6, 6, 6, 6.1};
-    assert_int_equal(values(a, almost, 4, 0, true).test, RES_TEST_T);
+    assert_int_equal(values(a, almost, 4, 0, RES_LOOKS_USUAL).test, RES_TEST_T);
 }
 
 /* Judges FAMILY quantities whose like sides have one of two values in each process, by looks.
@@ -224,18 +247,19 @@ static void constant_values_are_told_by_their_number(void **state)
 #define FAMILY 6
 static bool claims_of_two_values(uint64_t *seed)
 {
-    double side[FAMILY][2][RES_LAST_LOOK];
+    double side[FAMILY][2][RES_LOOKS_USUAL];
     res_comparison list[FAMILY] = {{.pairs = 0}};
     bn_status st = {0};
     res_compare_options o = res_compare_defaults();
-    o.looks = true;
+    o.looks = RES_LOOKS_USUAL;
     for (size_t i = 0; i < FAMILY; i++)
-        for (size_t k = 0; k < 2 * RES_LAST_LOOK; k++)
+        for (size_t k = 0; k < 2 * RES_LOOKS_USUAL; k++)
             side[i][k % 2][k / 2] = fixture_uniform(seed) < 0.5 ? 100 : 103;
-    for (size_t n = res_next_look(0); n > 0; n = res_next_look(n)) {
+    const size_t first = res_next_look(o.looks, 0);
+    for (size_t n = first; n > 0; n = res_next_look(o.looks, n)) {
         for (size_t i = 0; i < FAMILY; i++) {
             const res_values v = {side[i][0], side[i][1], n, 0};
-            if (n == res_next_look(0) || list[i].verdict == RES_UNDECIDED)
+            if (n == first || list[i].verdict == RES_UNDECIDED)
                 assert_ok(res_compare_values(&v, &o, &list[i], &st), &st);
         }
         assert_ok(res_compare_family(list, FAMILY, &o, &st), &st);
@@ -264,7 +288,7 @@ static void shares_of_a_unit_have_either_sign(void **state)
 {
     (void)state;
     const double a[6] = {-1, 0, 1, -1, 0, 1}, more[6] = {2, 3, 4, 2, 3.1, 4};
-    const res_comparison c = values(a, more, 6, 100, false), back = values(more, a, 6, 100, false);
+    const res_comparison c = values(a, more, 6, 100, RES_LOOKS_NONE), back = values(more, a, 6, 100, RES_LOOKS_NONE);
     assert_near(c.ratio.estimate, 1.03017, 1e-4);
     assert_near(back.ratio.estimate, 1 / c.ratio.estimate, 1e-12);
     assert_near(back.p, c.p, 1e-12);

@@ -152,6 +152,12 @@ static void versions_are_conditions(void **state)
     assert_string_equal(differing, "versions of the front end");
     assert_true(res_conditions_mark(jax, a) && res_conditions_mark(later, b));
     assert_string_not_equal(a, b);
+    /* The machine is the same, and half of the digits are of it alone. */
+    assert_string_not_equal(res_mark_front_end(a), res_mark_front_end(b));
+    assert_memory_equal(a, b, (size_t)(res_mark_front_end(a) - a));
+    assert_true(res_conditions_mark(ours, b));
+    assert_memory_equal(a, b, (size_t)(res_mark_front_end(a) - a));
+    assert_string_equal(res_mark_front_end(""), "");
     res_record_free(ours);
     res_record_free(jax);
     res_record_free(later);

@@ -284,11 +284,14 @@ static void as_a_profile(void **state)
     Rt__Profile__Space *space =
         rt__profile__space__unpack(NULL, size, (const uint8_t *)(const void *)data);
     assert_non_null(space);
-    assert_int_equal(space->n_planes, 4); /* host and device of each */
+    /* The host, and the device of each: by names that xprof shows. */
+    assert_int_equal(space->n_planes, 3);
     assert_string_equal(space->planes[0]->name, "/host:CPU");
-    assert_int_equal(strncmp(space->planes[1]->name, "/device:", 8), 0);
+    assert_string_equal(space->planes[1]->name, "/device:CUSTOM:0 lazy, process 1");
+    assert_string_equal(space->planes[2]->name, "/device:CUSTOM:1 capture, process 2");
     const Rt__Profile__Plane *host = space->planes[0];
-    assert_int_equal(host->n_lines, 4);
+    assert_int_equal(host->n_lines, 4 + 3); /* of the second nothing is annotated */
+    assert_int_equal(strncmp(host->lines[4]->name, "capture, process 2, ", 20), 0);
     const Rt__Profile__Line *steps = host->lines[0];
     assert_int_equal(steps->n_events, 3);
     assert_int_equal(steps->events[1]->offset_ps, 200000000);

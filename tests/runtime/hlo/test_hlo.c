@@ -26,6 +26,9 @@ static void estimates_of_the_entry_are_added(void **state)
     const hlo_report *r = hlo_program_report(program);
     assert_number(r->cycles, 1020);
     assert_int_equal(r->estimated, 2);
+    assert_int_equal(r->costly.count, 2);
+    assert_number(r->costly.list[0].cycles, 1000);
+    assert_number(r->costly.list[1].cycles, 20);
     assert_int_equal(r->silent.count, 3);
     assert_string_equal(r->silent.list[0].name, "sort");
     assert_number(r->silent.list[0].times, 2);

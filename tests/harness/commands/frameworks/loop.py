@@ -14,8 +14,15 @@ def options(ways):
     parser.add_argument("--host-ms", type=float, default=0, help="busy time before each step")
     parser.add_argument("--sleep-ms", type=float, default=0)
     parser.add_argument("--read-every", type=int, default=1, help="steps from loss to loss")
+    parser.add_argument("--lengths", type=int, default=1, help="numbers of rows that steps take in turns")
+    parser.add_argument("--kept", type=int, default=0, help="1: nothing is donated")
     parser.add_argument("--say", help="file that appears once the tenth step is done")
     return parser.parse_args()
+
+
+def rows_of(o, number):
+    """How many rows of its batch step NUMBER takes: all, or less in turns."""
+    return o.size - number % o.lengths
 
 
 def plant(o):

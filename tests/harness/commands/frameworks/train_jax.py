@@ -26,12 +26,12 @@ def main():
     state = {"weights": [jnp.asarray(random.standard_normal(shape, np.float32) / o.size ** 0.5)
                          for _ in range(o.layers)]}
     batches = [random.standard_normal(shape, np.float32) for _ in range(4)]
-    whole = jax.jit(fused, donate_argnums=0)
+    whole = jax.jit(fused, donate_argnums=() if o.kept else 0)
     gradient = jax.jit(jax.value_and_grad(loss_of))
     update = jax.jit(lambda w, s: [a - RATE * b for a, b in zip(w, s)], donate_argnums=0)
 
     def step(number):
-        x = jnp.asarray(batches[number % len(batches)])
+        x = jnp.asarray(batches[number % len(batches)][:loop.rows_of(o, number)])
         if o.way == "fused":
             state["weights"], loss = whole(state["weights"], x)
             return loss

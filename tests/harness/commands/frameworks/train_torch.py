@@ -27,7 +27,8 @@ def main():
     compiled = torch.compile(train, backend="openxla") if o.way == "dynamo-step" else train
 
     def step(number):
-        loss = compiled(batches[number % len(batches)].to(device))
+        rows = loop.rows_of(o, number)
+        loss = compiled(batches[number % len(batches)][:rows].to(device))
         torch_xla.sync()
         return loss
 

@@ -134,6 +134,11 @@ def main(name):
         report["mode"] = "another"
     if fault == "wrong_loss":
         report["losses"][1] *= 1.01
+    if fault in ("deviates", "deviates_unsaid"):
+        norms = report["statistic_norms_after_step_1"]
+        norms.update({k: 0.9 * v for k, v in norms.items() if k.endswith(".running_var")})
+    if fault == "deviates":
+        report["deviations"] = ["running_var: the fake one takes less"]
     text = "{" if fault == "damaged" else json.dumps(report)
     with open(request["report"], "w") as file:
         file.write(text)

@@ -1,0 +1,143 @@
+#!/bin/bash
+# check_doctor_planted.sh - the rules of bench doctor on runs, as TAP: a problem is planted on the
+# simulated device, whose costs are known, and what the doctor says that it costs is what a run
+# without it saves. check_doctor.sh has tracing and executions, and runs that draw no complaint.
+set -u
+cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
+. tests/support/cli.sh
+trap 'rm -rf "$folder"' EXIT
+
+# measured NAME SIM OPTION...: bench runs with the settings SIM of the device into $folder/NAME, anew.
+measured() {
+    local name=$1 sim=values=none,$2
+    shift 2
+    rm -rf "${folder:?}/$name"
+    PJRT_SIM=$sim run --runtime sim --min-time 0 --store "$folder/$name" --quiet "$@"
+    fault_of 0
+}
+
+# Of slow and mended runs, each in turns of three processes.
+fixed=(--processes 3 --steps 20 --warmup 8)
+
+# priced RULE FIGURE LESS [CODE]: what is wrong with the complaint of RULE about the run "slow": its cost
+# must be what "mended" saves of the step's FIGURE (mean, median) beside LESS ns, to 20 %. CODE may
+# look at the complaint C.
+priced() {
+    local name
+    for name in slow mended; do
+        "$bench" metrics "$folder/$name" --format json >"$folder/$name.json" 2>"$folder/err"
+    done
+    run doctor --store "$folder/slow" --format json
+    fault_of 0
+    rule=$1 figure=$2 less=$3 holds '
+import os
+[c] = [c for c in records["complaints"] if c["rule"] == os.environ["rule"]]
+def step(name):
+    [report] = json.load(open(folder + "/" + name + ".json"))["reports"]
+    times = report["metrics"]["StepTime"]
+    mean = times["sum"] / times["samples"]
+    return mean if os.environ["figure"] == "mean" else times["percentiles"]["50"]
+saved = step("slow") - step("mended") - float(os.environ["less"])
+assert abs(c["cost_ns"] - saved) < 0.2 * saved, (c["cost_ns"], saved)
+'"${4:-}"
+    run doctor --store "$folder/mended" --format json
+    fault_of 0
+    rule=$1 holds '
+import os
+assert not [c for c in records["complaints"] if c["rule"] == os.environ["rule"]], records'
+}
+export rule figure less
+
+reads() {
+    local sim=device_us=2000,transfer_us=1500
+    measured slow $sim --model example_loss_read --phase train --mode lazy "${fixed[@]}"
+    measured mended $sim --model example_loss_logged --phase train --mode lazy "${fixed[@]}"
+    priced reads median 0 'assert c["count"] == 1, c'
+}
+live "a read in each step costs what reading seldom saves" reads busy_stores "$folder/slow" "$folder/mended"
+
+# Each execution has the device time that was set, so the one that a break adds is the device's.
+fallbacks() {
+    local sim=device_us=2000,transfer_us=1500
+    measured slow $sim --model example_host_op --phase train --mode lazy "${fixed[@]}"
+    measured mended $sim --model example_mask --phase train --mode lazy "${fixed[@]}"
+    priced fallbacks median 2e6 '
+assert c["count"] == 1 and not [x for x in records["complaints"] if x["rule"] in ("reads", "input")], c'
+}
+live "an op of the host costs what a mask saves" fallbacks busy_stores "$folder/slow" "$folder/mended"
+
+small=(--model resnet18 --variant small --phase train)
+input() {
+    local sim=device_us=4000,transfer_us=1500
+    measured slow $sim "${small[@]}" --mode capture --input transfer "${fixed[@]}"
+    measured mended $sim "${small[@]}" --mode capture --input prefetch "${fixed[@]}"
+    priced input median 0
+}
+live "sending costs what sending ahead saves" input busy_stores "$folder/slow" "$folder/mended"
+
+# The queue of the device fills in the first steps of each round, so rounds are long.
+overhead() {
+    local sim=device_us=4000,execute_us=3000 long=(--processes 3 --steps 150 --warmup 8)
+    measured slow $sim "${small[@]}" --mode capture "${long[@]}"
+    measured mended $sim "${small[@]}" --mode capture --in-flight 2 "${long[@]}"
+    priced overhead median 0
+}
+live "the overhead of an execution costs what steps in flight save" overhead busy_stores "$folder/slow" "$folder/mended"
+
+release() {
+    measured slow device_us=500,release_us=50 "${small[@]}" --mode capture "${fixed[@]}"
+    measured mended device_us=500 "${small[@]}" --mode capture "${fixed[@]}"
+    priced release median 0
+}
+live "slow releases cost what fast ones save" release busy_stores "$folder/slow" "$folder/mended"
+
+# Of 32 batches each length is another program. Later processes would load what the first compiled.
+compiles() {
+    local sim=device_us=2000,compile_us=20000 once=(--processes 1 --steps 16 --warmup 8)
+    measured slow $sim --model example_shapes --phase train --mode lazy "${once[@]}"
+    measured mended $sim --model example_shapes --phase train --mode lazy --buckets 1 "${once[@]}"
+    priced compiles mean 0 'assert "--buckets" in c["advice"], c'
+}
+live "compiling on costs what one length saves" compiles busy_stores "$folder/slow" "$folder/mended"
+
+# A device whose time is that of its products, so it grows with the positions. After 40 steps each
+# length of the 32 batches has been met.
+padding() {
+    local sim=f32_gflops=1,vector_gflops=100,memory_gbps=1000 batches=(--processes 1 --steps 32 --warmup 40)
+    measured slow $sim --model transformer_wmt_en_de --variant small --seq 64 --phase infer --mode lazy \
+        --lengths varying --buckets 1 "${batches[@]}"
+    measured mended $sim --model transformer_wmt_en_de --variant small --seq 64 --phase infer --mode lazy \
+        --lengths varying "${batches[@]}"
+    priced padding mean 0 'assert 0.3 < c["count"] < 0.7, c'
+}
+live "padding costs what batches of their own length save" padding busy_stores "$folder/slow" "$folder/mended"
+
+# ns that bench takes for a process that compiles, or loads what an earlier one kept.
+start_of() {
+    local begin
+    begin=$(date +%s%N)
+    measured "$1" device_us=500,compile_us=11000000 "${small[@]}" --mode capture --processes 1 --steps 8 \
+        --warmup 8 --cache-dir "$folder/kept"
+    echo $(($(date +%s%N) - begin)) >"$folder/took"
+}
+starts() {
+    local first second
+    rm -rf "$folder/kept"
+    start_of slow
+    first=$(<"$folder/took")
+    start_of mended
+    second=$(<"$folder/took")
+    run doctor --store "$folder/slow" --format json
+    fault_of 0
+    saved=$((first - second)) holds '
+import os
+[c] = [c for c in records["complaints"] if c["rule"] == "start"]
+saved = float(os.environ["saved"])
+assert abs(c["cost_ns"] - saved) < 0.2 * saved, (c["cost_ns"], saved)
+assert "--cache-dir" in c["advice"], c'
+    run doctor --store "$folder/mended" --format json
+    fault_of 0
+    holds 'assert not [c for c in records["complaints"] if c["rule"] == "start"], records'
+}
+live "a long start costs what a cache of executables saves" starts busy_stores "$folder/slow" "$folder/mended"
+echo "1..$count"
