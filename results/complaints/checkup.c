@@ -131,50 +131,6 @@ static void check_dispatch(check *c)
     put_longest_gap(c->steps, &made->where);
 }
 
-/* ---- executions -------------------------------------------------------------------------------
- */
-
-/* What of the fixed cost FIXED_NS of the execution at AT no earlier work hides. */
-static double exposed(const rec_steps *s, uint32_t at, double fixed_ns)
-{
-    const rec_execution *e = &s->process->executions[s->order[at]];
-    const uint64_t start = s->process->spans[e->spans].start_ns;
-    return e->end_ns > start ? fmin(fixed_ns, (double)(e->end_ns - start)) : 0;
-}
-
-/* The program with most executions of a step. */
-static void put_most(const rec_steps *s, bn_text *out)
-{
-    const rec_step_program *most = NULL;
-    for (size_t i = 0; i < s->program_count; i++)
-        if (!most || s->programs[i].times > most->times)
-            most = &s->programs[i];
-    if (!most || s->program_count < 2 || most->times < 1.5)
-        return;
-    bn_text_printf(out, "%.3g of them are ", most->times);
-    rec_program_put(s->process, most->program, out);
-}
-
-static void check_executions(check *c)
-{
-    const rec_steps *s = c->steps;
-    if (s->executions_per_step < 2 || !c->out->answer.cheapest_told)
-        return;
-    for (size_t i = 0; i < s->count; i++) {
-        const rec_step *step = &s->list[i];
-        double sum = 0;
-        for (uint32_t k = 0; k < step->executions; k++)
-            sum += exposed(s, step->first + k, c->out->answer.overhead_ns.estimate);
-        /* One of them stays. */
-        c->values[i] = step->executions ? sum * (step->executions - 1) / step->executions : 0;
-    }
-    rec_complaint *made = judge(c, REC_RULE_EXECUTIONS, RES_DOCTOR_SHARE);
-    if (!made)
-        return;
-    made->count = s->executions_per_step;
-    put_most(s, &made->where);
-}
-
 /* ---- reads and sends --------------------------------------------------------------------------
  */
 
@@ -282,6 +238,75 @@ static void check_transfers(check *c)
     made->bytes = bytes / (double)c->steps->count;
     bn_text_puts(&made->where, "the largest is ");
     put_buffer(c->steps->process, sent, &made->where);
+}
+
+/* ---- executions -------------------------------------------------------------------------------
+ */
+
+/* What of the fixed cost FIXED_NS of the execution at AT no earlier work hides. */
+static double exposed(const rec_steps *s, uint32_t at, double fixed_ns)
+{
+    const rec_execution *e = &s->process->executions[s->order[at]];
+    const uint64_t start = s->process->spans[e->spans].start_ns;
+    return e->end_ns > start ? fmin(fixed_ns, (double)(e->end_ns - start)) : 0;
+}
+
+/* The program with most executions of a step. */
+static void put_most(const rec_steps *s, bn_text *out)
+{
+    const rec_step_program *most = NULL;
+    for (size_t i = 0; i < s->program_count; i++)
+        if (!most || s->programs[i].times > most->times)
+            most = &s->programs[i];
+    if (!most || s->program_count < 2 || most->times < 1.5)
+        return;
+    bn_text_printf(out, "%.3g of them are ", most->times);
+    rec_program_put(s->process, most->program, out);
+}
+
+/* Whether STEP reads what it computes. */
+static bool reads_its_own(const rec_steps *s, const rec_step *step, walk *at)
+{
+    const rec_process *p = s->process;
+    bool own = false;
+    for (const rec_call *call; (call = next_call(p, at, step));) {
+        const rec_buffer *read = call->kind == REC_CALL_TO_HOST && call->buffer < p->buffer_count
+                                     ? &p->buffers[call->buffer]
+                                     : NULL;
+        own = own || (read && read->origin == REC_FROM_EXECUTION &&
+                      read->maker < p->execution_count &&
+                      p->executions[read->maker].begin_ns >= step->begin_ns);
+    }
+    return own;
+}
+
+/* What one execution in place of those of STEP saves: all of their fixed costs, of FIXED_NS each,
+ * that nothing hides. But one execution stays. Its cost hides where the host runs ahead. It does not
+ * where the step waits for the device: a read of one of several results then waits for all. */
+static double cost_of_executions(const rec_steps *s, const rec_step *step, double fixed_ns,
+                                 walk *at)
+{
+    const bool waits = reads_its_own(s, step, at) || !step->ahead;
+    double sum = 0;
+    for (uint32_t k = 0; k < step->executions; k++)
+        sum += exposed(s, step->first + k, fixed_ns);
+    return waits ? fmax(sum - fixed_ns, 0) : fmin(sum, (step->executions - 1.0) * fixed_ns);
+}
+
+static void check_executions(check *c)
+{
+    const rec_steps *s = c->steps;
+    walk at = {0};
+    if (s->executions_per_step < 2 || !c->out->answer.cheapest_told)
+        return;
+    for (size_t i = 0; i < s->count; i++)
+        c->values[i] =
+            cost_of_executions(s, &s->list[i], c->out->answer.overhead_ns.estimate, &at);
+    rec_complaint *made = judge(c, REC_RULE_EXECUTIONS, RES_DOCTOR_SHARE);
+    if (!made)
+        return;
+    made->count = s->executions_per_step;
+    put_most(s, &made->where);
 }
 
 /* ---- compilations and donation ----------------------------------------------------------------

@@ -9,10 +9,6 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A sleep may end this much late (timer slack of 50 us, and a core that has to wake
- * up): the rest is spun. */
-#define SPIN_NS UINT64_C(200000)
-
 uint64_t sim_now_ns(void)
 {
     struct timespec now;
@@ -28,8 +24,8 @@ uint64_t sim_us_to_ns(double us)
 uint64_t sim_wait_until(uint64_t deadline_ns)
 {
     uint64_t now = sim_now_ns();
-    if (deadline_ns > now + SPIN_NS) {
-        uint64_t wake = deadline_ns - SPIN_NS;
+    if (deadline_ns > now + SIM_SPIN_NS) {
+        uint64_t wake = deadline_ns - SIM_SPIN_NS;
         struct timespec at = {(time_t)(wake / UINT64_C(1000000000)),
                               (long)(wake % UINT64_C(1000000000))};
         while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL) == EINTR)

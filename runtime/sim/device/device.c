@@ -59,12 +59,18 @@ static sim_callback *callback_due(PJRT_Device *device, uint64_t *when)
 
 static void wait_for_work(PJRT_Device *device, uint64_t when)
 {
-    struct timespec at = {(time_t)(when / UINT64_C(1000000000)),
-                          (long)(when % UINT64_C(1000000000))};
-    if (when == SIM_NEVER)
+    const uint64_t wake = when - SIM_SPIN_NS;
+    struct timespec at = {(time_t)(wake / UINT64_C(1000000000)),
+                          (long)(wake % UINT64_C(1000000000))};
+    if (when == SIM_NEVER) {
         pthread_cond_wait(&device->wake, &device->client->lock);
-    else
+    } else if (wake > sim_now_ns()) {
         pthread_cond_timedwait(&device->wake, &device->client->lock, &at);
+    } else {
+        pthread_mutex_unlock(&device->client->lock);
+        sim_wait_until(when);
+        pthread_mutex_lock(&device->client->lock);
+    }
 }
 
 static void *run(void *argument)
