@@ -330,10 +330,10 @@ frontends:
 	@setup/frontends.sh $(FRONTENDS)
 
 # bench measures, stores each experiment and prints their table.
-RUN_ARGS ?= --model resnet50,resnet18 --mode lazy,capture --phase train,infer --batch 1 \
+RUN_ARGS ?= --model resnet50,resnet18 --mode lazy,capture --phase train --batch 1 \
     --store bench-results
 run: setup
-	@echo 'make run: some 40 seconds to compile on two cores the first time, then some 4 minutes of measuring'
+	@echo 'make run: some 40 seconds to compile on two cores the first time, then some 3 minutes of measuring'
 	@$(MAKE) $(JOBS) QUIET='CC PROTO' all
 	$(BUILD)/bench $(RUN_ARGS)
 
