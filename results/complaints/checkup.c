@@ -273,16 +273,16 @@ static bool reads_its_own(const rec_steps *s, const rec_step *step, walk *at)
         const rec_buffer *read = call->kind == REC_CALL_TO_HOST && call->buffer < p->buffer_count
                                      ? &p->buffers[call->buffer]
                                      : NULL;
-        own = own || (read && read->origin == REC_FROM_EXECUTION &&
-                      read->maker < p->execution_count &&
-                      p->executions[read->maker].begin_ns >= step->begin_ns);
+        own = own ||
+              (read && read->origin == REC_FROM_EXECUTION && read->maker < p->execution_count &&
+               p->executions[read->maker].begin_ns >= step->begin_ns);
     }
     return own;
 }
 
 /* What one execution in place of those of STEP saves: all of their fixed costs, of FIXED_NS each,
- * that nothing hides. But one execution stays. Its cost hides where the host runs ahead. It does not
- * where the step waits for the device: a read of one of several results then waits for all. */
+ * that nothing hides. But one execution stays. Its cost hides where the host runs ahead. It does
+ * not where the step waits for the device: a read of one of several results then waits for all. */
 static double cost_of_executions(const rec_steps *s, const rec_step *step, double fixed_ns,
                                  walk *at)
 {
@@ -300,8 +300,7 @@ static void check_executions(check *c)
     if (s->executions_per_step < 2 || !c->out->answer.cheapest_told)
         return;
     for (size_t i = 0; i < s->count; i++)
-        c->values[i] =
-            cost_of_executions(s, &s->list[i], c->out->answer.overhead_ns.estimate, &at);
+        c->values[i] = cost_of_executions(s, &s->list[i], c->out->answer.overhead_ns.estimate, &at);
     rec_complaint *made = judge(c, REC_RULE_EXECUTIONS, RES_DOCTOR_SHARE);
     if (!made)
         return;

@@ -11,8 +11,8 @@
 /* The time of something that never happens. */
 #define SIM_NEVER UINT64_MAX
 
-/* A sleep may end this much late (timer slack of 50 us, and a core that has to wake up): the rest of
- * a wait is spun. */
+/* A sleep may end this much late (timer slack of 50 us, and a core that has to wake up): the rest
+ * of a wait is spun. */
 #define SIM_SPIN_NS UINT64_C(200000)
 
 uint64_t sim_now_ns(void);
