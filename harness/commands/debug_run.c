@@ -256,15 +256,6 @@ static bn_code remove_one(const char *folder, const char *file, bn_status *st)
                : bn_fail_errno(st, errno, "%s", path);
 }
 
-/* Reports of an earlier run would pass for those of this one, where it gives none. */
-static bn_code remove_old(const char *folder, bn_status *st)
-{
-    bn_code code = remove_one(folder, "index.html", st);
-    for (size_t i = 0; i < PARTS && code == BN_OK; i++)
-        code = remove_one(folder, parts[i].file, st);
-    return code;
-}
-
 bn_code command_debug_begin(const command_metering *own, bool force, job_matrix *matrix,
                             command_debug_paths *paths, bn_status *st)
 {
@@ -282,8 +273,6 @@ bn_code command_debug_begin(const command_metering *own, bool force, job_matrix 
         return bn_fail(st, BN_INVALID, "--debug-run: the name of the folder is too long");
     if (!force && check_empty(own->debug, st) != BN_OK)
         return st->code;
-    if (force && remove_old(own->debug, st) != BN_OK)
-        return st->code;
     bn_text_printf(&paths->graphs, "%s/%s", own->debug, COMMAND_DEBUG_GRAPHS);
     bn_text_printf(&paths->timeline, "%s/%s", own->debug, COMMAND_DEBUG_TIMELINE);
     if (paths->graphs.failed || paths->timeline.failed)
@@ -291,6 +280,17 @@ bn_code command_debug_begin(const command_metering *own, bool force, job_matrix 
     matrix->graph_report = paths->graphs.data;
     matrix->timeline = paths->timeline.data;
     return BN_OK;
+}
+
+/* They would pass for those of this one, where it gives none. */
+bn_code command_debug_clear(const command_metering *own, bn_status *st)
+{
+    if (!own->debug)
+        return BN_OK;
+    bn_code code = remove_one(own->debug, "index.html", st);
+    for (size_t i = 0; i < PARTS && code == BN_OK; i++)
+        code = remove_one(own->debug, parts[i].file, st);
+    return code;
 }
 
 void command_debug_end(const command_metering *own, job_matrix *matrix, command_debug_paths *paths)

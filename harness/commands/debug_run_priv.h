@@ -22,6 +22,9 @@ typedef struct command_debug_paths {
  * are to be given to command_debug_end, also after a failure. */
 BN_MUST_USE bn_code command_debug_begin(const command_metering *own, bool force, job_matrix *matrix,
                                         command_debug_paths *paths, bn_status *st);
+/* Removes the reports of an earlier run from the folder: to be called once nothing can refuse the
+ * run any more. */
+BN_MUST_USE bn_code command_debug_clear(const command_metering *own, bn_status *st);
 /* MATRIX has no such paths any more. */
 void command_debug_end(const command_metering *own, job_matrix *matrix, command_debug_paths *paths);
 /* Writes the reports of the COUNT records into it, over those that are there, and index.html. SPENT

@@ -233,7 +233,8 @@ static void print_least(const run_group *groups, size_t count, size_t of)
     char least[64] = "";
     const double seconds = least_seconds(groups, count);
     if (seconds >= 1)
-        snprintf(least, sizeof least, "at least %.0f s to measure, and the time to compile", seconds);
+        snprintf(least, sizeof least, "at least %.0f s to measure, and the time to compile",
+                 seconds);
     if (least[0] || of > 1)
         cli_note("[0/%zu] %s%s%s", of, least, least[0] && of > 1 ? "; " : "",
                  of > 1 ? "the time left is told from the first process on" : "");
@@ -474,7 +475,8 @@ int command_run(job_matrix *matrix, const cli_output *output, const command_mete
         code = cli_complain(&st);
         goto out;
     }
-    if (command_timeline_begin(matrix, list, count, &timeline, &st) != BN_OK) {
+    if (command_timeline_begin(matrix, list, count, &timeline, &st) != BN_OK ||
+        command_debug_clear(metering, &st) != BN_OK) {
         code = cli_complain(&st);
         goto out;
     }

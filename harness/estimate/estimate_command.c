@@ -197,7 +197,7 @@ static void print(const command *c)
 {
     const estimate_options *o = c->options;
     const bool data = c->format == RES_TABLE_CSV;
-    bn_text tables = {0}, notes = {0};
+    bn_text tables = {0}, words = {0}, notes = {0};
     if (c->format == RES_TABLE_JSON) {
         cli_json(c->run.lines);
         return;
@@ -213,12 +213,14 @@ static void print(const command *c)
         if (!data && o->check_published)
             estimate_beside_published(c->run.lines, c->format, &tables);
     }
-    estimate_notes(c->run.lines, &notes);
+    estimate_notes(c->run.lines, &words);
+    res_put_lines(&notes, c->format, words.data ? words.data : "");
     if (!data)
         bn_text_putc(&tables, '\n');
     print_text(cli_out, &tables);
     print_text(data ? cli_err : cli_out, &notes);
     bn_text_free(&tables);
+    bn_text_free(&words);
     bn_text_free(&notes);
 }
 

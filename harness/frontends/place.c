@@ -41,21 +41,18 @@ static bool find_file(const char *folder, const char *file, int mode, char path[
     return fits;
 }
 
-/* The same in the first of PLACES that has it: those but the last are relative to bench's folder.
- */
-static bool find_in(const char *const *places, const char *file, int mode, char path[PATH_MAX])
+/* The same in the first of PLACES, relative to bench's folder, that has it. Nothing is looked for
+ * below the current folder: whoever unpacks somebody's files and works among them does not ask to
+ * run what lies there. */
+static bool find_beside(const char *const *places, const char *file, int mode, char path[PATH_MAX])
 {
-    char own[PATH_MAX];
-    own_folder(own);
-    const size_t length = strlen(own);
-    for (; *places; places++) {
-        const bool here = !places[1];
-        if (!here && (size_t)snprintf(own + length, sizeof own - length, "/%s", *places) >=
-                         sizeof own - length)
-            continue;
-        if (find_file(here ? *places : own, file, mode, path))
+    char folder[PATH_MAX];
+    own_folder(folder);
+    const size_t length = strlen(folder), room = sizeof folder - length;
+    for (; length > 0 && *places; places++)
+        if ((size_t)snprintf(folder + length, room, "/%s", *places) < room &&
+            find_file(folder, file, mode, path))
             return true;
-    }
     return false;
 }
 
@@ -63,14 +60,12 @@ static bool find_in(const char *const *places, const char *file, int mode, char 
 
 static bn_code find_script(const frontend_info *row, char path[PATH_MAX], bn_status *st)
 {
-    static const char *const usual[] = {"../contrib/frontends", "../share/bench/frontends",
-                                        "contrib/frontends", NULL};
+    static const char *const usual[] = {"../contrib/frontends", "../share/bench/frontends", NULL};
     const char *folder = getenv("BENCH_FRONTENDS");
     const bool named = folder && folder[0];
-    const char *const given[] = {folder, NULL};
     char file[RES_TEXT + 16];
     snprintf(file, sizeof file, "%s/run.py", row->name);
-    if (find_in(named ? given : usual, file, R_OK, path))
+    if (named ? find_file(folder, file, R_OK, path) : find_beside(usual, file, R_OK, path))
         return BN_OK;
     return bn_fail(st, BN_NOT_FOUND, "front end %s: there is no %s%s%s", row->name,
                    named ? folder : "contrib/frontends", "/", file);
@@ -88,7 +83,7 @@ static void variable_of(const frontend_info *row, char *name, size_t size)
 
 static bn_code find_python(const frontend_info *row, char path[PATH_MAX], bn_status *st)
 {
-    static const char *const usual[] = {"../third_party/frontends", "third_party/frontends", NULL};
+    static const char *const usual[] = {"../third_party/frontends", NULL};
     char variable[RES_TEXT + 32], file[RES_TEXT + 16], command[RES_TEXT + 40];
     variable_of(row, variable, sizeof variable);
     frontend_command(row, command, sizeof command);
@@ -102,7 +97,7 @@ static bn_code find_python(const frontend_info *row, char path[PATH_MAX], bn_sta
                    : bn_fail(st, BN_INVALID, "%s is too long", variable);
     }
     snprintf(file, sizeof file, "%s/bin/python", row->name);
-    if (find_in(usual, file, X_OK, path))
+    if (find_beside(usual, file, X_OK, path))
         return BN_OK;
     return bn_fail(st, BN_NOT_FOUND,
                    "front end %s: %s is not installed; install it with: %s (or name a Python that "

@@ -220,21 +220,25 @@ static json_t *aliases_json(const making *m, size_t index, const json_t *argumen
     const rec_execution *x = run_of(m, run);
     json_t *list = json_array();
     bool *taken = calloc(count + 1, sizeof *taken);
-    for (uint32_t a = 0; taken && a < x->arguments; a++) {
+    /* By type: no result before this one is of the type and free. */
+    size_t *from = calloc(m->process->type_count + 1, sizeof *from);
+    for (uint32_t a = 0; taken && from && a < x->arguments; a++) {
         const uint32_t buffer = rec_argument(m->process, x, 0, a);
         char text[48];
-        size_t o = 0;
         if (!rec_donated(m->process, m->flow.runs[run], buffer))
             continue;
-        while (o < count &&
-               (taken[o] || !json_equal(json_array_get(results, o), json_array_get(arguments, a))))
-            o++;
-        if (o == count)
+        const uint32_t type = m->process->buffers[buffer].type;
+        size_t *o = &from[type < m->process->type_count ? type : m->process->type_count];
+        while (*o < count && (taken[*o] || !json_equal(json_array_get(results, *o),
+                                                       json_array_get(arguments, a))))
+            ++*o;
+        if (*o == count)
             continue;
-        taken[o] = true;
-        snprintf(text, sizeof text, "%u:%zu", a, o);
+        taken[*o] = true;
+        snprintf(text, sizeof text, "%u:%zu", a, *o);
         json_array_append_new(list, json_string(text));
     }
+    free(from);
     free(taken);
     return list;
 }

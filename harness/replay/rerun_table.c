@@ -235,8 +235,13 @@ static void put_result(const job_step *step, const rerun_result *result, res_for
     figures f = make_figures(result);
     if (!f.have_queued && !f.have_awaited)
         return; /* why was said */
-    if (people && first)
-        put_head(step, out);
+    if (people && first) {
+        bn_text head = {0};
+        put_head(step, &head);
+        res_put_lines(out, format, head.data ? head.data : "");
+        out->failed = out->failed || head.failed;
+        bn_text_free(&head);
+    }
     if (people)
         bn_text_printf(out, "\nOn %s%s:\n\n", result->experiment->what.runtime,
                        f.opaque      ? " (simulated, opaque)"

@@ -194,9 +194,10 @@ static bn_code prepare(verify_state *v, bn_status *st)
 static void print(const verify_state *v)
 {
     const bool data = !res_format_is_text(v->format) && v->format != RES_TABLE_MARKDOWN;
-    bn_text table = {0}, summary = {0};
+    bn_text table = {0}, words = {0}, summary = {0};
     verify_table(v->lines, v->format, v->options->output.verbose, &table);
-    verify_summary(v->lines, &summary);
+    verify_summary(v->lines, &words);
+    res_put_lines(&summary, v->format, words.data ? words.data : "");
     if (table.data)
         cli_out("%s", table.data);
     if (v->format == RES_TABLE_MARKDOWN)
@@ -204,6 +205,7 @@ static void print(const verify_state *v)
     if (summary.data)
         (data ? cli_err : cli_out)("%s", summary.data);
     bn_text_free(&table);
+    bn_text_free(&words);
     bn_text_free(&summary);
 }
 

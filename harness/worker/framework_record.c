@@ -144,9 +144,9 @@ static void fill(const worker_framework *f, res_record *r)
     const char *sim = getenv("PJRT_SIM");
     r->experiment = f->e.what;
     r->warmup_stationary = report->warmup_steps < f->e.warmup;
-    if (isfinite(report->nodes_per_step))
-        r->step_counters[BN_COUNTER_NODES_TRACED] =
-            (int64_t)llround(report->nodes_per_step * (double)r->step_count);
+    const double nodes = report->nodes_per_step * (double)r->step_count;
+    if (nodes <= 0x1p53)
+        r->step_counters[BN_COUNTER_NODES_TRACED] = (int64_t)llround(nodes);
     if (r->simulated && sim && strstr(sim, "values=none"))
         strcpy(r->values, "none");
 }

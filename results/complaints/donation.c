@@ -12,6 +12,7 @@
 typedef struct looking {
     const rec_process *process;
     uint32_t *spare; /* [type]: results of it that took no argument's memory; all 0 between uses */
+    uint32_t *seen;  /* [buffer]: the last execution that was seen to take it, plus 1 */
     rec_missed missed;
     uint32_t program, argument, type; /* of the largest one */
     double largest;
@@ -58,13 +59,12 @@ static void take_largest(looking *l, const rec_execution *e, uint32_t argument, 
     l->type = type;
 }
 
-/* Whether argument AT of E is the buffer of an earlier one. */
-static bool is_repeated(const rec_process *p, const rec_execution *e, uint32_t at)
+/* Whether BUFFER, an argument of execution INDEX, has been an earlier one as well. */
+static bool is_repeated(looking *l, uint32_t index, uint32_t buffer)
 {
-    for (uint32_t i = 0; i < at; i++)
-        if (rec_argument(p, e, 0, i) == rec_argument(p, e, 0, at))
-            return true;
-    return false;
+    const bool repeated = l->seen[buffer] == index + 1;
+    l->seen[buffer] = index + 1;
+    return repeated;
 }
 
 /* Looks at execution INDEX, of a step that ends at BEFORE. */
@@ -81,8 +81,8 @@ static void look(looking *l, uint32_t index, uint64_t before)
     }
     for (uint32_t i = 0; i < e->arguments; i++) {
         const uint32_t buffer = rec_argument(p, e, 0, i), type = type_of(p, buffer);
-        if (type == REC_NONE || l->spare[type] == 0 || !dies(p, buffer, index, before) ||
-            is_repeated(p, e, i))
+        if (type == REC_NONE || is_repeated(l, index, buffer) || l->spare[type] == 0 ||
+            !dies(p, buffer, index, before))
             continue;
         l->spare[type]--;
         l->missed.arguments++;
@@ -92,9 +92,10 @@ static void look(looking *l, uint32_t index, uint64_t before)
     count_results(l, e, true);
 }
 
-static looking look_at_step(const rec_steps *s, const rec_step *step, uint32_t *spare)
+static looking look_at_step(const rec_steps *s, const rec_step *step, uint32_t *spare,
+                            uint32_t *seen)
 {
-    looking l = {.process = s->process, .spare = spare, .program = REC_NONE};
+    looking l = {.process = s->process, .spare = spare, .seen = seen, .program = REC_NONE};
     for (uint32_t k = 0; k < step->executions; k++)
         look(&l, s->order[step->first + k], step->begin_ns + step->wall_ns);
     return l;
@@ -103,15 +104,20 @@ static looking look_at_step(const rec_steps *s, const rec_step *step, uint32_t *
 bool rec_missed_find(const rec_steps *steps, rec_missed *missed, bn_text *where)
 {
     uint32_t *spare = calloc(steps->process->type_count + 1, sizeof *spare);
+    uint32_t *seen = calloc(steps->process->buffer_count + 1, sizeof *seen);
     looking least = {.program = REC_NONE};
-    if (!spare)
+    if (!spare || !seen) {
+        free(spare);
+        free(seen);
         return false;
+    }
     for (size_t i = 0; i < LOOKED && steps->count > 0; i++) {
-        const looking l = look_at_step(steps, &steps->list[steps->count * i / LOOKED], spare);
+        const looking l = look_at_step(steps, &steps->list[steps->count * i / LOOKED], spare, seen);
         if (i == 0 || l.missed.bytes < least.missed.bytes)
             least = l;
     }
     free(spare);
+    free(seen);
     *missed = least.missed;
     if (least.program != REC_NONE) {
         bn_text_printf(where, "%sargument %u of ", missed->arguments > 1 ? "the largest is " : "",

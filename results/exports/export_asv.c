@@ -143,9 +143,17 @@ static json_t *result_json(const res_collection *all, const res_export_key *keys
     return row;
 }
 
-/* Adds the file of the COUNT records from KEYS, all of one machine and build. */
+/* Whether both are of one machine and have commits that begin alike: asv names files by 8 digits.
+ */
+static bool share_a_name(const res_export_key *a, const res_export_key *b)
+{
+    return strcmp(a->machine, b->machine) == 0 && strncmp(a->commit, b->commit, 8) == 0;
+}
+
+/* Adds the file of the COUNT records from KEYS, all of one machine and build. LONG_NAME: the short
+ * one is another build's. */
 static void put_commit(const res_collection *all, const res_export_key *keys, size_t count,
-                       res_export *export)
+                       bool long_name, res_export *export)
 {
     static const char columns[] =
         "[\"result\", \"params\", \"version\", \"started_at\", \"duration\", \"stats_ci_99_a\", "
@@ -169,8 +177,9 @@ static void put_commit(const res_collection *all, const res_export_key *keys, si
                              machine_json(&keys[0]), "python", "", "requirements", "env_vars",
                              "result_columns", json_loads(columns, 0, NULL), "results", results,
                              "durations", "bench_records", records);
-    res_export_put_line(res_export_add(export, "results/%s/%.8s-" ENVIRONMENT ".json",
-                                       keys[0].machine, keys[0].commit),
+    const int digits = long_name ? (int)strlen(keys[0].commit) : 8;
+    res_export_put_line(res_export_add(export, "results/%s/%.*s-" ENVIRONMENT ".json",
+                                       keys[0].machine, digits, keys[0].commit),
                         data);
 }
 
@@ -206,7 +215,8 @@ void res_export_asv(const res_collection *all, res_export *export)
         while (end < all->count && strcmp(keys[end].machine, keys[first].machine) == 0 &&
                strcmp(keys[end].commit, keys[first].commit) == 0)
             end++;
-        put_commit(all, keys + first, end - first, export);
+        put_commit(all, keys + first, end - first,
+                   first > 0 && share_a_name(&keys[first - 1], &keys[first]), export);
         if (first > 0 && strcmp(keys[first - 1].machine, keys[first].machine) == 0)
             continue;
         json_t *host = machine_json(&keys[first]);

@@ -37,8 +37,11 @@ static void csv_record(const res_record *record, bn_text *out)
     res_put_csv(out, res_plugin_sha256(record));
     bn_text_putc(out, ',');
     res_put_csv(out, res_runtime_text(record, "label"));
-    bn_text_printf(out, ",%s,%s,%s,%s,", record->simulated ? "true" : "false", record->values,
-                   record->id, bn_code_name(record->status));
+    bn_text_puts(out, record->simulated ? ",true," : ",false,");
+    res_put_csv(out, record->values);
+    bn_text_putc(out, ',');
+    res_put_csv(out, record->id);
+    bn_text_printf(out, ",%s,", bn_code_name(record->status));
     res_put_csv(out, record->message);
     bn_text_putc(out, ',');
 }

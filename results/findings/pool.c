@@ -300,10 +300,14 @@ static res_refusal refuse(res_over *device, res_over *overhead, bool cut)
     return refusal;
 }
 
-/* Whether each step of EXPERIMENT waits for its executions, on the batch that probes have, too.
- * Executions that a profiler saw may have run side by side. */
-static bool steps_contain_probes(const res_experiment *experiment, const char *source)
+/* Whether each step of EXPERIMENT takes at least the device time of SOURCE. By probes: where it
+ * waits for its executions, on the batch that probes have, too. By a recording always: its
+ * executions came one after another in the steps. But their times are medians of programs, whose
+ * sum may be above a step. Executions that a profiler saw may have run side by side. */
+static bool steps_contain(const res_experiment *experiment, const char *source)
 {
+    if (strcmp(source, bn_device_time_source_name(BN_DEVICE_TIME_EVENT)) == 0)
+        return true;
     return strcmp(source, bn_device_time_source_name(BN_DEVICE_TIME_SLOPE)) == 0 &&
            experiment->in_flight <= 1 && strcmp(experiment->lengths, "varying") != 0;
 }
@@ -351,7 +355,7 @@ res_figures res_pool_figures(const res_pool *pool)
     f.wall = res_pool_over(pool, room, false);
     f.trace = res_pool_over(pool, room + n, false);
     f.device = of_most(pool, room + 2 * n, false);
-    if (steps_contain_probes(pool->experiment, f.source))
+    if (steps_contain(pool->experiment, f.source))
         f.device_scale = scale_within(&f.device.value, &f.wall.value);
     if (f.device_scale != 1)
         cut_device(&f.device.value, f.device_scale, &f.wall.value);
@@ -409,7 +413,8 @@ res_execution_figures res_pool_execution(const res_pool *pool, const res_figures
         f.pjrt = res_pool_over(pool, room, false);
         f.device = of_most(pool, room + n, false);
         /* The graphs of a step that was cut are cut alike. */
-        const bool cut = source == BN_DEVICE_TIME_SLOPE && step->device_scale != 1;
+        const bool cut = (source == BN_DEVICE_TIME_SLOPE || source == BN_DEVICE_TIME_EVENT) &&
+                         step->device_scale != 1;
         if (cut)
             cut_device(&f.device.value, step->device_scale, &step->wall.value);
         f.overhead = of_most(pool, room + 2 * n, true);

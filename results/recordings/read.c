@@ -114,6 +114,8 @@ static bn_code read_events(int fd, rec_process *p, bn_status *st)
         take_header(p, &file);
         code = take_events(&stream, &b, st);
     }
+    if (code == BN_OK && b.failed)
+        code = bn_fail(st, BN_OUT_OF_MEMORY, "%s: no memory for its events", p->folder);
     if (code == BN_OK) {
         rec_build_end(&b, file.main_thread);
         p->slots = stream.slots;

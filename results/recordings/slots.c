@@ -77,7 +77,7 @@ static bool is_empty(const uint8_t *slot)
 static bool gather(rec_stream *s, const uint8_t *slot, uint16_t count, rec_item *item)
 {
     size_t size = 0;
-    for (uint16_t i = 1; i <= count; i++, slot += RECORD_SLOT) {
+    for (uint32_t i = 1; i <= count; i++, slot += RECORD_SLOT) {
         record_more more;
         memcpy(&more, slot, sizeof more);
         const bool full = more.bytes == sizeof more.data;

@@ -209,6 +209,26 @@ void res_put_note(bn_text *out, res_format format, const char *note)
     bn_text_puts(out, format == RES_TABLE_LATEX ? "\n\n" : "\n");
 }
 
+void res_put_lines(bn_text *out, res_format format, const char *lines)
+{
+    if (format != RES_TABLE_MARKDOWN) {
+        bn_text_puts(out, lines);
+        return;
+    }
+    while (*lines) {
+        const size_t length = strcspn(lines, "\n");
+        char *line = strndup(lines, length);
+        res_put_escaped(out, format, line ? line : "");
+        out->failed = out->failed || !line;
+        free(line);
+        lines += length;
+        if (*lines) {
+            bn_text_putc(out, '\n');
+            lines++;
+        }
+    }
+}
+
 void res_put_json(bn_text *out, json_t *value)
 {
     char *text = json_dumps(value, JSON_INDENT(2) | RES_JSON_SHOWN);
@@ -231,7 +251,8 @@ void res_put_page(bn_text *out, const char *title, const char *body)
         /* What is wide scrolls by itself, and has a shade where it goes on beyond the edge. */
         "table{display:block;max-width:100%;overflow-x:auto;border-collapse:collapse;margin:.7em 0;"
         "font-variant-numeric:tabular-nums;overflow-wrap:normal;"
-        "background:linear-gradient(90deg,var(--paper) 40%,transparent) 0 0/36px 100% no-repeat local,"
+        "background:linear-gradient(90deg,var(--paper) 40%,transparent) 0 0/36px 100% no-repeat "
+        "local,"
         "linear-gradient(270deg,var(--paper) 40%,transparent) 100% 0/36px 100% no-repeat local,"
         "linear-gradient(90deg,var(--shade),transparent) 0 0/14px 100% no-repeat scroll,"
         "linear-gradient(270deg,var(--shade),transparent) 100% 0/14px 100% no-repeat scroll}\n"

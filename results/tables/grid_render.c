@@ -30,8 +30,8 @@ static void narrow(const res_grid *grid, size_t *widths)
     }
 }
 
-/* Text that still does not fit stands in parts, one below the other: the columns that name a row, and
- * as many of the others as have room. Nothing is left out, and a figure keeps its interval. */
+/* Text that still does not fit stands in parts, one below the other: the columns that name a row,
+ * and as many of the others as have room. Nothing is left out, and a figure keeps its interval. */
 static void text_in_parts(const res_grid *grid, size_t rows, const size_t *widths, bn_text *out)
 {
     const size_t names = strspn(grid->align, "l");
@@ -103,7 +103,10 @@ void res_sheet_put(json_t *row, const char *format, ...)
     char text[200];
     va_list list;
     va_start(list, format);
-    vsnprintf(text, sizeof text, format, list);
+    const int length = vsnprintf(text, sizeof text, format, list);
     va_end(list);
-    json_array_append_new(row, json_string(text));
+    /* Half a character is no text for JSON. */
+    if (length >= (int)sizeof text)
+        text[bn_utf8_fit(text, sizeof text - 4)] = '\0';
+    json_array_append_new(row, res_json_text(text));
 }

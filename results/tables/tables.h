@@ -59,6 +59,10 @@ typedef enum res_difference_shown {
 res_difference_shown res_difference_shows(res_interval ns);
 #define RES_NOT_TOLD "not told"
 
+/* Appends LINES of sentences for people that stand beside tables. In Markdown each is escaped, for
+ * names in them may be anybody's; else they stay as they are. */
+void res_put_lines(bn_text *out, res_format format, const char *lines);
+
 /* ---- tables of records (table_*.c) -------------------------------------------- */
 
 /* Ledger and summary of one record, for people or machines. */

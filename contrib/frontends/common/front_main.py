@@ -72,12 +72,13 @@ def _head(front_end, request):
 
 
 def write_report(path, report):
-    """Writes REPORT as JSON to PATH: all of it or nothing."""
+    """Writes REPORT as JSON to PATH: all of it or nothing. Bytes of the environment that are no
+    UTF-8 become question marks: they must not cost the measurement."""
     folder = os.path.dirname(os.path.abspath(path))
     handle, temporary = tempfile.mkstemp(prefix=".report-", suffix=".tmp", dir=folder)
     try:
-        with os.fdopen(handle, "w", encoding="ascii") as file:
-            json.dump(report, file, indent=1, allow_nan=False)
+        with os.fdopen(handle, "w", encoding="utf-8", errors="replace") as file:
+            json.dump(report, file, indent=1, allow_nan=False, ensure_ascii=False)
             file.write("\n")
         os.replace(temporary, path)
     except BaseException:

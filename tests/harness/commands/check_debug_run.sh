@@ -88,6 +88,10 @@ report "--force replaces the reports, and nothing else" "$(
     [ "$(cat "$folder/all/notes")" = mine ] || echo "another file was touched"
     ! cmp -s "$folder/all/index.html" "$folder/kept" || echo "the page is the old one"
 )"
+cp "$folder/all/index.html" "$folder/kept"
+refuses "a run that is refused" 2 "--model: there is no|nothing" -- \
+    run "${measured[@]}" --model nothing --mode lazy --debug-run "$folder/all" --force
+report "and the reports of the run before stay" "$(cmp "$folder/all/index.html" "$folder/kept")"
 refuses "a graph report beside it" 2 "--debug-run has a graph report of its own" -- \
     run "${measured[@]}" --mode lazy --debug-run "$folder/other" --graph-report "$folder/graphs"
 refuses "a timeline beside it" 2 "--debug-run has a timeline of its own" -- \

@@ -66,6 +66,12 @@ report "a request that gives a member twice" "$(fault_of 1 "front end: request: 
 "${bare[@]}" contrib/frontends/jax/run.py >"$folder/out" 2>"$folder/err"
 status=$?
 report "no request" "$(fault_of 1 "usage")"
+# Bytes that are no UTF-8 must not cost a measurement.
+XLA_FLAGS=$(printf -- '--xla_dump_to=/tmp/caf\351') ask jax '{}'
+report "flags that are no text become text" "$(
+    fault_of 3 "not installed"
+    grep -qF '"XLA_FLAGS": "--xla_dump_to=/tmp/caf?"' "$folder/report.json" || cat "$folder/report.json"
+)"
 report "nothing is left in the sources" "$(find contrib -name __pycache__)"
 
 echo "1..$count"

@@ -287,4 +287,22 @@ report "what a script cannot do is said" "$(
     grep -q "verify resnet18.small jax capture: jax: the test wants it so" "$folder/err" || echo "not said"
 )"
 
+# An installed bench among somebody's files, which have a Python of that name.
+foreign=$folder/foreign/third_party/frontends/jax/bin
+mkdir -p "$folder/home/bin" "$folder/home/share/bench" "$foreign"
+cp "$bench" "$folder/home/bin/bench"
+cp -r contrib/frontends "$folder/home/share/bench/frontends"
+printf '#!/bin/sh\ntouch "%s"\n' "$folder/ran" >"$foreign/python"
+chmod +x "$foreign/python"
+report "nothing below the current folder is run" "$(
+    unset BENCH_FRONTENDS BENCH_FRONTEND_PYTHON_JAX
+    sim=$(realpath "$(dirname "$bench")/libpjrt_sim.so")
+    cd "$folder/foreign" || exit
+    bench=$folder/home/bin/bench
+    run run --front-end jax --mode capture --runtime "$sim" --model resnet18 --variant small --store "$folder/foreign/store"
+    [ "$status" -ne 0 ] || echo "exit status 0"
+    grep -q "jax is not installed\|JAX is not installed" "$folder/err" || cat "$folder/err"
+    [ ! -e "$folder/ran" ] || echo "it ran"
+)"
+
 echo "1..$count"

@@ -119,6 +119,27 @@ static void asv_joins_the_samples_of_one_build(void **state)
     drop(&all);
 }
 
+/* Files are named by 8 digits of a commit, which two commits may share. */
+static void asv_gives_each_build_a_file(void **state)
+{
+    (void)state;
+    static const char whole[] = "0123abcd00112233445566778899aabbccddeeff";
+    res_collection all = sample();
+    all.records[1]->simulated = false;
+    json_object_set_new(json_object_get(all.records[1]->provenance, "runtime"), "label",
+                        json_string(whole));
+    res_export export = made(&all, "asv");
+    json_t *one = json_of(file_with(&export, "/0123abcd-bench.json"));
+    json_t *other =
+        json_of(file_with(&export, "/0123abcd00112233445566778899aabbccddeeff-bench.json"));
+    assert_string_equal(json_string_value(json_object_get(one, "commit_hash")), "0123abcd");
+    assert_string_equal(json_string_value(json_object_get(other, "commit_hash")), whole);
+    json_decref(one);
+    json_decref(other);
+    res_export_free(&export);
+    drop(&all);
+}
+
 static void hyperfine_has_all_times(void **state)
 {
     (void)state;
@@ -381,6 +402,7 @@ int main(void)
         cmocka_unit_test(benchstat_has_a_line_a_step),
         cmocka_unit_test(benchstat_has_a_message_in_one_line),
         cmocka_unit_test(asv_joins_the_samples_of_one_build),
+        cmocka_unit_test(asv_gives_each_build_a_file),
         cmocka_unit_test(hyperfine_has_all_times),
         cmocka_unit_test(pytorch_xla_has_warm_up_and_steps_in_one_list),
         cmocka_unit_test(pytorch_xla_has_modes_as_imports_read_them),

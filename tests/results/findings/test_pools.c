@@ -329,6 +329,18 @@ static void a_device_time_is_within_its_step(void **state)
     table = made(&s);
     assert_true(table.rows[0].figures.device.value.estimate > 20.5e6);
     res_speedup_free(&table);
+    /* But steps of a recording contain what was recorded of them. */
+    for (size_t i = 0; i < s.count; i++) {
+        s.records[i]->executions[0].device_source = BN_DEVICE_TIME_EVENT;
+        s.records[i]->executions[0].overhead_ns = (double)NAN;
+    }
+    table = made(&s);
+    assert_near(table.rows[0].figures.device.value.estimate,
+                table.rows[0].figures.wall.value.estimate, 1e-3);
+    assert_int_equal(table.rows[0].figures.refusal, RES_REFUSED_NOTHING);
+    res_speedup_free(&table);
+    for (size_t i = 0; i < s.count; i++)
+        s.records[i]->executions[0].device_source = BN_DEVICE_TIME_SLOPE;
     /* All are far above: that is no device time. */
     for (size_t i = 0; i < s.count; i++) {
         s.records[i]->experiment.in_flight = 1;

@@ -309,6 +309,41 @@ static void holes_end_a_file(void **state)
     free(h.bytes);
 }
 
+/* The most further slots that an event can have, and as many again whose numbers run on. */
+static void the_longest_event_ends(void **state)
+{
+    (void)state;
+    enum { MOST = UINT16_MAX };
+    for (int again = 0; again < 2; again++) {
+        bn_status st = {0};
+        rec_recording *r = NULL;
+        char path[400];
+        harmed h = begin_harm();
+        snprintf(path, sizeof path, "%s/100-1/events", h.folder);
+        FILE *file = fopen(path, "ab");
+        assert_non_null(file);
+        const record_event e = {
+            .kind = RECORD_TEXT, .more = MOST, .field = {RECORD_TEXT_ERROR, UINT64_MAX}};
+        assert_int_equal(fwrite(&e, sizeof e, 1, file), 1);
+        const uint32_t count = again ? 2 * (MOST + 1) : MOST;
+        for (uint32_t i = 1; i <= count; i++) {
+            record_more more = {.kind = RECORD_MORE, .index = (uint16_t)i};
+            more.bytes = sizeof more.data;
+            memset(more.data, 'x', sizeof more.data);
+            assert_int_equal(fwrite(&more, sizeof more, 1, file), 1);
+        }
+        assert_int_equal(fclose(file), 0);
+        assert_ok(rec_open(h.folder, &r, &st), &st);
+        walk(r);
+        assert_int_equal(r->processes[0].execution_count, LOOPS + 1);
+        /* The event itself may not fit its kind; its slots belong to it in any case. */
+        const uint64_t skipped = r->processes[0].skipped;
+        assert_true(again ? skipped >= MOST && skipped <= MOST + 3 : skipped <= 1);
+        rec_close(r);
+        free(h.bytes);
+    }
+}
+
 /* ---- folders ---------------------------------------------------------------------------- */
 
 static void folders_are_not_believed(void **state)
@@ -380,6 +415,7 @@ int main(void)
         cmocka_unit_test(headers_are_checked),
         cmocka_unit_test(huge_counts_take_no_memory),
         cmocka_unit_test(holes_end_a_file),
+        cmocka_unit_test(the_longest_event_ends),
         cmocka_unit_test(folders_are_not_believed),
         cmocka_unit_test(the_words_about_it_are_checked),
     };

@@ -44,6 +44,19 @@ static void markdown_has_no_links(void **state)
     put(RES_TABLE_MARKDOWN, "_a_ ~~b~~", "\\_a\\_ \\~\\~b\\~\\~");
 }
 
+/* Sentences beside tables: each line is escaped by itself, and only for Markdown. */
+static void lines_beside_tables_are_escaped(void **state)
+{
+    (void)state;
+    bn_text out = {0};
+    res_put_lines(&out, RES_TABLE_MARKDOWN, "![x](y)\n\n<img>\n");
+    assert_string_equal(out.data, "!\\[x\\](y)\n\n\\<img\\>\n");
+    bn_text_clear(&out);
+    res_put_lines(&out, RES_TABLE_TEXT, "a_b\n<c>");
+    assert_string_equal(out.data, "a_b\n<c>");
+    bn_text_free(&out);
+}
+
 static void no_format_steers_a_terminal(void **state)
 {
     static const res_format formats[] = {RES_TABLE_TEXT, RES_TABLE_MARKDOWN, RES_TABLE_CSV,
@@ -78,6 +91,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(csv_cells_are_no_formulas),
         cmocka_unit_test(markdown_has_no_links),
+        cmocka_unit_test(lines_beside_tables_are_escaped),
         cmocka_unit_test(no_format_steers_a_terminal),
         cmocka_unit_test(cells_are_no_marks),
     };
