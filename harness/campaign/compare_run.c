@@ -7,8 +7,8 @@
  *
  * The session ends in one of three ways. By looks, which is the usual one, the family is judged
  * after 4, 5, 6, 8, 10 and 12 pairs, and a cell that is decided gets no more pairs; what is claimed
- * allows for that (stats/compare_looks.c). Cells of short steps get up to 24 pairs, all but the
- * first of an eighth of the time: how long the steps of the first pair take decides that, and never
+ * allows for that (stats/compare_looks.c). Cells of short steps get up to 20 pairs, all but the
+ * first of a quarter of the time: how long the steps of the first pair take decides that, and never
  * how they vary. A fixed number of pairs is judged once, at the end. With
  * a precision, the spread of a first stage says how many pairs are run (res_pairs_wanted), and no
  * verdict does. The clock or the user may end any of them earlier.
@@ -21,6 +21,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Part of the time of each process at short steps, from the second pair on. Which core a thread is
+ * on changes such a step by some 18 % from round to round, so an eighth leaves too few rounds:
+ * ratios of like processes of the small gpt2 then vary by 4 to 7 % (two shared cores). */
+#define SHORT_SHARE 4
 
 typedef struct session {
     compare_run *compare;
@@ -93,7 +98,7 @@ static bn_code run_pair(session *s, size_t cell, bn_status *st)
         pair.side[side] = s->plan.list[c->control ? 0 : side][s->plan.rows[cell].experiment];
         pair.side[side].store = s->plan.folder[c->control][side];
         if (c->pairs > 0 && res_compared_looks(&s->compare->versus, c) == RES_LOOKS_SHORT)
-            pair.side[side].min_time /= JOB_SHORT_SHARE;
+            pair.side[side].min_time /= SHORT_SHARE;
         /* A framework's loop takes no turns. */
         pair.turns = pair.turns && !job_is_framework(&pair.side[side].what);
         pair.build[side] = s->build[c->control ? 0 : side];

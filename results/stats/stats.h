@@ -125,7 +125,7 @@ typedef enum res_test {
 typedef enum res_looks {
     RES_LOOKS_NONE = 0,   /* a fixed number of pairs, judged once */
     RES_LOOKS_USUAL = 12, /* after 4, 5, 6, 8, 10 and 12 pairs */
-    RES_LOOKS_SHORT = 24  /* of short steps: after 4, 6, 8, 12, 16 and 24 pairs */
+    RES_LOOKS_SHORT = 20  /* of short steps: after 4, 6, 8, 12, 16 and 20 pairs */
 } res_looks;
 
 typedef struct res_compare_options {

@@ -17,7 +17,7 @@ typedef struct plan {
     size_t count, pairs[6];
 } plan;
 static const plan plans[] = {{RES_LOOKS_USUAL, 0.05, 6, {4, 5, 6, 8, 10, 12}},
-                             {RES_LOOKS_SHORT, 0.01, 6, {4, 6, 8, 12, 16, 24}}};
+                             {RES_LOOKS_SHORT, 0.01, 6, {4, 6, 8, 12, 16, 20}}};
 #define PLANS (sizeof plans / sizeof *plans)
 
 static void looks_are_in_order(void **state)
