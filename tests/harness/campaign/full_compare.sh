@@ -42,7 +42,7 @@ control = [n for c in cells if c["control"] for n in slower(c)]
 v = mine["comparison"]
 with open(folder + "/lines", "a") as f:
     print(model, mine["headline"]["verdict"], ",".join(alarms) or "-", ",".join(control) or "-",
-          "%.2f" % (100 * v["smallest_visible"]), "%.0f" % (seconds / len(cells)),
+          "-" if v["smallest_visible"] is None else "%.2f" % (100 * v["smallest_visible"]), "%.0f" % (seconds / len(cells)),
           "%.0f" % mine["attribution"]["quantities"]["wall"]["a"], file=f)
 '
     tail -n 1 "$folder/lines" >&2
