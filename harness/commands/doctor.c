@@ -52,22 +52,20 @@ static bn_code show_json(const rec_recording *recording, const rec_checkup *chec
 static bn_code show_checkup(const rec_recording *recording, const rec_checkup *checkup,
                             res_format format, bn_status *st)
 {
-    bn_text words = {0}, lines = {0}, text = {0}, page = {0};
+    bn_text words = {0}, text = {0}, page = {0};
     if (format == RES_TABLE_JSON)
         return show_json(recording, checkup, st);
     rec_checkup_put(checkup, &words);
-    res_put_lines(&lines, format, words.data ? words.data : "");
     if (res_format_is_text(format) || format == RES_TABLE_MARKDOWN)
-        bn_text_wrap(&text, lines.data ? lines.data : "", RES_NARROW);
+        command_put_words(words.data ? words.data : "", format, &text);
     else
         put_sheet(checkup, format, &text);
     if (format == RES_TABLE_HTML && text.data)
         res_put_page(&page, "bench doctor", text.data);
-    const bool failed = words.failed || lines.failed || text.failed || page.failed || !text.data;
+    const bool failed = words.failed || text.failed || page.failed || !text.data;
     if (!failed)
         cli_show(page.data ? page.data : text.data);
     bn_text_free(&words);
-    bn_text_free(&lines);
     bn_text_free(&text);
     bn_text_free(&page);
     return failed ? bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the complaints") : BN_OK;

@@ -187,7 +187,7 @@ static void put_head(const rec_steps *steps, bn_text *out)
     bn_text_puts(out, ".\n");
 }
 
-static void put_words(const char *words, res_format format, bn_text *out)
+void command_put_words(const char *words, res_format format, bn_text *out)
 {
     bn_text lines = {0};
     res_put_lines(&lines, format, words);
@@ -205,7 +205,7 @@ static void put_all(const rec_steps *steps, const rec_answer *answer, res_format
     put_head(steps, &head);
     rec_answer_put(steps, answer, &words);
     if (sentences && head.data) {
-        put_words(head.data, format, out);
+        command_put_words(head.data, format, out);
         bn_text_putc(out, '\n');
     }
     put_ledger(steps, format, out);
@@ -217,7 +217,7 @@ static void put_all(const rec_steps *steps, const rec_answer *answer, res_format
                                 "went on after the\ndevice had ended; gap: the device did nothing "
                                 "before; in, out: buffers\n\n"
                               : "\n");
-        put_words(words.data, format, out);
+        command_put_words(words.data, format, out);
     }
     out->failed = out->failed || head.failed || words.failed;
     bn_text_free(&head);

@@ -116,23 +116,18 @@ static tg_tensor *identity_forward(tg_trace *t, const void *network)
     return forward(t, network, false);
 }
 
-#define ATTENTION_MODEL                                                                            \
-    EXAMPLE_OF_SENTENCES, .full = {.seq = 24, .learning_rate = 1e-2}, .build = build,              \
-                          .example = &(const model_example)                                        \
-    {                                                                                              \
-        .batches_differ = true                                                                     \
-    }
-
 const model_row example_equal = {
-    ATTENTION_MODEL,
+    EXAMPLE_OF_BATCHES,
     .name = "example_equal",
     .summary = "attention that asks the device whether queries and keys are equal",
+    .build = build,
     .forward = equal_forward,
 };
 
 const model_row example_identity = {
-    ATTENTION_MODEL,
+    EXAMPLE_OF_BATCHES,
     .name = "example_identity",
     .summary = "the same attention, which asks the host whether they are one tensor",
+    .build = build,
     .forward = identity_forward,
 };

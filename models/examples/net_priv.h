@@ -14,6 +14,13 @@
 #define EXAMPLE_OF_SENTENCES                                                                       \
     .source = "bench", .family = "example", .batch = 4, .golden_batch = 4, .optimizer = MODEL_SGD, \
     .weights = MODEL_FILL_W3
+/* The same of sentences of 24 tokens, whose batches differ in values. */
+#define EXAMPLE_OF_BATCHES                                                                         \
+    EXAMPLE_OF_SENTENCES, .full = {.seq = 24, .learning_rate = 1e-2},                              \
+                          .example = &(const model_example)                                        \
+    {                                                                                              \
+        .batches_differ = true                                                                     \
+    }
 
 /* A classifier of rows, or of sentences: what an example does not need stays NULL. */
 typedef struct example_net {

@@ -51,24 +51,19 @@ static tg_tensor *shapes_forward(tg_trace *t, const void *network)
     return example_end(t, net, example_mean(t, x), targets);
 }
 
-#define BRANCH_MODEL                                                                               \
-    EXAMPLE_OF_SENTENCES, .full = {.seq = 24, .learning_rate = 1e-2},                              \
-                          .build = example_sentences_build, .example = &(const model_example)      \
-    {                                                                                              \
-        .batches_differ = true                                                                     \
-    }
-
 const model_row example_branch = {
-    BRANCH_MODEL,
+    EXAMPLE_OF_BATCHES,
     .name = "example_branch",
     .summary = "a branch that depends on a value: is there padding?",
+    .build = example_sentences_build,
     .forward = branch_forward,
 };
 
 const model_row example_select = {
-    BRANCH_MODEL,
+    EXAMPLE_OF_BATCHES,
     .name = "example_select",
     .summary = "the same mask without a branch",
+    .build = example_sentences_build,
     .forward = select_forward,
 };
 

@@ -21,7 +21,7 @@ typedef enum rec_rule {
 } rec_rule;
 const char *rec_rule_name(rec_rule rule); /* "compiles", "reads", ... */
 
-/* The thresholds of time are the doctor's (findings.h). A missed donation: so many bytes, and so
+/* The thresholds of time are the doctor's (doctor.h). A missed donation: so many bytes, and so
  * large a share of the bytes of a step's arguments. */
 #define REC_DONATION_BYTES 1048576.0
 #define REC_DONATION_SHARE 0.05
