@@ -333,7 +333,8 @@ static bool paired_by_looks(const char *options)
 static void short_steps_have_more_looks(void **state)
 {
     (void)state;
-    uint64_t seed = 4, short_ns[3] = {900000, 950000, 900000}, long_ns[3] = {900000, 1100000, 1200000};
+    uint64_t seed = 4, short_ns[3] = {1900000, 1950000, 1900000},
+             long_ns[3] = {1900000, 2100000, 2200000};
     const change none = {.wall = 0};
     res_record *fast = process(&none, false, &seed), *slow = process(&none, false, &seed);
     res_versus v;
