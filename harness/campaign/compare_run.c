@@ -22,9 +22,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Part of the time of each process at short steps, from the second pair on. Which core a thread is
- * on changes such a step by some 18 % from round to round, so an eighth leaves too few rounds:
- * ratios of like processes of the small gpt2 then vary by 4 to 7 % (two shared cores). */
+/* Part of the time of each process at short steps, from the second pair on. Ratios of like
+ * processes of the small gpt2 differ by 3 to 7 % whether a process measures a quarter of a second
+ * or a whole one (12 to 20 pairs, two shared cores), so in equal time more processes tell more. */
 #define SHORT_SHARE 4
 
 typedef struct session {

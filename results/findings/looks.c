@@ -3,8 +3,8 @@
  */
 #include "results/findings/findings_priv.h"
 
-/* Twice RES_SHORT_STEP_NS: like processes of a step of 1.2 ms (the small mobilenet_v2) still differ
- * by what rounds do, and twelve pairs of the whole --min-time took 74 s. */
+/* Twice RES_SHORT_STEP_NS: at 1.2 ms a step (the small mobilenet_v2) twelve pairs of the whole
+ * --min-time took 74 s, and twelve of which all but the first take a quarter 41 s. */
 #define SHORT_NS (2 * RES_SHORT_STEP_NS)
 
 res_looks res_compared_looks(const res_versus *versus, const res_compared *cell)

@@ -42,7 +42,8 @@ control = [n for c in cells if c["control"] for n in slower(c)]
 v = mine["comparison"]
 with open(folder + "/lines", "a") as f:
     print(model, mine["headline"]["verdict"], ",".join(alarms) or "-", ",".join(control) or "-",
-          "-" if v["smallest_visible"] is None else "%.2f" % (100 * v["smallest_visible"]), "%.0f" % (seconds / len(cells)),
+          "inf" if v["smallest_visible"] is None else "%.2f" % (100 * v["smallest_visible"]),
+          "%.0f" % (seconds / len(cells)),
           "%.0f" % mine["attribution"]["quantities"]["wall"]["a"], file=f)
 '
     tail -n 1 "$folder/lines" >&2
@@ -51,7 +52,11 @@ with open(folder + "/lines", "a") as f:
 # column N of the lines of MODEL, or of all.
 column() { awk -v n="$1" -v m="${2:-}" 'm == "" || $1 == m { print $n }' "$folder/lines"; }
 
-median() { sort -g | awk '{ v[NR] = $1 } END { print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'; }
+# An effect that could not be told is "inf", and more than all others.
+median() {
+    sort -g | awk '{ v[NR] = $1 }
+        END { m = v[int(NR / 2) + 1]; print NR % 2 || m == "inf" ? m : (v[NR / 2] + m) / 2 }'
+}
 
 echo "model verdict alarms alarms-of-control visible% seconds-a-cell wall-ns" >&2
 faults=
