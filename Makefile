@@ -282,7 +282,7 @@ needed = $(filter $(BUILD)/%,$(1)) $(if $(filter tests/fuzz/check_fuzz_corpus.sh
     $(if $(filter %_history.sh %_publish.sh %_docs.sh,$(1)),$(BUILD)/tests/harness/campaign/make_history) \
     $(if $(filter %_nightly.sh %_foreign.sh %_suite.sh,$(1)),$(BUILD)/tests/harness/campaign/make_night) \
     $(if $(filter %_replay.sh %_recorded.sh %_estimate.sh %_docs.sh,$(1)),$(BUILD)/tests/harness/replay/make_recording) \
-    $(if $(filter %_steps.sh,$(1)),$(BUILD)/tests/results/recordings/make_recording) \
+    $(if $(filter %_steps.sh %_doctor_record.sh,$(1)),$(BUILD)/tests/results/recordings/make_recording) \
     $(if $(filter %_foreign_text.sh %_publish.sh,$(1)),$(BUILD)/tests/results/records/make_foreign) \
     $(if $(filter %_record.sh %_steps.sh %_rerun.sh %_frameworks.sh %_frontends.sh %_docs.sh,$(1)),$(BUILD)/tests/harness/commands/pjrt_program)
 

@@ -22,7 +22,7 @@ typedef struct dot {
 
 typedef struct dots {
     dot *list;
-    size_t count;
+    size_t count, room;
 } dots;
 
 /* A cell in one mode, whatever the number of graphs. */
@@ -39,14 +39,15 @@ typedef struct drawing {
     size_t series_count, cells, modes;
     double least_ns, most_ns;
     int most_graphs;
+    bool failed; /* no memory */
 } drawing;
 
 static size_t series_of(drawing *d, const plot_row *row)
 {
     drawn one = {.label = row->label,
-                  .way = res_way_of(&row->record->experiment),
-                  .cell = d->cells,
-                  .mode = d->modes};
+                 .way = res_way_of(&row->record->experiment),
+                 .cell = d->cells,
+                 .mode = d->modes};
     for (size_t i = 0; i < d->series_count; i++) {
         const bool same_cell = strcmp(d->list[i].label, one.label) == 0;
         const bool same_way = strcmp(d->list[i].way.text, one.way.text) == 0;
@@ -81,8 +82,14 @@ static int marker_of(const drawing *d, size_t number)
     return plot_series_marker(paired(d) ? d->list[number].mode : number);
 }
 
+/* Records of two stores may have one id, and rows of one id share what is listed of it: nobody
+ * knows beforehand how many dots there are. */
 static void add(drawing *d, dots *to, size_t series, double x, res_interval ns)
 {
+    if (!bn_reserve(&to->list, to->count + 1, &to->room, sizeof *to->list)) {
+        d->failed = true;
+        return;
+    }
     to->list[to->count++] = (dot){series, x, ns};
     d->least_ns = fmin(d->least_ns, fmin(ns.estimate, ns.low));
     d->most_ns = fmax(d->most_ns, fmax(ns.estimate, ns.high));
@@ -221,8 +228,8 @@ static void put_plot(plot *p, const drawing *d, const plot_rows *rows)
                    d->most_graphs > 1 ? " and against the graphs of a step" : "", subtitle);
     for (size_t i = 0; i < d->graphs.count && i < 40; i++) {
         const dot *one = &d->graphs.list[i];
-        bn_text_printf(&p->description, " %s in %.0f graph%s: %s.", d->list[one->series].name, one->x,
-                       one->x > 1 ? "s" : "", plot_difference_text(one->ns).text);
+        bn_text_printf(&p->description, " %s in %.0f graph%s: %s.", d->list[one->series].name,
+                       one->x, one->x > 1 ? "s" : "", plot_difference_text(one->ns).text);
     }
 }
 
@@ -235,20 +242,17 @@ bn_code plot_overhead(const res_collection *all, plot *p, bn_status *st)
         return code;
     json_t *list = plot_rows_list(&rows, "executions");
     drawing d = {.list = calloc(rows.count + 1, sizeof *d.list)};
-    d.arguments.list = calloc(json_array_size(list) + 1, sizeof(dot));
-    d.graphs.list = calloc(rows.count + 1, sizeof(dot));
-    if (!list || !d.list || !d.arguments.list || !d.graphs.list) {
+    d.failed = !list || !d.list;
+    for (size_t i = 0; i < rows.count && !d.failed; i++)
+        if (plot_row_good(&rows.rows[i]))
+            take_row(&d, &rows.rows[i], list);
+    if (d.failed)
         code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a plot");
-    } else {
-        for (size_t i = 0; i < rows.count; i++)
-            if (plot_row_good(&rows.rows[i]))
-                take_row(&d, &rows.rows[i], list);
-        if (d.arguments.count == 0)
-            code = bn_fail(st, BN_NOT_FOUND,
-                           "overhead: no execution here has both a PJRT time and a device time");
-        else
-            put_plot(p, &d, &rows);
-    }
+    else if (d.arguments.count == 0)
+        code = bn_fail(st, BN_NOT_FOUND,
+                       "overhead: no execution here has both a PJRT time and a device time");
+    else
+        put_plot(p, &d, &rows);
     free(d.graphs.list);
     free(d.arguments.list);
     free(d.list);

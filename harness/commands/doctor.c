@@ -17,8 +17,9 @@ static void put_row(const rec_checkup *checkup, const rec_complaint *c, json_t *
     rec_complaint_advice(checkup, c, &texts[2]);
     const char *const cells[] = {rec_rule_name(c->rule), texts[0].data, texts[1].data,
                                  c->where.data, texts[2].data};
+    /* Sentences are longer than what res_sheet_put has room for. */
     for (size_t i = 0; i < sizeof cells / sizeof *cells; i++)
-        res_sheet_put(row, "%s", cells[i] ? cells[i] : "");
+        json_array_append_new(row, res_json_text(cells[i] ? cells[i] : ""));
     json_array_append_new(rows, row);
     for (size_t i = 0; i < 3; i++)
         bn_text_free(&texts[i]);

@@ -68,6 +68,9 @@ static bn_code import_recording(const command_taking *own, const char *path, bn_
 
 static bn_code check_names(const command_taking *own, bn_status *st)
 {
+    /* What the store refuses would pass for a record that is there already. */
+    if (!own->store[0])
+        return bn_fail(st, BN_INVALID, "--store is empty: name the folder of records");
     const struct {
         const char *option, *text;
         size_t room;

@@ -102,16 +102,31 @@ static double weight(const rec_step_program *p)
     return isfinite(p->device_step_ns) ? p->device_step_ns : p->call_ns * p->times;
 }
 
-/* Whether row INDEX is among the MOST_PROGRAMS that weigh most. */
-static bool is_shown(const rec_steps *steps, size_t index)
+/* The rows of the MOST_PROGRAMS that weigh most into ROWS, the heaviest first; returns how many. A
+ * recording may have any number of programs, so each is looked at once. */
+static size_t heaviest(const rec_steps *steps, size_t rows[MOST_PROGRAMS])
 {
-    size_t heavier = 0;
-    const double own = weight(&steps->programs[index]);
+    size_t count = 0;
     for (size_t i = 0; i < steps->program_count; i++) {
-        const double other = weight(&steps->programs[i]);
-        heavier += other > own || (!(other < own) && i < index);
+        const double own = weight(&steps->programs[i]);
+        size_t at = count;
+        while (at > 0 && own > weight(&steps->programs[rows[at - 1]]))
+            at--;
+        if (at == MOST_PROGRAMS)
+            continue;
+        count += count < MOST_PROGRAMS;
+        memmove(rows + at + 1, rows + at, (count - at - 1) * sizeof *rows);
+        rows[at] = i;
     }
-    return heavier < MOST_PROGRAMS;
+    return count;
+}
+
+/* Whether INDEX is among the COUNT ROWS. */
+static bool is_among(const size_t *rows, size_t count, size_t index)
+{
+    while (count > 0 && rows[count - 1] != index)
+        count--;
+    return count > 0;
 }
 
 /* NAME in at most MOST bytes: names differ at their ends, too. */
@@ -149,9 +164,11 @@ static void put_programs(const rec_steps *steps, res_format format, bn_text *out
         {"after", true},    {"gap", true},   {"in", true},     {"out", true}};
     /* Machines and pages have room. */
     const bool whole = !res_format_is_text(format);
+    size_t shown[MOST_PROGRAMS];
+    const size_t count = heaviest(steps, shown);
     json_t *rows = json_array();
     for (size_t i = 0; i < steps->program_count; i++)
-        if (whole || is_shown(steps, i))
+        if (whole || is_among(shown, count, i))
             put_program(steps, &steps->programs[i], whole, rows);
     res_sheet_write(columns, sizeof columns / sizeof *columns, rows, format, out);
     if (!whole && steps->program_count > MOST_PROGRAMS)

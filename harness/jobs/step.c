@@ -539,7 +539,9 @@ static bn_code describe(job_step *s, const rec_recording *recording, const rec_s
 {
     s->pid = steps->process->pid;
     s->steady = steps->count;
-    snprintf(s->framework, sizeof s->framework, "%.63s", steps->process->framework);
+    const char *framework = steps->process->framework;
+    snprintf(s->framework, sizeof s->framework, "%.*s",
+             (int)bn_utf8_fit(framework, sizeof s->framework - 1), framework);
     s->wall_ns = rec_steps_wall(steps).median_ns;
     s->device_ns = steps->completions ? rec_steps_busy(steps).median_ns : (double)NAN;
     return make_request(s, recording, steps, cost, st);

@@ -4,9 +4,12 @@
  */
 #include "harness/scopes/scopes_priv.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+/* Of an op in a step (31 years), and in all steps: more is damage, and sums of it do not fit. */
+#define MOST_NS     1e18
+#define MOST_EVENTS (INT64_C(1) << 40)
 
 /* The worker is another process: what it says is checked. */
 static bool is_profile(const json_t *result)
@@ -21,16 +24,17 @@ static void add_op(const json_t *op, scopes_figure figure, scopes_table *table,
 {
     const char *name = json_string_value(json_object_get(op, "name"));
     const double ns = json_number_value(json_object_get(op, "ns"));
-    if (!name || !isfinite(ns) || ns < 0)
+    const json_int_t events = json_integer_value(json_object_get(op, "events"));
+    if (!name || !(ns >= 0 && ns <= MOST_NS))
         return;
-    if (!name[0] && device->steps > 0)
-        device->unplaced += json_integer_value(json_object_get(op, "events")) / device->steps;
+    if (!name[0] && device->steps > 0 && events > 0 && events <= MOST_EVENTS)
+        device->unplaced += events / device->steps;
     const size_t line = scopes_find_place(table, name);
     if (!table->failed)
         table->list[line].figure[figure] += ns;
 }
 
-static void take(const json_t *result, scopes_figure figure, scopes_table *table,
+void scopes_take(const json_t *result, scopes_figure figure, scopes_table *table,
                  scopes_device *device)
 {
     const json_t *ops = json_object_get(result, "ops");
@@ -60,7 +64,7 @@ bn_code scopes_ask(const job_experiment *e, const job_order *order, scopes_figur
     if (code == BN_OK && outcome.status != BN_OK)
         code = bn_fail(st, outcome.status, "%s", outcome.message);
     if (code == BN_OK)
-        take(outcome.result, figure, table, device);
+        scopes_take(outcome.result, figure, table, device);
     if (code == BN_OK && table->failed)
         code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for scopes");
     json_decref(outcome.result);

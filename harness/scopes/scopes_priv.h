@@ -87,6 +87,10 @@ typedef struct scopes_device {
 BN_MUST_USE bn_code scopes_ask(const job_experiment *e, const job_order *order,
                                scopes_figure figure, scopes_table *table, scopes_device *device,
                                bn_status *st);
+/* Adds FIGURE to TABLE from RESULT, which a worker answered; DEVICE says why not, where it is no
+ * profile. */
+void scopes_take(const json_t *result, scopes_figure figure, scopes_table *table,
+                 scopes_device *device);
 
 /* All that is known of a step. */
 typedef struct scopes_report {

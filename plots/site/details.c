@@ -16,6 +16,7 @@
 #define DETAILED_NIGHTS 3
 #define MOST_A_NIGHT    200
 #define MOST_STEPS      4000
+#define MOST_NAME       200 /* bytes of what a value of a provenance is called */
 
 static bn_code no_memory(bn_status *st)
 {
@@ -67,6 +68,9 @@ static void put_pairs(const char *prefix, const json_t *object, bool *first, bn_
             continue;
         bn_text name = {0};
         bn_text_printf(&name, "%s%s%s", prefix, prefix[0] ? " " : "", key);
+        /* A key stands before all that is below it: a long one would be written as often. */
+        if (!name.failed)
+            name.data[bn_utf8_fit(name.data, MOST_NAME)] = '\0';
         const char *said = name.failed ? "" : name.data;
         if (json_is_object(value)) {
             put_pairs(said, value, first, out);

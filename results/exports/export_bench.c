@@ -70,14 +70,16 @@ static void set_times(json_t *entry, double real_ns, double busy_ns)
     json_object_set_new(entry, "time_unit", json_string("ns"));
 }
 
-static json_t *step_json(const res_record *record, const char *name, size_t family, size_t step)
+/* LEDGER: the record has one. To ask that for each step would be to look at all steps each time. */
+static json_t *step_json(const res_record *record, const char *name, size_t family, size_t step,
+                         bool ledger)
 {
     json_t *entry = entry_json(record, name, family);
     json_object_set_new(entry, "run_type", json_string("iteration"));
     json_object_set_new(entry, "repetition_index", json_integer((json_int_t)step));
     json_object_set_new(entry, "iterations", json_integer(1));
     set_times(entry, (double)record->wall_ns[step], (double)res_export_busy_ns(record, step));
-    for (int p = 0; p < BN_PART_COUNT && res_has_ledger(record); p++) {
+    for (int p = 0; p < BN_PART_COUNT && ledger; p++) {
         char key[64];
         snprintf(key, sizeof key, "%s_ns", bn_part_name((bn_part)p));
         json_object_set_new(
@@ -118,12 +120,13 @@ static void put_entry(bn_text *out, json_t *entry)
 static void put_record(const res_record *record, size_t family, bn_text *out)
 {
     const size_t count = record->step_count;
+    const bool ledger = res_has_ledger(record);
     bn_text name = {0};
     uint64_t *busy = calloc(count, sizeof *busy);
     res_export_name(record, ':', &name);
     for (size_t i = 0; busy && name.data && i < count; i++) {
         busy[i] = res_export_busy_ns(record, i);
-        put_entry(out, step_json(record, name.data, family, i));
+        put_entry(out, step_json(record, name.data, family, i, ledger));
     }
     out->failed = out->failed || !busy || name.failed;
     if (busy && name.data) {
@@ -197,6 +200,7 @@ static void comment_lines(bn_text *out, const res_record *record)
 
 static void go_lines(const res_record *record, bn_text *out)
 {
+    const bool ledger = res_has_ledger(record);
     bn_text name = {0};
     res_export_name(record, '=', &name);
     /* A benchmark's name begins with a capital; parts after a slash are key=value. */
@@ -205,7 +209,7 @@ static void go_lines(const res_record *record, bn_text *out)
     for (size_t step = 0; name.data && step < record->step_count; step++) {
         bn_text_printf(out, "Benchmark%s 1 %llu ns/op", name.data,
                        (unsigned long long)record->wall_ns[step]);
-        for (size_t p = 0; p < BN_PART_COUNT && res_has_ledger(record); p++)
+        for (size_t p = 0; p < BN_PART_COUNT && ledger; p++)
             bn_text_printf(out, " %llu %s-ns/op",
                            (unsigned long long)record->part_ns[step * BN_PART_COUNT + p],
                            bn_part_name((bn_part)p));

@@ -120,6 +120,7 @@ static void put_event(res_trace *out, const char *name, size_t process, int lane
 
 static void put_steps(const res_record *record, size_t process, res_trace *out)
 {
+    const bool ledger = res_has_ledger(record);
     uint64_t now = 0;
     for (size_t i = 0; i < record->warmup_count; i++) {
         put_event(out, "warm-up step", process, LANE_STEPS, now, record->warmup_wall_ns[i]);
@@ -130,7 +131,7 @@ static void put_steps(const res_record *record, size_t process, res_trace *out)
         char name[32];
         snprintf(name, sizeof name, "step %zu", i);
         put_event(out, name, process, LANE_STEPS, now, record->wall_ns[i]);
-        for (size_t p = 0; p < BN_PART_COUNT && res_has_ledger(record); p++) {
+        for (size_t p = 0; p < BN_PART_COUNT && ledger; p++) {
             uint64_t part_ns = record->part_ns[i * BN_PART_COUNT + p];
             if (part_ns > 0)
                 put_event(out, bn_part_name((bn_part)p), process, LANE_LEDGER, part_start, part_ns);

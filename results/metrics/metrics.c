@@ -77,7 +77,8 @@ static void collect_steps(const res_record *record, bn_part part, samples *out)
 /* The steps in which PART took time. */
 static void collect_part(const res_record *record, bn_part part, samples *out)
 {
-    for (size_t step = 0; step < record->step_count && res_has_ledger(record); step++) {
+    const bool ledger = res_has_ledger(record);
+    for (size_t step = 0; step < record->step_count && ledger; step++) {
         const uint64_t ns = record->part_ns[step * BN_PART_COUNT + (size_t)part];
         if (ns > 0)
             add(out, (double)ns);
@@ -209,6 +210,12 @@ const char *res_metrics_counter(bn_counter counter)
     return names[counter];
 }
 
+/* SUM and COUNT, which in records of others is up to 2^53; at most what there is room for. */
+static json_int_t plus(json_int_t sum, int64_t count)
+{
+    return sum > INT64_MAX - count ? INT64_MAX : sum + count;
+}
+
 /* Those that are zero are left out: a record has zero also for what nobody counted. */
 static json_t *counters_json(const pool *p)
 {
@@ -216,8 +223,8 @@ static json_t *counters_json(const pool *p)
     for (int c = 0; c < BN_COUNTER_COUNT; c++) {
         json_int_t value = 0, measured = 0;
         for (size_t i = 0; i < p->count; i++) {
-            value += p->list[i]->counters[c];
-            measured += p->list[i]->step_counters[c];
+            value = plus(value, p->list[i]->counters[c]);
+            measured = plus(measured, p->list[i]->step_counters[c]);
         }
         if (value > 0)
             json_object_set_new(object, res_metrics_counter((bn_counter)c),

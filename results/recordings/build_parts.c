@@ -86,7 +86,8 @@ static bool same_type(const rec_type *a, int type, uint32_t rank, const int64_t 
 uint32_t rec_build_type(rec_builder *builder, int type, uint32_t rank, const int64_t *dims)
 {
     rec_process *p = builder->process;
-    const XXH64_hash_t content = rank ? XXH3_64bits(dims, rank * sizeof *dims) : 0;
+    const XXH64_hash_t content =
+        rank ? XXH3_64bits_withSeed(dims, rank * sizeof *dims, builder->seed) : 0;
     uint64_t key = (content ^ ((uint64_t)(uint32_t)type << 32) ^ rank) | 1;
     uint32_t known;
     while ((known = rec_map_get(&builder->types, key)) != REC_NONE) {

@@ -50,12 +50,17 @@ static bool same_program(const rec_program *a, const rec_program *b)
                                                   a->results * sizeof *a->result_types) == 0);
 }
 
-static uint64_t key_of(const rec_program *program)
+/* All that same_program looks at, or somebody could make many programs of one key. */
+static uint64_t key_of(const rec_builder *b, const rec_program *program)
 {
-    XXH64_hash_t key = XXH3_64bits(program->hash, strlen(program->hash));
+    XXH64_hash_t key = XXH3_64bits_withSeed(program->hash, strlen(program->hash), b->seed);
     key = XXH3_64bits_withSeed(program->options, strlen(program->options), key);
-    if (!program->hash[0])
-        key = XXH3_64bits_withSeed(program->name, strlen(program->name), key + program->code_bytes);
+    if (program->hash[0])
+        return XXH3_64bits_withSeed(program->form, strlen(program->form), key) | 1;
+    key = XXH3_64bits_withSeed(program->name, strlen(program->name), key + program->code_bytes);
+    if (program->result_types)
+        key = XXH3_64bits_withSeed(program->result_types,
+                                   program->results * sizeof *program->result_types, key);
     return key | 1;
 }
 
@@ -76,7 +81,7 @@ static uint32_t program_new(rec_builder *b, const rec_program *model)
 static uint32_t program_find(const rec_builder *b, const rec_program *model, uint64_t *key)
 {
     uint32_t known;
-    *key = key_of(model);
+    *key = key_of(b, model);
     while ((known = rec_map_get(&b->programs, *key)) != REC_NONE &&
            !same_program(&b->process->programs[known], model))
         *key += 2;
@@ -273,8 +278,9 @@ bool rec_build_executable(rec_builder *builder, const rec_item *item)
         return false;
     rec_program said = p->programs[executable->program];
     const bool kept = said.hash[0] != '\0';
-    if (said.name[0])
+    if (said.told)
         return true; /* compiled again: it was told the first time */
+    said.told = true;
     said.devices = executable->devices ? executable->devices : 1;
     said.results = (uint32_t)field[1];
     said.flops = told(field[2]);

@@ -21,6 +21,8 @@
 #define LEAST_TIMES  3 /* that a period occurs */
 /* A recording has as many candidates as somebody wrote into it. */
 #define MOST_TRIED   2000
+/* And its executions as many arguments: so many are looked at, of all candidates together. */
+#define MOST_SEEN    ((uint64_t)1 << 30)
 
 /* The place of one occurrence, or of what stands between it and the next. */
 typedef struct segment {
@@ -44,6 +46,7 @@ typedef struct search {
     size_t count;
     uint32_t *at;    /* room for a match */
     uint32_t *depth; /* of each execution: through how many segments state has flowed to it */
+    uint64_t seen;   /* arguments, so far */
 } search;
 
 /* Any odd number with bits all over will do: what it says equal is compared again. */
@@ -266,6 +269,7 @@ static bool flows(search *s, const candidate *c)
     for (uint32_t k = 0; k + 1 < c->count; k++)
         for (uint32_t i = places[k]; i < places[k + 1]; i++) {
             const uint32_t depth = depth_of(s, i, k ? places[k - 1] : places[k], places[k]);
+            s->seen += s->sequence->process->executions[s->sequence->order[i]].arguments;
             s->depth[i - s->from] = depth;
             deepest = depth > deepest ? depth : deepest;
         }
@@ -281,7 +285,7 @@ static const candidate *choose(search *s)
         const cover v = cover_of(s, &s->list[i]);
         if (!covers(&v))
             continue;
-        if (v.whole || flows(s, &s->list[i]))
+        if (v.whole || (s->seen < MOST_SEEN && flows(s, &s->list[i])))
             return &s->list[i];
         other = other ? other : &s->list[i];
     }

@@ -106,7 +106,9 @@ static void take_header(rec_process *p, const record_file *file)
 static bn_code read_events(int fd, rec_process *p, bn_status *st)
 {
     owned *own = p->owned;
-    rec_builder b = {.process = p, .memory = own->memory};
+    rec_builder b = {.process = p,
+                     .memory = own->memory,
+                     .seed = bn_now_ns() ^ (uint64_t)(uintptr_t)own->memory};
     rec_stream stream;
     record_file file;
     bn_code code = rec_stream_begin(fd, p->folder, &stream, &file, st);

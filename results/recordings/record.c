@@ -166,28 +166,50 @@ static const rec_span *span_of(const rec_steps *steps, const rec_execution *exec
     return NULL;
 }
 
-/* Fills SAMPLES, unless it is NULL, with the times of PROGRAM's executions in the steady steps:
- * from the begin of each, or the end of the work before it, until it was both returned from and
- * done. Returns how many there are. */
-static size_t take_samples(const rec_steps *steps, uint32_t program, uint64_t *samples)
+/* Adds the times of the executions in the steady steps to TO: from the begin of each, or the end of
+ * the work before it, until it was both returned from and done. ROWS says of each program which one
+ * of TO it is, from 1; 0: none. Those without room for samples only get their number. */
+static void take_samples(const rec_steps *steps, const uint32_t *rows, res_execution *to)
 {
     const rec_process *p = steps->process;
-    size_t count = 0;
     for (size_t i = 0; i < steps->count; i++) {
         const rec_step *step = &steps->list[i];
         for (size_t k = step->first; k < (size_t)step->first + step->executions; k++) {
             const rec_execution *x =
                 k < steps->order_count ? &p->executions[steps->order[k]] : NULL;
-            const rec_span *span = x && x->program == program ? span_of(steps, x) : NULL;
+            const uint32_t row = x && x->program < p->program_count ? rows[x->program] : 0;
+            const rec_span *span = row ? span_of(steps, x) : NULL;
             if (!span)
                 continue;
+            res_execution *of = &to[row - 1];
             const uint64_t end = x->end_ns > span->complete_ns ? x->end_ns : span->complete_ns;
-            if (samples)
-                samples[count] = end > span->start_ns ? end - span->start_ns : 0;
-            count++;
+            if (of->pjrt_ns)
+                of->pjrt_ns[of->pjrt_count] = end > span->start_ns ? end - span->start_ns : 0;
+            of->pjrt_count++;
         }
     }
-    return count;
+}
+
+/* Fills the samples of all executions, in two passes over the steps: there may be as many programs
+ * as executions. */
+static bn_code fill_samples(const rec_steps *steps, res_record *record, bn_status *st)
+{
+    uint32_t *rows = calloc(steps->process->program_count + 1, sizeof *rows);
+    bool room = rows != NULL;
+    for (size_t i = 0; room && i < steps->program_count; i++)
+        rows[steps->programs[i].program] = (uint32_t)i + 1;
+    if (room)
+        take_samples(steps, rows, record->executions);
+    for (size_t i = 0; room && i < record->execution_count; i++) {
+        res_execution *x = &record->executions[i];
+        x->pjrt_ns = calloc(x->pjrt_count + 1, sizeof *x->pjrt_ns);
+        x->pjrt_count = 0;
+        room = x->pjrt_ns != NULL;
+    }
+    if (room)
+        take_samples(steps, rows, record->executions);
+    free(rows);
+    return room ? BN_OK : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for samples");
 }
 
 static int64_t amount(uint64_t bytes)
@@ -195,8 +217,7 @@ static int64_t amount(uint64_t bytes)
     return bytes <= (UINT64_C(1) << 53) ? (int64_t)bytes : -1;
 }
 
-static bn_code fill_execution(const rec_steps *steps, const rec_step_program *of, res_execution *to,
-                              bn_status *st)
+static void fill_execution(const rec_steps *steps, const rec_step_program *of, res_execution *to)
 {
     const rec_program *program = &steps->process->programs[of->program];
     if (program->name[0])
@@ -219,20 +240,14 @@ static bn_code fill_execution(const rec_steps *steps, const rec_step_program *of
     copy(to->device_note, sizeof to->device_note,
          isfinite(of->device_ns) ? "between completions that PJRT told, the start of each included"
                                  : "no completions were recorded");
-    const size_t count = take_samples(steps, of->program, NULL);
-    to->pjrt_ns = calloc(count + 1, sizeof *to->pjrt_ns);
-    if (!to->pjrt_ns)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu executions", count);
-    to->pjrt_count = take_samples(steps, of->program, to->pjrt_ns);
-    return BN_OK;
 }
 
 static bn_code fill_executions(const rec_steps *steps, res_record *record, bn_status *st)
 {
     bn_code code = res_record_reserve_executions(record, steps->program_count, st);
     for (size_t i = 0; code == BN_OK && i < steps->program_count; i++)
-        code = fill_execution(steps, &steps->programs[i], &record->executions[i], st);
-    return code;
+        fill_execution(steps, &steps->programs[i], &record->executions[i]);
+    return code == BN_OK ? fill_samples(steps, record, st) : code;
 }
 
 static void fill_counters(const rec_steps *steps, res_record *record)

@@ -63,6 +63,7 @@ typedef struct rec_program {
     uint64_t temporary_bytes, kernel_bytes; /* UINT64_MAX: not told */
     uint32_t compiles;                      /* that succeeded */
     bool deserialized;                      /* the first of them loaded a compiled executable */
+    bool told;                              /* its plugin said what it is */
     uint64_t compile_ns;                    /* of all of them */
     uint32_t executions;
 } rec_program;

@@ -64,26 +64,33 @@ static size_t device_of(const timeline *t, uint32_t device)
     return device < t->process->device_count ? device : t->process->device_count;
 }
 
+/* So many bytes of TEXT at most, cut between characters, as printf wants them. */
+static int fit(const char *text, size_t most)
+{
+    return (int)bn_utf8_fit(text, most);
+}
+
 static void put_names(timeline *t)
 {
     const rec_process *p = t->process;
     char text[600];
-    snprintf(text, sizeof text, "host, process %u%s%.400s", p->pid, p->framework[0] ? ", " : "",
-             p->framework);
+    snprintf(text, sizeof text, "host, process %u%s%.*s", p->pid, p->framework[0] ? ", " : "",
+             fit(p->framework, 400), p->framework);
     res_trace_name(&t->trace, "process_name", HOST, 0, text);
     res_trace_name(&t->trace, "process_name", DEVICES, 0, "devices");
     if (t->steps)
         res_trace_name(&t->trace, "process_name", STEPS, 0, "steady steps");
     for (size_t i = 0; i < p->thread_count; i++) {
-        snprintf(text, sizeof text, "%.200s%s",
-                 p->threads[i].name[0] ? p->threads[i].name : "thread",
+        const char *name = p->threads[i].name[0] ? p->threads[i].name : "thread";
+        snprintf(text, sizeof text, "%.*s%s", fit(name, 200), name,
                  i == p->main_thread ? " (main)" : "");
         res_trace_name(&t->trace, "thread_name", HOST, p->threads[i].number, text);
     }
     for (size_t i = 0; i <= p->device_count; i++) {
         if (i == p->device_count && t->busy_until[i] == 0 && i > 0)
             continue;
-        snprintf(text, sizeof text, "%.400s", i < p->device_count ? p->devices[i].text : "unknown");
+        const char *name = i < p->device_count ? p->devices[i].text : "unknown";
+        snprintf(text, sizeof text, "%.*s", fit(name, 400), name);
         res_trace_name(&t->trace, "thread_name", DEVICES, i + 1, text);
     }
 }

@@ -10,7 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MAGIC "bench timeline 1"
+#define MAGIC      "bench timeline 1"
+/* Of a process: a step each microsecond for ten days. Those of all processes are added up. */
+#define MOST_STEPS (INT64_C(1) << 40)
 
 typedef struct head {
     char magic[32];
@@ -91,9 +93,23 @@ static bool check_spans(bn_timeline *t)
     return true;
 }
 
+static bool is_count(int64_t steps)
+{
+    return steps >= 0 && steps <= MOST_STEPS;
+}
+
+static bool check_about(const bn_timeline_about *about)
+{
+    return is_count(about->steps_ran) && is_count(about->steps_shown);
+}
+
+/* Ends TEXT of SIZE bytes and makes it plain: half a character is no text for JSON or a profile. */
 static void end_text(char *text, size_t size)
 {
-    text[size - 1] = '\0';
+    char whole[sizeof((bn_timeline_about *)NULL)->title]; /* none is longer */
+    memcpy(whole, text, size);
+    whole[size - 1] = '\0';
+    bn_plain(whole, text, size);
 }
 
 static void end_texts(bn_timeline *t)
@@ -139,7 +155,7 @@ static bn_code take(const char *path, const char *data, size_t size, bn_timeline
     memcpy(t->names, data + sizeof h, h.names * BN_TIMELINE_NAME);
     memcpy(t->spans, data + sizeof h + h.names * BN_TIMELINE_NAME, h.spans * sizeof *t->spans);
     end_texts(t);
-    if (!check_spans(t)) {
+    if (!check_about(&t->about) || !check_spans(t)) {
         bn_timeline_free(t);
         return bn_fail(st, BN_FORMAT, "%s is a damaged timeline", path);
     }

@@ -249,6 +249,21 @@ static void overhead_says_what_the_table_says(void **state)
     res_collection_free(&all);
 }
 
+/* Those of two stores may have one id, whatever they are of. */
+static void records_of_one_id_have_room(void **state)
+{
+    (void)state;
+    res_collection all = sample();
+    /* Without eager, of whose executions nobody knows the device time. */
+    const res_collection some = {.records = all.records + 1, .count = CASES - 1};
+    memcpy(all.records[BERT_CAPTURE]->id, all.records[CAPTURE_5]->id,
+           sizeof all.records[CAPTURE_5]->id);
+    plot p = made(plot_overhead, &some);
+    assert_has(p.script.data, "$arguments0 << EOD");
+    plot_free(&p);
+    res_collection_free(&all);
+}
+
 /* bert is drawn, the first of the rows. Records of other conditions, and an earlier run, are not
  * of its row in the table. */
 static void distribution_is_of_the_rows_processes(void **state)
@@ -340,8 +355,9 @@ static void long_series_keep_what_sticks_out(void **state)
 static void titles_make_room_for_the_badge(void **state)
 {
     (void)state;
-    static const char text[] = "Step times: resnext50_32x4d train, small, batch 128, image 224, bf16, "
-                               "nchw, lazy (A) and capture, 3 graphs (B)";
+    static const char text[] =
+        "Step times: resnext50_32x4d train, small, batch 128, image 224, bf16, "
+        "nchw, lazy (A) and capture, 3 graphs (B)";
     const plot_words bare = {"Short", "of something", "EMULATED FRONT END"};
     const plot_words words = {text, "of something", "EMULATED FRONT END"};
     plot p;
@@ -351,12 +367,15 @@ static void titles_make_room_for_the_badge(void **state)
     assert_true(more >= 22 && more <= 44);
     size_t lines_of_title = 0;
     char *save = NULL;
-    for (char *line = strtok_r(p.script.data, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+    for (char *line = strtok_r(p.script.data, "\n", &save); line;
+         line = strtok_r(NULL, "\n", &save)) {
         char shown[200];
-        if (!strstr(line, "sans-serif:Bold,16") || sscanf(line, "set label \"%199[^\"]", shown) != 1)
+        if (!strstr(line, "sans-serif:Bold,16") ||
+            sscanf(line, "set label \"%199[^\"]", shown) != 1)
             continue;
         lines_of_title++;
-        assert_true(16 + plot_text_width(shown, 16) * 1.08 < 980 - 16 - plot_text_width(bare.badge, 12));
+        assert_true(16 + plot_text_width(shown, 16) * 1.08 <
+                    980 - 16 - plot_text_width(bare.badge, 12));
     }
     assert_int_equal(lines_of_title, 1 + (size_t)(more / 22));
     plot_free(&p);
@@ -501,6 +520,7 @@ int main(void)
         cmocka_unit_test(failures_stand_in_the_picture),
         cmocka_unit_test(overhead_has_every_execution),
         cmocka_unit_test(overhead_says_what_the_table_says),
+        cmocka_unit_test(records_of_one_id_have_room),
         cmocka_unit_test(distribution_is_of_the_rows_processes),
         cmocka_unit_test(steps_have_every_time_and_mark_compiles),
         cmocka_unit_test(long_series_keep_what_sticks_out),

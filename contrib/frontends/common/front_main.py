@@ -30,6 +30,7 @@ from front_errors import FrontEndError, not_supported, wrong_values
 
 _COMMON = Path(__file__).resolve().parent
 _FLAGS = ("BENCH_RECORD", "JAX_", "MKL_", "OMP_", "PJRT_", "PT_XLA_", "PTXLA_", "TF_CPP_", "TORCH", "TPU_", "XLA_")
+_MOST_MESSAGE = 1000  # bytes: of a longer one bench takes nothing
 
 
 def _versions(names):
@@ -131,6 +132,11 @@ def _one_line(error):
     return " ".join(str(error).split())[:500] or type(error).__name__
 
 
+def _fit(text):
+    """TEXT as far as bench takes it, cut between characters."""
+    return text.encode(errors="replace")[:_MOST_MESSAGE].decode(errors="ignore")
+
+
 def _failed(front_end, error):
     """ERROR as one that the report names."""
     if isinstance(error, FrontEndError):
@@ -168,7 +174,7 @@ def main(front_end, arguments):
         failure = _failed(front_end, error)
     print(f"front end: {failure}", file=sys.stderr, flush=True)
     report = _head(front_end, request)
-    report["error"] = {"class": failure.kind, "message": str(failure)}
+    report["error"] = {"class": failure.kind, "message": _fit(str(failure))}
     try:
         if _report_path(members):
             write_report(_report_path(members), report)

@@ -130,6 +130,16 @@ for format in md csv html latex narrow text; do
 done
 report "text is as wide as a terminal" "$(awk 'length > 80' "$folder/out")"
 
+mkdir "$folder/unclocked" &&
+    "${BENCH_TEST_BUILD:-$PWD/build}/tests/results/recordings/make_recording" \
+        "$folder/unclocked" unclocked || exit 1
+run doctor "$folder/unclocked" --format csv
+report "tables have whole sentences" "$(
+    fault_of 0
+    grep -qF "Compile more of the step" "$folder/out" || echo "no advice on work of the host"
+    grep -qF "so it may be sleep as well." "$folder/out" || echo "its end is missing"
+)"
+
 is_healthy() {
     recorded healthy --size 1024
     run doctor "$folder/healthy"

@@ -374,6 +374,9 @@ refuses "names for results of others" 2 "--model is for recordings" -- \
     import --from pytorch-xla --model x --store "$store" "$folder/out"
 refuses "a name that is too long" 2 "--model takes a name" -- \
     import --model "$(printf 'x%.0s' {1..80})" --store "$store" "$folder/a"
+refuses "a store without a name" 2 "--store is empty" -- import --store '' "$folder/a"
+refuses "the same of results of others" 2 "--store is empty" -- \
+    import --from pytorch-xla --store '' "$folder/out"
 cp -r "$folder/a" "$folder/cut"
 for events in "$folder"/cut/*/events; do truncate -s 64 "$events"; done
 refuses "an import of a recording without steps" 3 "cut" -- import --store "$store" "$folder/cut"

@@ -6,7 +6,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 trap 'rm -rf "$folder"' EXIT
 make=${BENCH_TEST_BUILD:-$PWD/build}/tests/results/recordings/make_recording
 
-for kind in loop two none damaged; do
+for kind in loop two many none damaged; do
     mkdir "$folder/$kind" && "$make" "$folder/$kind" "$kind" || exit 1
 done
 
@@ -47,6 +47,13 @@ run steps "$folder/two"
 report "two programs are a step" "$(
     fault_of 0
     lines "of 2 executions each" "jit_grad" "jit_update" "With one execution in place of 2"
+)"
+
+run steps "$folder/many"
+report "of many programs those with most device time" "$(
+    fault_of 0
+    lines "of 15 executions each" "jit_part3 " "jit_part14 " "and 3 programs more"
+    grep "^jit_part[012] " "$folder/out"
 )"
 
 for format in md csv latex html; do

@@ -37,6 +37,7 @@ folder, kind, text, name = sys.argv[1:]
 report = json.load(open(folder + "/report.json"))
 assert report["error"]["class"] == kind, report["error"]
 assert text in report["error"]["message"], report["error"]
+assert len(report["error"]["message"].encode()) <= 1000  # as bench takes it
 assert report["front_end"] == name and len(report["script_sha256"]) == 64
 PYTHON
     )"
@@ -54,6 +55,7 @@ for name in jax pytorch-xla; do
     declines "a member that nobody knows" 2 not_supported "'lengths'" $name '{"lengths": "varying"}'
     declines "a member that is missing" 1 runtime "weights is missing" $name '{"weights": null}'
     declines "a number that is none" 1 runtime "steps" $name '{"steps": true}'
+    declines "a long word" 2 not_supported "no mode" $name "{\"mode\": \"$(printf 'ö%.0s' {1..900})\"}"
 done
 declines "a mode of training in inference" 2 not_supported "'parts' for infer" jax '{"mode": "parts", "phase": "infer"}'
 declines "a mode of training in inference" 2 not_supported "'dynamo-step' for infer" pytorch-xla \

@@ -107,12 +107,37 @@ static void modules_and_phases_are_apart(void **state)
     scopes_table_free(&t);
 }
 
+/* A plugin shares the memory of the worker that answers. */
+static void answers_of_workers_are_checked(void **state)
+{
+    (void)state;
+    static const char text[] = "{\"steps\": 1, \"device_ns\": 5.0, \"ops\": ["
+                               "{\"name\": \"\", \"ns\": 1.0, \"events\": 9223372036854775807},"
+                               "{\"name\": \"\", \"ns\": 1.0, \"events\": 9223372036854775807},"
+                               "{\"name\": \"\", \"ns\": 1.0, \"events\": 3},"
+                               "{\"name\": \"a/add\", \"ns\": 1e308, \"events\": 1},"
+                               "{\"name\": \"a/add\", \"ns\": -1.0, \"events\": 1},"
+                               "{\"name\": \"a/add\", \"ns\": 2.0, \"events\": 1}]}";
+    scopes_table t;
+    scopes_device device = {.asked = true};
+    json_t *answer = json_loads(text, 0, NULL);
+    assert_non_null(answer);
+    begin(&t);
+    scopes_take(answer, SCOPES_MEASURED, &t, &device);
+    assert_true(device.known && !t.failed);
+    assert_int_equal(device.unplaced, 3);
+    assert_true(scopes_sum(&t, SCOPES_MEASURED) == 5);
+    scopes_table_free(&t);
+    json_decref(answer);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_place_tells_phase_and_scope),
         cmocka_unit_test(lines_become_a_tree),
         cmocka_unit_test(modules_and_phases_are_apart),
+        cmocka_unit_test(answers_of_workers_are_checked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

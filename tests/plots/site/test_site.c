@@ -241,6 +241,34 @@ static void what_was_judged_stays_with_its_night(void **state)
     assert_int_equal(count_files(b, "verdict-"), 1);
 }
 
+/* It would stand before each value below it. */
+static void long_names_in_a_provenance_are_cut(void **state)
+{
+    const built *b = *state;
+    static const char id[] = "20260101T020000.000000000Z-host-1-0";
+    char key[1001], cut[202], name[64], path[600];
+    bn_status st = {0};
+    fixture_case c = fixture_lazy;
+    c.runtime = "/builds/plugin.so";
+    memset(key, 'k', sizeof key - 1);
+    key[sizeof key - 1] = '\0';
+    memcpy(cut, key, sizeof cut);
+    cut[sizeof cut - 1] = '\0';
+    res_record *r = fixture_record(&c, 20);
+    snprintf(r->id, sizeof r->id, "%s", id);
+    assert_int_equal(
+        json_object_set_new(r->provenance, key, json_pack("{ss ss}", "a", "one", "b", "two")), 0);
+    assert_ok(res_store_write(b->p.store, r, path, sizeof path, &st), &st);
+    res_record_free(r);
+    publish(b);
+    snprintf(name, sizeof name, "data/record-%s.js", site_key_of(id).text);
+    char *data = read_file(b, name);
+    assert_null(strstr(data, cut)); /* 201 bytes */
+    assert_non_null(strstr(data, cut + 1));
+    assert_non_null(strstr(data, "\"two\""));
+    free(data);
+}
+
 static void a_store_without_dates_has_a_site(void **state)
 {
     const built *b = *state;
@@ -265,6 +293,7 @@ int main(void)
         T(other_folders_are_refused),
         T(a_record_that_was_asked_for_stays),
         T(what_was_judged_stays_with_its_night),
+        T(long_names_in_a_provenance_are_cut),
         T(a_store_without_dates_has_a_site),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

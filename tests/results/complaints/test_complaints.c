@@ -58,7 +58,7 @@ static void play_step(play *p, const loop *l, const play_program *step, const pl
     *state = made[0];
 }
 
-static void play_loop(play *p, const loop *l)
+static void play_loops(play *p, const loop *l, int loops)
 {
     const play_program init = play_compile(p, "jit_init", 11, 1, 1, 10 * MS);
     const uint64_t ns = l->compile_ns ? l->compile_ns : 200 * MS;
@@ -67,8 +67,13 @@ static void play_loop(play *p, const loop *l)
     uint64_t state;
     play_execute(p, &init, (run){.call_ns = 20 * US, .device_ns = 30 * US}, &state);
     play_wait(p, 0, 0);
-    for (int i = 0; i < LOOPS; i++)
+    for (int i = 0; i < loops; i++)
         play_step(p, l, &step, &part, &state);
+}
+
+static void play_loop(play *p, const loop *l)
+{
+    play_loops(p, l, LOOPS);
 }
 
 /* ---- asking ------------------------------------------------------------------------------------
@@ -434,6 +439,28 @@ static void missed_donation_is_named_with_its_bytes(void **state)
     forget(&s);
 }
 
+/* Some of the steps are looked at, each once. */
+static void missed_donation_of_few_steps_is_seen(void **state)
+{
+    (void)state;
+    static play p;
+    loop l = healthy;
+    const rec_complaint *missed = NULL;
+    l.kept = true;
+    play_begin(&p);
+    p.dims[0] = p.dims[1] = 1024;
+    play_loops(&p, &l, 4);
+    seen s = see(&p);
+    assert_true(s.steps->count > 0 && s.steps->count < 5);
+    for (size_t i = 0; i < s.checkup.count; i++)
+        if (s.checkup.list[i].rule == REC_RULE_DONATION)
+            missed = &s.checkup.list[i];
+    assert_non_null(missed);
+    assert_near(missed->count, 1, 1e-9);
+    assert_near(missed->bytes, 4 << 20, 1);
+    forget(&s);
+}
+
 static void donated_and_small_arguments_draw_none(void **state)
 {
     (void)state;
@@ -510,6 +537,7 @@ int main(void)
         cmocka_unit_test(compiles_that_end_are_warmup),
         cmocka_unit_test(long_compiles_at_the_start),
         cmocka_unit_test(missed_donation_is_named_with_its_bytes),
+        cmocka_unit_test(missed_donation_of_few_steps_is_seen),
         cmocka_unit_test(donated_and_small_arguments_draw_none),
         cmocka_unit_test(without_completions_it_says_what_it_looked_at),
         cmocka_unit_test(the_most_costly_comes_first),

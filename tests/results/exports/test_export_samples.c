@@ -3,6 +3,8 @@
  */
 #include "tests/results/exports/exports_fixture.h"
 
+#include <time.h>
+
 #include "runtime/pjrt/xspace.pb-c.h"
 
 static void csv_has_a_row_a_sample(void **state)
@@ -107,6 +109,49 @@ static void xspace_is_a_profile(void **state)
     drop(&all);
 }
 
+/* Readers count nanoseconds since 1970: of a year before that a profile says nothing. */
+static void xspace_says_no_time_that_cannot_be(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *id;
+        size_t told;
+    } cases[] = {{"20261125T120000.000000000Z-h-1-1", 2}, {"00010101T000000.000000000Z-h-1-1", 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        res_collection all = sample();
+        strcpy(all.records[0]->id, cases[i].id);
+        res_export export = made(&all, "xspace");
+        const bn_text *bytes = &export.files[0].bytes;
+        Rt__Profile__Space *space = rt__profile__space__unpack(
+            NULL, bytes->length, (const uint8_t *)(const void *)bytes->data);
+        assert_non_null(space);
+        assert_int_equal(space->planes[1]->n_stat_names, cases[i].told);
+        rt__profile__space__free_unpacked(space, NULL);
+        res_export_free(&export);
+        drop(&all);
+    }
+}
+
+/* Of an import nothing is known but the wall times, and there may be many. */
+static void many_steps_without_a_ledger_take_no_time(void **state)
+{
+    (void)state;
+    enum { MANY = 50000 };
+    static const char *const formats[] = {"google-benchmark", "benchstat", "chrome-trace"};
+    res_record *record = fixture_record(&fixture_lazy, MANY);
+    for (size_t i = 0; i < (size_t)MANY * BN_PART_COUNT; i++)
+        record->part_ns[i] = i % BN_PART_COUNT == BN_PART_OTHER ? 1000000 : 0;
+    const res_collection all = {.records = &record, .count = 1};
+    const clock_t begin = clock();
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        res_export export = made(&all, formats[i]);
+        assert_null(strstr(file_with(&export, "")->data, bn_part_name(BN_PART_DISPATCH)));
+        res_export_free(&export);
+    }
+    assert_true(clock() - begin < 30 * CLOCKS_PER_SEC);
+    res_record_free(record);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -114,6 +159,8 @@ int main(void)
         cmocka_unit_test(chrome_trace_parts_fill_their_step),
         cmocka_unit_test(chrome_trace_says_only_what_viewers_know),
         cmocka_unit_test(xspace_is_a_profile),
+        cmocka_unit_test(xspace_says_no_time_that_cannot_be),
+        cmocka_unit_test(many_steps_without_a_ledger_take_no_time),
     };
     res_store_begin();
     return cmocka_run_group_tests(tests, NULL, NULL);

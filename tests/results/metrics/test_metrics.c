@@ -339,6 +339,23 @@ static void processes_of_an_experiment_are_pooled(void **state)
         res_record_free(records[i]);
 }
 
+/* A record of others may count up to 2^53. */
+static void sums_of_counters_have_an_end(void **state)
+{
+    (void)state;
+    enum { MANY = 1025 };
+    res_record *records[MANY], *one = fixture_record(&fixture_lazy, 3);
+    one->counters[BN_COUNTER_COMPILES] = INT64_C(1) << 53;
+    for (size_t i = 0; i < MANY; i++)
+        records[i] = one;
+    json_t *metrics = made_of(records, MANY);
+    assert_int_equal(reports_of(metrics), 1);
+    assert_near(number(report_at(metrics, 0), "processes"), MANY, 0);
+    assert_near(number(counter(metrics, "UncachedCompile"), "value"), (double)INT64_MAX, 0);
+    json_decref(metrics);
+    res_record_free(one);
+}
+
 static void every_counter_has_a_name(void **state)
 {
     (void)state;
@@ -509,6 +526,7 @@ int main(void)
         cmocka_unit_test(percentiles_are_samples),
         cmocka_unit_test(what_was_not_recorded_is_not_there),
         cmocka_unit_test(processes_of_an_experiment_are_pooled),
+        cmocka_unit_test(sums_of_counters_have_an_end),
         cmocka_unit_test(every_counter_has_a_name),
         cmocka_unit_test(nothing_is_lost_on_the_way),
         cmocka_unit_test(differences_are_told),

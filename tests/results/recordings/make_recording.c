@@ -1,12 +1,13 @@
 /*
  * make_recording.c - a recording on disk whose truth is known, for tests of the program.
  *
- *   make_recording FOLDER loop|two|none|damaged [STEPS]
+ *   make_recording FOLDER loop|two|many|unclocked|none|damaged [STEPS]
  *
  * FOLDER must exist. Each step takes: 2 ms of the device, of which the host is 0.1 ms in Execute
  * and waits for the rest outside of calls; then it works for 1 ms and sleeps for 3.
- * "two" has a gradient and an update of 1 ms each, "none" has no steps, "damaged" is a loop and a
- * second process whose file is not one of events.
+ * "two" has a gradient and an update of 1 ms each, "many" fifteen programs of 0.1 to 1.5 ms,
+ * "unclocked" no CPU clocks, "none" no steps; "damaged" is a loop and a second process, whose file
+ * is not one of events.
  */
 #include "tests/results/recordings/recording_fixture.h"
 
@@ -39,6 +40,23 @@ static void play_steps_of(play *p, bool two, int steps)
     }
 }
 
+static void play_many(play *p, int steps)
+{
+    enum { MANY = 15 };
+    static char names[MANY][24];
+    play_program programs[MANY];
+    for (unsigned i = 0; i < MANY; i++) {
+        snprintf(names[i], sizeof names[i], "jit_part%u", i);
+        programs[i] = play_compile(p, names[i], 10 + i, 1, 1, MS);
+    }
+    for (int step = 0; step < steps; step++)
+        for (unsigned i = 0; i < MANY; i++) {
+            play_execute(p, &programs[i],
+                         (run){.call_ns = 20 * US, .device_ns = (i + 1) * 100 * US}, NULL);
+            play_wait(p, 0, 0);
+        }
+}
+
 static void play_nothing(play *p, int executions)
 {
     play_program programs[5];
@@ -55,13 +73,16 @@ int main(int argc, char **argv)
 {
     static play p;
     if (argc < 3) {
-        fprintf(stderr, "usage: %s FOLDER loop|two|none|damaged [STEPS]\n", argv[0]);
+        fprintf(stderr, "usage: %s FOLDER loop|two|many|unclocked|none|damaged [STEPS]\n", argv[0]);
         return 2;
     }
     const int steps = argc > 3 ? atoi(argv[3]) : 40;
     play_begin(&p);
+    p.no_clocks = strcmp(argv[2], "unclocked") == 0;
     if (strcmp(argv[2], "none") == 0)
         play_nothing(&p, steps);
+    else if (strcmp(argv[2], "many") == 0)
+        play_many(&p, steps);
     else
         play_steps_of(&p, strcmp(argv[2], "two") == 0, steps);
     tape_write(&p.tape, argv[1], "100-1");

@@ -3,6 +3,8 @@
  */
 #include "tests/results/recordings/recording_fixture.h"
 
+#include <time.h>
+
 #include "results/complaints/complaints.h"
 
 #define LOOPS 12
@@ -344,6 +346,94 @@ static void the_longest_event_ends(void **state)
     }
 }
 
+/* ---- what looks alike ----------------------------------------------------------------------- */
+
+/* Where XXH3 without a seed finds this number at the beginning of 32 bytes, it does not look at the
+ * next one: dimensions of one hash, as many as anybody likes. */
+#define BLIND UINT64_C(0xBE4BA423396CFEB8)
+
+/* A buffer of a type of its own, whose hash is that of all others. */
+static void put_blind(play *p, words *w, uint64_t i)
+{
+    record_event e = {.kind = RECORD_BUFFER, .thread = 100, .time = p->thread[0].now};
+    e.field[0] = e.time + 1;
+    e.field[3] = 0x100000000 + 64 * i;
+    e.field[4] = RECORD_FROM_HOST | (uint64_t)11 << 32;
+    w->size = 0;
+    words_add(w, 24);
+    words_add(w, 0);
+    words_add(w, 0);
+    words_add(w, BLIND);
+    words_add(w, i);
+    words_add(w, 2);
+    words_add(w, 3);
+    tape_put(&p->tape, e, w);
+}
+
+/* What the plugin says of the executable HANDLE: called NAME, with a result f32[SIZE]. */
+static void put_said(play *p, words *w, uint64_t handle, const char *name, uint64_t size)
+{
+    w->size = 0;
+    words_add(w, 0);
+    words_add(w, 11);
+    words_add(w, 1);
+    words_add(w, size);
+    words_add(w, strlen(name));
+    words_text(w, name);
+    tape_put(&p->tape, (record_event){.kind = RECORD_EXECUTABLE, .field = {handle, 1}}, w);
+}
+
+/* A program of one code and one set of options, in a form of its own. */
+static void put_form(play *p, words *w, uint64_t i)
+{
+    char form[16];
+    record_event e = {.kind = RECORD_COMPILE, .thread = 100, .time = p->thread[0].now};
+    e.field[0] = e.time + 1;
+    e.field[3] = 0x400000000 + 64 * i;
+    w->size = 0;
+    for (uint64_t k = 0; k < 6; k++)
+        words_add(w, k + 1);
+    snprintf(form, sizeof form, "%08x", (unsigned)i);
+    words_text(w, form);
+    tape_put(&p->tape, e, w);
+}
+
+/* Types and programs that differ in one thing only, chosen so that tables of them would be lists:
+ * to read them takes as long as to read any others. */
+static void what_looks_alike_takes_no_longer(void **state)
+{
+    (void)state;
+    enum { MANY = 30000 };
+    const uint64_t some[] = {BLIND, 1, 2, 3}, others[] = {BLIND, 9, 2, 3};
+    static words w;
+    char folder[300];
+    play p;
+    assert_true(XXH3_64bits(some, sizeof some) == XXH3_64bits(others, sizeof others));
+    play_begin(&p);
+    for (uint64_t i = 0; i < MANY; i++) {
+        put_blind(&p, &w, i);
+        /* One name, and results that differ. */
+        put_said(&p, &w, 0x200000000 + 64 * i, "same", i);
+        /* No name, and first what all others are. */
+        put_said(&p, &w, 0x300000000 + 64 * i, "", 7);
+        put_said(&p, &w, 0x300000000 + 64 * i, "", i);
+        put_form(&p, &w, i);
+    }
+    const clock_t begin = clock();
+    rec_recording *r = play_open(&p, folder, sizeof folder);
+    assert_true(clock() - begin < 10 * CLOCKS_PER_SEC);
+    const rec_process *q = &r->processes[0];
+    assert_int_equal(q->skipped, 0);
+    assert_int_equal(q->type_count, 2 * MANY);
+    assert_int_equal(q->executable_count, 3 * MANY);
+    /* Those without a name are one program, as it was told first. */
+    const rec_executable *first = &q->executables[1], *last = &q->executables[3 * (MANY - 1) + 1];
+    assert_int_equal(first->program, last->program);
+    assert_int_not_equal(q->executables[0].program, q->executables[3].program);
+    assert_int_not_equal(q->executables[2].program, q->executables[5].program);
+    rec_close(r);
+}
+
 /* ---- folders ---------------------------------------------------------------------------- */
 
 static void folders_are_not_believed(void **state)
@@ -416,6 +506,7 @@ int main(void)
         cmocka_unit_test(huge_counts_take_no_memory),
         cmocka_unit_test(holes_end_a_file),
         cmocka_unit_test(the_longest_event_ends),
+        cmocka_unit_test(what_looks_alike_takes_no_longer),
         cmocka_unit_test(folders_are_not_believed),
         cmocka_unit_test(the_words_about_it_are_checked),
     };

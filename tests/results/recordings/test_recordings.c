@@ -4,6 +4,8 @@
  */
 #include "tests/results/recordings/recording_fixture.h"
 
+#include "results/recordings/views.h"
+
 static const rec_process *only(const rec_recording *r)
 {
     assert_int_equal(r->process_count, 1);
@@ -325,6 +327,35 @@ static void types_have_names_and_sizes(void **state)
     assert_int_equal(rec_type_bytes(&(rec_type){99, 2, dims}), 0);
 }
 
+/* Of what a device calls itself a timeline shows 400 bytes. A character that was cut would cost all
+ * others that are not ASCII. */
+static void long_names_are_cut_between_characters(void **state)
+{
+    (void)state;
+    bn_status st = {0};
+    char folder[300], text[500] = "x", *data = NULL;
+    size_t size = 0, count = 0;
+    play p;
+    words w = {.size = 0};
+    while (strlen(text) < sizeof text - 4)
+        strcat(text, "\xc3\xb6");
+    play_begin(&p);
+    words_text(&w, text);
+    tape_put(&p.tape,
+             (record_event){.kind = RECORD_DEVICE, .field = {PLAY_DEVICE + 99, 99, 0, PLAY_CLIENT}},
+             &w);
+    rec_recording *r = play_open(&p, folder, sizeof folder);
+    const char *path = fixture_in(folder, "trace.json");
+    assert_ok(rec_timeline_write(only(r), NULL, path, false, &st), &st);
+    assert_ok(bn_regular_read(path, &data, &size, &st), &st);
+    /* As JSON has them in ASCII. */
+    for (const char *at = data; (at = strstr(at, "\\u00")) != NULL; at++)
+        count++;
+    assert_int_equal(count, 199);
+    free(data);
+    rec_close(r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -336,6 +367,7 @@ int main(void)
         cmocka_unit_test(several_processes),
         cmocka_unit_test(programs_are_read_and_checked),
         cmocka_unit_test(types_have_names_and_sizes),
+        cmocka_unit_test(long_names_are_cut_between_characters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

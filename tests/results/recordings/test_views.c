@@ -372,6 +372,15 @@ static void programs_are_executions(void **state)
     assert_int_equal(record->executions[1].device_source, BN_DEVICE_TIME_UNAVAILABLE);
     assert_true(isnan(res_record_measures(record).device_ns));
     res_record_free(record);
+
+    /* What did not end has no time, and a program that is none of the steps' has none at all. */
+    m->spans[0].complete_ns = 0;
+    m->steps.program_count = 1;
+    record = record_of(m, &naming);
+    assert_int_equal(record->execution_count, 1);
+    assert_int_equal(record->executions[0].pjrt_count, STEPS - 1);
+    assert_int_equal(record->executions[0].pjrt_ns[STEPS - 2], 3 * MS);
+    res_record_free(record);
     drop(m);
 }
 

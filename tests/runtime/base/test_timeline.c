@@ -268,6 +268,38 @@ static void damaged_files_do_no_harm(void **state)
     free(data);
 }
 
+/* A plugin shares the memory that texts and counts lie in. */
+static void texts_become_plain_and_counts_are_checked(void **state)
+{
+    (void)state;
+    bn_timeline *t = made(100), *back = NULL;
+    bn_status st = {0};
+    size_t size = 0;
+    bn_timeline_about *about = bn_timeline_describe(t);
+    add_step(t, 0, 1000);
+    assert_non_null(bn_timeline_call(t, BN_SPAN_COMPILE, "st\xffp", 0, 1100, 1200));
+    /* Without an end, and half of a character where it is to be. */
+    memset(about->title, 'x', sizeof about->title);
+    memcpy(about->title + sizeof about->title - 2, "\xc3\xa9", 2);
+    strcpy(about->mode, "lazy\x1b[1m");
+    free(dumped(t, &size));
+    assert_ok(bn_timeline_read(file, &back, &st), &st);
+    const char *title = bn_timeline_describe(back)->title;
+    assert_true(bn_is_plain(title));
+    assert_int_equal(strlen(title), sizeof about->title - 1);
+    assert_string_equal(bn_timeline_describe(back)->mode, "lazy?[1m");
+    const bn_span *last = bn_timeline_at(back, bn_timeline_count(back) - 1);
+    assert_string_equal(bn_timeline_name(back, last), "st?p");
+    bn_timeline_free(back);
+    static const int64_t counts[] = {-1, INT64_MAX};
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        about->steps_ran = counts[i];
+        free(dumped(t, &size));
+        assert_fails(bn_timeline_read(file, &back, &st), BN_FORMAT, "damaged", &st);
+    }
+    bn_timeline_free(t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -279,6 +311,7 @@ int main(void)
         cmocka_unit_test(names_are_kept_once),
         cmocka_unit_test(a_file_gives_the_same_back),
         cmocka_unit_test(damaged_files_do_no_harm),
+        cmocka_unit_test(texts_become_plain_and_counts_are_checked),
     };
     return cmocka_run_group_tests(tests, file_setup, file_teardown);
 }
