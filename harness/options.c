@@ -251,7 +251,7 @@ static const cli_option others[] = {
          "each process measures at least this long; more pairs help more than longer processes"},
     {"pairs", "N", CLI_NUMBER, AT(compare.pairs), .commands = COMPARE, .fallback = "0",
      .text = "pairs of processes for each comparison, at most 64, judged once; 0: until it is "
-             "decided, with looks after 4, 5, 6, 8, 10 and 12 pairs; of steps below 2 ms up to 20, from "
+             "decided, with looks after 4, 5, 6, 8, 10 and 12 pairs; of steps below 2 ms up to 24, from "
              "the second on of a quarter of --min-time"},
     {"precision", "SHARE", CLI_SHARE, AT(compare.precision), .commands = COMPARE, .fallback = "0",
      .text = "run pairs until wall times are known to about this share, as 1%, whatever the "

@@ -190,9 +190,9 @@ static size_t first_stage(const compare_options *o, size_t count)
         return res_next_look(RES_LOOKS_USUAL, 0);
     if (o->pairs > 0)
         return (size_t)o->pairs;
-    /* As if each cell were judged by all its measures. One more than flips of signs need: with the
-     * fewest, all pairs must agree. */
-    const size_t family = count * RES_MEASURE_COUNT;
+    /* As if each cell were judged by all its measures, alike. One more than flips of signs need:
+     * with the fewest, all pairs must agree. */
+    const double family = (double)(count * RES_MEASURE_COUNT);
     const size_t usual = res_fewest_pairs(res_compare_defaults().level, family) + 1;
     return usual < RES_MOST_PAIRS ? usual : RES_MOST_PAIRS;
 }

@@ -7,7 +7,7 @@
  *
  * The session ends in one of three ways. By looks, which is the usual one, the family is judged
  * after 4, 5, 6, 8, 10 and 12 pairs, and a cell that is decided gets no more pairs; what is claimed
- * allows for that (stats/compare_looks.c). Cells of short steps get up to 20 pairs, all but the
+ * allows for that (stats/compare_looks.c). Cells of short steps get up to 24 pairs, all but the
  * first of a quarter of the time: how long the steps of the first pair take decides that, and never
  * how they vary. A fixed number of pairs is judged once, at the end. With
  * a precision, the spread of a first stage says how many pairs are run (res_pairs_wanted), and no

@@ -318,7 +318,6 @@ void night_sides_announce(const nightly *n)
 {
     for (size_t i = 0; i < n->side_count; i++) {
         const night_side *side = &n->sides[i];
-        const size_t family = side->asked * RES_MEASURE_COUNT;
         bn_text line = {0};
         if (!side->control[0])
             continue;
@@ -328,7 +327,8 @@ void night_sides_announce(const nightly *n)
             ": to judge %zu experiment%s, by up to %d figures each, takes %zu pairs of each; the "
             "suite has %zu",
             side->asked, side->asked == 1 ? "" : "s", RES_MEASURE_COUNT,
-            res_least_pairs(res_compare_defaults().level, family), side->reached);
+            res_least_pairs(res_compare_defaults().level, res_wall_family(side->asked)),
+            side->reached);
         if (side->looks)
             bn_text_printf(&line, ", and what looks slower after them gets up to %d",
                            RES_LOOKS_USUAL);

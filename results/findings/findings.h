@@ -487,10 +487,11 @@ typedef struct res_versus {
     res_compared *cells;
     size_t count;
     res_compare_options options;
-    double threshold;  /* a cell that is slower by no more is not counted as slower: 0.03 */
-    bool all_measures; /* all are judged; false: wall times alone */
-    size_t family;     /* comparisons that were judged together */
-    bn_text notes;     /* sentences, one a line: how it was paired, why it ended */
+    double threshold;   /* a cell that is slower by no more is not counted as slower: 0.03 */
+    bool all_measures;  /* all are judged; false: wall times alone */
+    size_t family;      /* comparisons that were judged together */
+    double wall_family; /* the same as a wall time counts them: of a family of its like */
+    bn_text notes;      /* sentences, one a line: how it was paired, why it ended */
 } res_versus;
 
 /* Begins an empty comparison of wall times. Cells within THRESHOLD (0: 3 %) are equivalent. */
@@ -506,6 +507,13 @@ res_quantity res_measure_quantity(res_measure measure);
 const char *res_measure_words(res_measure measure);
 /* By how much MEASURE must change to be a finding. */
 double res_measure_threshold(const res_versus *versus, res_measure measure);
+/* How much of the family's level MEASURE of CELL has, beside 1 of the others: more where it decides
+ * (res_measure_decides). A step's time is what a comparison is for; in equal shares a wall time of
+ * a cell and its control was one of ten figures, and needed a tenth more to be seen. */
+#define RES_WEIGHT_DECIDES 4.0
+double res_measure_weight(const res_compared *cell, res_measure measure);
+/* The size of a family of CELLS cells, all measures of each, as a wall time counts it. */
+double res_wall_family(size_t cells);
 /* What CELL's MEASURE says; NULL where it is not judged. */
 const res_comparison *res_compared_measure(const res_compared *cell, res_measure measure);
 /* "20.0 % slower", "0.52 % less": by how much RATIO says that MEASURE of B differs from A's. */

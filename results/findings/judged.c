@@ -39,6 +39,16 @@ double res_measure_threshold(const res_versus *versus, res_measure measure)
     return fmax(versus->threshold, rows[measure].least);
 }
 
+double res_measure_weight(const res_compared *cell, res_measure measure)
+{
+    return res_measure_decides(cell, measure) ? RES_WEIGHT_DECIDES : 1;
+}
+
+double res_wall_family(size_t cells)
+{
+    return (double)cells * (RES_WEIGHT_DECIDES + RES_MEASURE_COUNT - 1) / RES_WEIGHT_DECIDES;
+}
+
 const res_comparison *res_compared_measure(const res_compared *cell, res_measure measure)
 {
     if (measure == RES_MEASURE_WALL)

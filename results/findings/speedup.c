@@ -195,7 +195,7 @@ static bool tell(res_speedup *speedup)
     for (size_t i = 0; i < speedup->count; i++)
         if (speedup->rows[i].ratio.log.freedom > 0)
             p[count++] = p_of(&speedup->rows[i].ratio, least);
-    const bool made = res_holm(p, count, p + count, NULL) == BN_OK;
+    const bool made = res_holm(p, NULL, count, p + count, NULL) == BN_OK;
     speedup->ratios = count;
     for (size_t i = 0, next = count; made && i < speedup->count; i++) {
         res_speedup_row *row = &speedup->rows[i];

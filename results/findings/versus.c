@@ -87,14 +87,25 @@ static size_t copy_family(res_versus *versus, res_comparison *family, bool back)
                 m == RES_MEASURE_WALL ? &cell->comparison : &cell->judged[m].comparison;
             if (!res_compared_measure(cell, (res_measure)m))
                 continue;
-            if (back)
+            if (back) {
                 *c = family[count];
-            else
+            } else {
                 family[count] = *c;
+                family[count].weight = res_measure_weight(cell, (res_measure)m);
+            }
             count++;
         }
     }
     return count;
+}
+
+/* The size of the FAMILY of COUNT as the wall times in it count it; all cells have one. */
+static double wall_family_of(const res_comparison *family, size_t count)
+{
+    double weights = 0;
+    for (size_t i = 0; i < count; i++)
+        weights += family[i].weight;
+    return weights / RES_WEIGHT_DECIDES;
 }
 
 bn_code res_versus_judge(res_versus *versus, bn_status *st)
@@ -112,6 +123,7 @@ bn_code res_versus_judge(res_versus *versus, bn_status *st)
         code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu comparisons", most);
     if (code == BN_OK) {
         versus->family = copy_family(versus, family, false);
+        versus->wall_family = wall_family_of(family, versus->family);
         code = res_compare_family(family, versus->family, &versus->options, st);
     }
     if (code == BN_OK)
@@ -131,7 +143,8 @@ void res_versus_note_pairs(res_versus *versus)
 {
     const bool judged = versus->family > 0;
     const size_t family = judged ? versus->family : versus->count;
-    const size_t least = res_least_pairs(versus->options.level, family);
+    const size_t least = res_least_pairs(versus->options.level,
+                                         judged ? versus->wall_family : (double)versus->count);
     size_t fewest = RES_MOST_PAIRS;
     for (size_t i = 0; i < versus->count; i++) {
         const res_compared *cell = &versus->cells[i];
@@ -141,7 +154,7 @@ void res_versus_note_pairs(res_versus *versus)
     }
     if (fewest < least)
         bn_text_printf(&versus->notes,
-                       "With %zu pair%s no figure that varies can be judged in a family of %zu: it "
+                       "With %zu pair%s no wall time can be judged in a family of %zu: it "
                        "takes %zu.\n",
                        fewest, fewest == 1 ? "" : "s", family, least);
 }

@@ -41,7 +41,7 @@ bool res_night_candidate(const res_versus *versus, const res_compared *cell)
 /* The next look after PAIRS at which anything can be claimed in the family of VERSUS; 0: none. */
 static size_t next_look(const res_versus *versus, size_t pairs)
 {
-    const size_t least = res_least_pairs(versus->options.level, versus->family);
+    const size_t least = res_least_pairs(versus->options.level, versus->wall_family);
     size_t next = res_next_look(versus->options.looks, pairs);
     while (next > 0 && next < least)
         next = res_next_look(versus->options.looks, next);
@@ -89,7 +89,7 @@ static size_t looks_of(const res_versus *versus, const res_compared *cell, res_m
     }
     /* The last one has to tell it, whatever it looks like. */
     const double share = res_look_share(versus->options.looks, last);
-    const double level = versus->options.level * share / (double)versus->family;
+    const double level = versus->options.level * share / c->family;
     if (count > 0)
         looks[count - 1].bar =
             gsl_cdf_tdist_Qinv(level / 2, (double)last - 1) * looks[count - 1].error;

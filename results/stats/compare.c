@@ -262,7 +262,7 @@ static void estimate(res_comparison *c, double floor)
 static void begin_comparison(const double *d, size_t count, const res_compare_options *o,
                              res_comparison *c)
 {
-    *c = (res_comparison){.bootstrap = no_interval, .delta = o->delta};
+    *c = (res_comparison){.bootstrap = no_interval, .delta = o->delta, .weight = 1};
     c->share = res_look_share(o->looks, count);
     c->pairs = keep_pairs(d, count, c->kept);
     c->disturbed = count - c->pairs;

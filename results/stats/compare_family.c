@@ -51,24 +51,38 @@ double res_upper_tail(double mean, double error, double df)
 
 /* ---- families ------------------------------------------------------------------- */
 
-bn_code res_holm(const double *p, size_t count, double *adjusted, bn_status *st)
+bn_code res_holm(const double *p, const double *weight, size_t count, double *adjusted,
+                 bn_status *st)
 {
-    size_t *order = calloc(count > 0 ? count : 1, sizeof *order);
-    if (!order)
+    const size_t room = count > 0 ? count : 1;
+    size_t *order = calloc(room, sizeof *order);
+    double *each = calloc(room, sizeof *each);
+    if (!order || !each) {
+        free(order);
+        free(each);
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu p values", count);
-    gsl_sort_index(order, p, 1, count);
-    double largest = 0;
+    }
+    for (size_t i = 0; i < count; i++)
+        each[i] = p[i] / (weight ? weight[i] : 1);
+    gsl_sort_index(order, each, 1, count);
+    /* From the largest one back: the weights of all that are not smaller. */
+    double left = 0, largest = 0;
+    for (size_t i = count; i-- > 0;) {
+        left += weight ? weight[order[i]] : 1;
+        adjusted[order[i]] = left * each[order[i]];
+    }
     for (size_t i = 0; i < count; i++) {
-        largest = fmax(largest, (double)(count - i) * p[order[i]]);
+        largest = fmax(largest, adjusted[order[i]]);
         adjusted[order[i]] = fmin(largest, 1);
     }
     free(order);
+    free(each);
     return BN_OK;
 }
 
-size_t res_fewest_pairs(double level, size_t family)
+size_t res_fewest_pairs(double level, double family)
 {
-    const double share = level / (double)(family > 0 ? family : 1);
+    const double share = level / fmax(family, 1);
     return (size_t)fmax(ceil(log2(2 / share) - 1e-9), 1);
 }
 
@@ -89,24 +103,23 @@ static double chance_alike(size_t pairs, size_t left_out)
  * is taken once, so the look's share of the level does not matter to it.
  */
 #define ALIKE_SHARE 0.25
-static res_test choose_test(const res_comparison *c, double level, size_t family)
+static res_test choose_test(const res_comparison *c, double level)
 {
     if (c->pairs < RES_FEWEST_PAIRS)
         return RES_TEST_NONE;
     if (c->constant)
         return RES_TEST_CONSTANT;
-    if (c->pairs >= res_fewest_pairs(level * c->share, family))
+    if (c->pairs >= res_fewest_pairs(level * c->share, c->family))
         return RES_TEST_FLIP;
-    return chance_alike(c->pairs + c->disturbed, c->disturbed) <=
-                   ALIKE_SHARE * level / (double)family
+    return chance_alike(c->pairs + c->disturbed, c->disturbed) <= ALIKE_SHARE * level / c->family
                ? RES_TEST_T
                : RES_TEST_NONE;
 }
 
-size_t res_least_pairs(double level, size_t family)
+size_t res_least_pairs(double level, double family)
 {
     size_t pairs = RES_FEWEST_PAIRS;
-    while (chance_alike(pairs, 0) > ALIKE_SHARE * level / (double)(family > 0 ? family : 1))
+    while (chance_alike(pairs, 0) > ALIKE_SHARE * level / fmax(family, 1))
         pairs++;
     return pairs;
 }
@@ -140,7 +153,7 @@ static double of_look(const res_comparison *c, double p)
 }
 
 /*
- * All that depends on the family's size, but for Holm's adjustment.
+ * All that depends on the family, whose weights sum to WEIGHTS, but for Holm's adjustment.
  *
  * The smallest visible effect is the mean that the test would just tell plus the
  * quantile of Student's t that the power asks for, in standard errors (H. S.
@@ -154,11 +167,12 @@ static double of_look(const res_comparison *c, double p)
  * one-sided tests procedure and the power approach", Journal of Pharmacokinetics
  * and Biopharmaceutics 15, 1987): the larger p.
  */
-static void size_up(res_comparison *c, size_t count, const res_compare_options *o)
+static void size_up(res_comparison *c, double weights, const res_compare_options *o)
 {
     const double delta = log1p(c->delta), mean = fabs(mean_of(c));
-    c->level = o->level * c->share / (double)count;
-    c->test = choose_test(c, o->level, count);
+    c->family = weights / c->weight;
+    c->level = o->level * c->share / c->family;
+    c->test = choose_test(c, o->level);
     c->p = of_look(c, c->test == RES_TEST_FLIP ? c->p_flip : c->p_t);
     c->critical = critical(c);
     c->smallest_visible = (double)INFINITY;
@@ -179,18 +193,21 @@ static res_verdict judge(const res_comparison *c, double level)
 bn_code res_compare_family(res_comparison *list, size_t count, const res_compare_options *options,
                            bn_status *st)
 {
-    double *p = calloc(4 * count + 1, sizeof *p);
+    double *p = calloc(5 * count + 1, sizeof *p), weights = 0;
     if (!p)
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory to judge %zu comparisons", count);
     double *equivalent = p + count, *p_holm = p + 2 * count, *equivalent_holm = p + 3 * count;
+    double *weight = p + 4 * count;
+    for (size_t i = 0; i < count; i++)
+        weights += weight[i] = list[i].weight;
     for (size_t i = 0; i < count; i++) {
-        size_up(&list[i], count, options);
+        size_up(&list[i], weights, options);
         p[i] = list[i].p;
         equivalent[i] = list[i].p_equivalent;
     }
-    bn_code code = res_holm(p, count, p_holm, st);
+    bn_code code = res_holm(p, weight, count, p_holm, st);
     if (code == BN_OK)
-        code = res_holm(equivalent, count, equivalent_holm, st);
+        code = res_holm(equivalent, weight, count, equivalent_holm, st);
     for (size_t i = 0; code == BN_OK && i < count; i++) {
         list[i].p_holm = p_holm[i];
         list[i].p_equivalent_holm = equivalent_holm[i];

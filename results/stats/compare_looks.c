@@ -34,9 +34,9 @@ static const look none[] = {{0, 1}};
 static const look usual[] = {{4, 0.192}, {5, 0.163},  {6, 0.192},
                              {8, 0.325}, {10, 0.439}, {RES_LOOKS_USUAL, 0.565},
                              {0, 0.565}};
-static const look of_short_steps[] = {{4, 0.089},  {6, 0.099},  {8, 0.133},
-                                      {12, 0.274}, {16, 0.388}, {RES_LOOKS_SHORT, 0.513},
-                                      {0, 0.513}};
+static const look of_short_steps[] = {{4, 0.068},  {6, 0.075},  {8, 0.099},
+                                      {12, 0.206}, {18, 0.389}, {RES_LOOKS_SHORT, 0.554},
+                                      {0, 0.554}};
 
 static const look *planned(res_looks looks)
 {

@@ -125,7 +125,7 @@ typedef enum res_test {
 typedef enum res_looks {
     RES_LOOKS_NONE = 0,   /* a fixed number of pairs, judged once */
     RES_LOOKS_USUAL = 12, /* after 4, 5, 6, 8, 10 and 12 pairs */
-    RES_LOOKS_SHORT = 20  /* of short steps: after 4, 6, 8, 12, 16 and 20 pairs */
+    RES_LOOKS_SHORT = 24  /* of short steps: after 4, 6, 8, 12, 18 and 24 pairs */
 } res_looks;
 
 typedef struct res_compare_options {
@@ -157,9 +157,11 @@ typedef struct res_comparison {
     double share;                     /* of the level at this look; 1: a fixed number of pairs */
     double delta;                     /* within which its sides are equivalent */
     bool constant;                    /* all values of A are one, and all of B */
+    double weight;                    /* its part of the family's level is this over all weights */
     /* What follows depends on the family. */
+    double family; /* the size of a family of its like: all weights over its own */
     res_test test;
-    double level;     /* at this look, over the family's size: what one comparison is sure of */
+    double level;     /* at this look, over FAMILY: what one comparison is sure of */
     double p, p_holm; /* of TEST, over its share of the level */
     double p_equivalent, p_equivalent_holm; /* a difference of DELTA or more (TOST) */
     double critical;                        /* log ratio that TEST would just tell at LEVEL */
@@ -210,8 +212,9 @@ typedef struct res_values {
 BN_MUST_USE bn_code res_compare_values(const res_values *values, const res_compare_options *options,
                                        res_comparison *comparison, bn_status *st);
 /* Judges the comparisons LIST anew as one family. The probability that any of them wrongly claims a
- * difference is at most OPTIONS' level; apart from that, so is the probability of any wrong claim
- * of equivalence. BN_OUT_OF_MEMORY. */
+ * difference is at most OPTIONS' level, whatever their weights are, if these are chosen beforehand;
+ * apart from that, so is the probability of any wrong claim of equivalence. Each weight, which
+ * res_compare and res_compare_values set to 1, must be above 0. BN_OUT_OF_MEMORY. */
 BN_MUST_USE bn_code res_compare_family(res_comparison *list, size_t count,
                                        const res_compare_options *options, bn_status *st);
 
@@ -220,16 +223,19 @@ BN_MUST_USE bn_code res_compare_family(res_comparison *list, size_t count,
 res_interval res_mean_difference(const double *d, size_t count, double *p);
 
 /* Adjusted p values (S. Holm, "A simple sequentially rejective multiple test
- * procedure", Scandinavian Journal of Statistics 6, 1979). BN_OUT_OF_MEMORY. */
-BN_MUST_USE bn_code res_holm(const double *p, size_t count, double *adjusted, bn_status *st);
+ * procedure", Scandinavian Journal of Statistics 6, 1979, which has weights, too).
+ * WEIGHT: how much of the level each has, beside the others, above 0; NULL: all alike.
+ * BN_OUT_OF_MEMORY. */
+BN_MUST_USE bn_code res_holm(const double *p, const double *weight, size_t count, double *adjusted,
+                             bn_status *st);
 
 /* Probability with which this experiment would have told an EFFECT (0.02: B takes
  * 2 % longer) at the comparison's level, by looks at its last one; 0 where it can claim nothing. */
 double res_power(const res_comparison *comparison, double effect);
 /* Pairs from which flips of signs can reach LEVEL in a FAMILY of comparisons. */
-size_t res_fewest_pairs(double level, size_t family);
+size_t res_fewest_pairs(double level, double family);
 /* Pairs from which anything can be claimed in such a family, by Student's t if not by flips. */
-size_t res_least_pairs(double level, size_t family);
+size_t res_least_pairs(double level, double family);
 /*
  * The stop rule: how many pairs are needed, all in all, for a 95 % interval of about +-PRECISION
  * (0.01: 1 %). This comparison's pairs are the first stage of two (C. Stein, "A two-sample test for

@@ -103,7 +103,7 @@ static bn_code judge(fit *f, res_line *line, bn_status *st)
     line->off = f->off[line->off_at];
     if (s->points < 3 || s->processes < RES_LEAST_PROCESSES)
         return BN_OK;
-    if (res_holm(f->p, s->points, f->adjusted, st) != BN_OK)
+    if (res_holm(f->p, NULL, s->points, f->adjusted, st) != BN_OK)
         return st->code;
     const size_t told = farthest(f, true);
     for (size_t i = 0; i < s->points; i++)

@@ -126,14 +126,20 @@ static void holm_adjusts_step_by_step(void **state)
     const double p[] = {0.01, 0.04, 0.03, 0.005}, wanted[] = {0.03, 0.06, 0.06, 0.02};
     double adjusted[4];
     bn_status st = {0};
-    assert_ok(res_holm(p, 4, adjusted, &st), &st);
+    assert_ok(res_holm(p, NULL, 4, adjusted, &st), &st);
     for (size_t i = 0; i < 4; i++)
         assert_near(adjusted[i], wanted[i], 1e-12);
     const double large[] = {0.6, 0.7};
-    assert_ok(res_holm(large, 2, adjusted, &st), &st);
+    assert_ok(res_holm(large, NULL, 2, adjusted, &st), &st);
     assert_near(adjusted[0], 1, 1e-12);
     assert_near(adjusted[1], 1, 1e-12);
-    assert_ok(res_holm(NULL, 0, NULL, &st), &st);
+    assert_ok(res_holm(NULL, NULL, 0, NULL, &st), &st);
+    /* By hand: p over weights is 0.01, 0.005, 0.03, 0.0025; the weights left are 8, 4, 3, 1. */
+    const double weight[] = {1, 1, 2, 4}, each[] = {0.01, 0.005, 0.06, 0.01};
+    const double weighted[] = {0.03, 0.02, 0.06, 0.02};
+    assert_ok(res_holm(each, weight, 4, adjusted, &st), &st);
+    for (size_t i = 0; i < 4; i++)
+        assert_near(adjusted[i], weighted[i], 1e-12);
 }
 
 static void figures_of_four_pairs_by_hand(void **state)
@@ -264,6 +270,27 @@ static void a_family_asks_for_more(void **state)
     assert_int_equal(list[2].verdict, RES_UNDECIDED);
     assert_true(isinf(list[2].smallest_visible) && res_power(&list[2], 1) == 0);
     assert_ok(res_compare_family(NULL, 0, &o, &st), &st);
+}
+
+/* A comparison of four times the weight is judged as in a family of (4 + 11) / 4. */
+static void weights_share_the_level(void **state)
+{
+    (void)state;
+    res_comparison list[12];
+    bn_status st = {0};
+    const res_compare_options o = res_compare_defaults();
+    const double d[8] = {0.03, 0.06, 0.03, 0.09, 0.06, 0.03, 0.04, 0.05};
+    for (size_t i = 0; i < 12; i++)
+        list[i] = compare(i ? still : d, 8);
+    assert_ok(res_compare_family(list, 12, &o, &st), &st);
+    const double alike = list[0].smallest_visible;
+    list[0].weight = 4;
+    assert_ok(res_compare_family(list, 12, &o, &st), &st);
+    assert_near(list[0].family, 15.0 / 4, 1e-12);
+    assert_near(list[0].level, 0.05 * 4 / 15, 1e-12);
+    assert_near(list[1].level, 0.05 / 15, 1e-12);
+    assert_near(list[0].p_holm, 15.0 / 4 * list[0].p, 1e-12);
+    assert_true(list[0].smallest_visible < alike);
 }
 
 static void equivalence_needs_a_narrow_interval(void **state)
@@ -415,6 +442,7 @@ int main(void)
         cmocka_unit_test(orders_are_by_halves_or_by_coins),
         cmocka_unit_test(verdicts_follow_p_then_equivalence),
         cmocka_unit_test(a_family_asks_for_more),
+        cmocka_unit_test(weights_share_the_level),
         cmocka_unit_test(equivalence_needs_a_narrow_interval),
         cmocka_unit_test(a_disturbed_pair_is_left_out),
         cmocka_unit_test(bad_sides_are_refused),
