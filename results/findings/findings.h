@@ -150,6 +150,17 @@ typedef struct res_execution_figures {
 res_execution_figures res_pool_execution(const res_pool *pool, const res_figures *step,
                                          const res_execution *like);
 
+/* What RECORD's process says alone: the figures of a pool of it, which have no intervals. */
+res_figures res_record_figures(const res_record *record);
+/* What is shown of one execution of a record: bounds are within its process. */
+typedef struct res_execution_shown {
+    res_interval device, overhead;
+    res_refusal refusal;
+} res_execution_shown;
+/* Of X, an execution of the record whose figures are STEP (res_record_figures): cut and refused as
+ * in a pool of the record. */
+res_execution_shown res_record_execution(const res_figures *step, const res_execution *x);
+
 /* What must be said beside a median step: medians over the processes. */
 typedef struct res_remarks {
     double excess;               /* of the mean step over the median: 0.2 is 20 % */

@@ -307,9 +307,10 @@ static size_t fill_runs(res_record **records, size_t runs)
             json_object_set_new(r->provenance, "host", json_pack("{ss}", "hostname", "h"));
             if (i == 3)
                 json_object_set_new(r->provenance, "pinning", json_string("other"));
-            json_object_set_new(
-                r->provenance, "memory",
-                json_pack("{sI}", "peak_rss_bytes", (json_int_t)((1 + run + i) << 28)));
+            json_object_set_new(r->provenance, "memory",
+                                json_pack("{sI sI}", "peak_rss_bytes",
+                                          (json_int_t)((2 + run + i) << 28), "file_rss_bytes",
+                                          (json_int_t)1 << 28));
             records[count++] = r;
         }
     return count;
@@ -359,6 +360,33 @@ static void baseline_is(const res_collection *all, const char *metric, const cha
     res_export_free(&export);
 }
 
+/* results.json of one process and the baseline of it alone are judged against each other. */
+static void results_of_a_process_are_its_baseline(void **state)
+{
+    (void)state;
+    res_record *records[10];
+    res_collection all = {.records = records, .count = fill_runs(records, 1)};
+    const res_collection one = {.records = records, .count = 1};
+    records[0]->executions[0].device_ns = 1e9; /* cut at the step by both */
+    res_export export = made(&one, "xla");
+    json_t *results = json_of(file_with(&export, "/results.json"));
+    json_t *metrics = json_object_get(results, "metrics");
+    static const struct {
+        const char *metric, *key;
+    } judged[] = {{"WALL_TIME", "baseline_ms"},
+                  {"GPU_DEVICE_TIME", "baseline_ms"},
+                  {"PEAK_CPU_MEMORY", "baseline_gb"}};
+    for (size_t i = 0; i < sizeof judged / sizeof *judged; i++) {
+        const json_t *metric = json_object_get(metrics, judged[i].metric);
+        assert_non_null(metric);
+        baseline_is(&one, judged[i].metric, judged[i].key,
+                    json_real_value(json_object_get(metric, "value")));
+    }
+    json_decref(results);
+    res_export_free(&export);
+    drop(&all);
+}
+
 /* Of two runs the table has the processes of the later one, of three the mean of each. */
 static void results_are_those_of_the_table(void **state)
 {
@@ -388,7 +416,7 @@ static void results_are_those_of_the_table(void **state)
         json_decref(row);
         baseline_is(&all, "WALL_TIME", "baseline_ms", f->wall.value.estimate / 1e6);
         baseline_is(&all, "GPU_DEVICE_TIME", "baseline_ms", f->device.value.estimate / 1e6);
-        /* 1, 2, 3 quarters of a gigabyte, and a quarter more in each later run. */
+        /* Without pages of files: 1, 2, 3 quarters of a gigabyte, and one more in later runs. */
         baseline_is(&all, "PEAK_CPU_MEMORY", "baseline_gb", 0.75);
         res_speedup_free(&table);
         drop(&all);
@@ -408,6 +436,7 @@ int main(void)
         cmocka_unit_test(pytorch_xla_has_modes_as_imports_read_them),
         cmocka_unit_test(pytorch_benchmark_has_metrics_and_samples),
         cmocka_unit_test(xla_has_results_and_a_baseline),
+        cmocka_unit_test(results_of_a_process_are_its_baseline),
         cmocka_unit_test(results_are_those_of_the_table),
     };
     res_store_begin();
