@@ -274,9 +274,7 @@ static void note_devices(const res_speedup *speedup, json_t *notes)
                      none && !contrary && !isnan(f->device_scale) ? ", too few to show" : "");
     }
     add_note(notes, "Only some processes could tell the device time", &list);
-    add_note(notes,
-             "The device time came out above the step that it is part of, and is cut off there",
-             &cut);
+    add_note(notes, RES_DEVICE_CUT, &cut);
     add_note(notes,
              "The device time came out above the PJRT time that it is part of, by more than its "
              "interval, so neither it nor the overhead is shown",

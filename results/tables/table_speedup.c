@@ -132,9 +132,7 @@ static void put_figures(res_grid *grid, const res_speedup_row *row, bool name_so
     else
         res_grid_cell(grid, "-");
     res_grid_cell(grid, "%s", res_time(f->trace.value.estimate).text);
-    res_grid_cell(grid, "%s",
-                  f->refusal != RES_REFUSED_NOTHING ? "not told"
-                                                    : res_time_difference(f->overhead.value).text);
+    res_grid_cell(grid, "%s", res_time_refusable(f->overhead.value, f->refusal).text);
     res_grid_cell(grid, "%s", res_time(f->device.value.estimate).text);
     res_grid_cell(grid, "%s",
                   !name_source                         ? ""
