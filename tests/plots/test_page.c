@@ -167,6 +167,25 @@ static void the_page_says_what_the_tables_say(void **state)
     res_collection_free(&all);
 }
 
+/* A device time that was cut at the step leaves no room for an overhead: as the table, the page
+ * says that it is not told, both of the step and of its execution. */
+static void a_refused_overhead_is_not_told(void **state)
+{
+    (void)state;
+    res_collection all = sample();
+    bn_text out = page(&all, NULL, 0, NULL, 0);
+    const size_t before = occurrences(out.data, ">not told</td>");
+    bn_text_free(&out);
+    res_execution *x = &all.records[CAPTURE]->executions[0];
+    x->device_ns = x->device_low_ns = x->device_high_ns = 900e6;
+    x->overhead_ns = 2e6;
+    x->overhead_low_ns = x->overhead_high_ns = UNKNOWN;
+    out = page(&all, NULL, 0, NULL, 0);
+    assert_int_equal(occurrences(out.data, ">not told</td>"), before + 2);
+    bn_text_free(&out);
+    res_collection_free(&all);
+}
+
 /* Where the device is faster and nobody can tell of the wall time, the page says both. */
 static void what_hides_beside_a_faster_device_is_on_the_page(void **state)
 {
@@ -315,6 +334,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(summary_comes_first_and_in_order),
         cmocka_unit_test(no_zero_stands_beside_what_is_undecided),
         cmocka_unit_test(the_page_says_what_the_tables_say),
+        cmocka_unit_test(a_refused_overhead_is_not_told),
         cmocka_unit_test(what_hides_beside_a_faster_device_is_on_the_page),
         cmocka_unit_test(page_without_comparisons_tells_the_newest),
         cmocka_unit_test(long_names_are_cut_between_characters),

@@ -14,16 +14,6 @@ static size_t lines(const char *text)
     return n;
 }
 
-static size_t occurrences(const char *text, const char *what)
-{
-    size_t n = 0;
-    while ((text = strstr(text, what)) != NULL) {
-        text += strlen(what);
-        n++;
-    }
-    return n;
-}
-
 /* A line of NAME's block that starts with FIRST and holds the number WANTED as its word
  * number WORD (from 0). */
 static void assert_value(const plot *p, const char *name, int word, double wanted)
