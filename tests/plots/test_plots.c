@@ -274,6 +274,34 @@ static void distribution_is_of_the_rows_processes(void **state)
         res_record_free(runs[i]);
 }
 
+/* A process stands where tables have it: by the medians of its rounds, which are not that of its
+ * steps where the long rounds have few. */
+static void distribution_has_the_processes_of_tables(void **state)
+{
+    (void)state;
+    static const size_t steps[] = {50, 5, 5};
+    res_collection all = sample();
+    res_record *record = all.records[BERT_LAZY];
+    assert_int_equal(record->step_count, 60);
+    assert_int_equal(res_record_reserve_rounds(record, 3, NULL), BN_OK);
+    for (size_t i = 0, step = 0; i < 3; i++) {
+        record->rounds[i] = (res_round){.steps = steps[i], .wall_ns = 1};
+        for (size_t k = 0; k < steps[i]; k++)
+            record->wall_ns[step++] = i == 0 ? 60000000 : 80000000;
+    }
+    plot p = made(plot_distribution_of_store, &all);
+    char *processes = block(&p, "a_processes");
+    char wanted[80];
+    snprintf(wanted, sizeof wanted, "%.1f -0.090\n", res_record_measures(record).wall_ns);
+    assert_string_equal(processes, wanted);
+    assert_has(wanted, "80000000.0");
+    assert_has(p.script.data, "below: each process, as in tables");
+    assert_has(p.description.data, "A: lazy, median of all 60 steps 60.0 ms");
+    free(processes);
+    plot_free(&p);
+    res_collection_free(&all);
+}
+
 static void steps_have_every_time_and_mark_compiles(void **state)
 {
     (void)state;
@@ -330,8 +358,9 @@ static void long_series_keep_what_sticks_out(void **state)
 static void titles_make_room_for_the_badge(void **state)
 {
     (void)state;
-    static const char text[] = "Step times: resnext50_32x4d train, small, batch 128, image 224, bf16, "
-                               "nchw, lazy (A) and capture, 3 graphs (B)";
+    static const char text[] =
+        "Step times: resnext50_32x4d train, small, batch 128, image 224, bf16, "
+        "nchw, lazy (A) and capture, 3 graphs (B)";
     const plot_words bare = {"Short", "of something", "EMULATED FRONT END"};
     const plot_words words = {text, "of something", "EMULATED FRONT END"};
     plot p;
@@ -341,12 +370,15 @@ static void titles_make_room_for_the_badge(void **state)
     assert_true(more >= 22 && more <= 44);
     size_t lines_of_title = 0;
     char *save = NULL;
-    for (char *line = strtok_r(p.script.data, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+    for (char *line = strtok_r(p.script.data, "\n", &save); line;
+         line = strtok_r(NULL, "\n", &save)) {
         char shown[200];
-        if (!strstr(line, "sans-serif:Bold,16") || sscanf(line, "set label \"%199[^\"]", shown) != 1)
+        if (!strstr(line, "sans-serif:Bold,16") ||
+            sscanf(line, "set label \"%199[^\"]", shown) != 1)
             continue;
         lines_of_title++;
-        assert_true(16 + plot_text_width(shown, 16) * 1.08 < 980 - 16 - plot_text_width(bare.badge, 12));
+        assert_true(16 + plot_text_width(shown, 16) * 1.08 <
+                    980 - 16 - plot_text_width(bare.badge, 12));
     }
     assert_int_equal(lines_of_title, 1 + (size_t)(more / 22));
     plot_free(&p);
@@ -492,6 +524,7 @@ int main(void)
         cmocka_unit_test(overhead_has_every_execution),
         cmocka_unit_test(overhead_says_what_the_table_says),
         cmocka_unit_test(distribution_is_of_the_rows_processes),
+        cmocka_unit_test(distribution_has_the_processes_of_tables),
         cmocka_unit_test(steps_have_every_time_and_mark_compiles),
         cmocka_unit_test(long_series_keep_what_sticks_out),
         cmocka_unit_test(titles_make_room_for_the_badge),

@@ -159,6 +159,53 @@ static void hyperfine_has_all_times(void **state)
     drop(&all);
 }
 
+/* The one aggregate of google/benchmark's NAME that is a median, in ns. */
+static double aggregate_median(const res_export *export)
+{
+    json_t *json = json_of(file_with(export, "")), *entry;
+    size_t index, found = 0;
+    double median = 0;
+    json_array_foreach(json_object_get(json, "benchmarks"), index, entry)
+    {
+        const char *kind = json_string_value(json_object_get(entry, "aggregate_name"));
+        if (!kind || strcmp(kind, "median") != 0)
+            continue;
+        found++;
+        median = json_real_value(json_object_get(entry, "real_time"));
+    }
+    assert_int_equal(found, 1);
+    json_decref(json);
+    return median;
+}
+
+/* Long rounds of few steps: the median of all steps is another figure. */
+static void medians_are_those_of_tables(void **state)
+{
+    (void)state;
+    static const size_t steps[] = {14, 3, 3};
+    res_collection all = sample();
+    const res_collection one = {.records = all.records, .count = 1};
+    res_record *record = all.records[0];
+    assert_int_equal(res_record_reserve_rounds(record, 3, NULL), BN_OK);
+    for (size_t i = 0, step = 0; i < 3; step += steps[i++]) {
+        record->rounds[i] = (res_round){.steps = steps[i], .wall_ns = 1};
+        for (size_t k = 0; i > 0 && k < steps[i]; k++)
+            record->wall_ns[step + k] += 20000000;
+    }
+    const double wanted = res_record_measures(record).wall_ns;
+    assert_true(wanted > 1.5 * res_quantile(record->wall_ns, STEPS, 0.5));
+    res_export export = made(&one, "google-benchmark");
+    assert_near(aggregate_median(&export), wanted, 1e-3);
+    res_export_free(&export);
+    export = made(&one, "hyperfine");
+    json_t *json = json_of(file_with(&export, ""));
+    const json_t *result = json_array_get(json_object_get(json, "results"), 0);
+    assert_near(json_real_value(json_object_get(result, "median")) * 1e9, wanted, 1e-3);
+    json_decref(json);
+    res_export_free(&export);
+    drop(&all);
+}
+
 static void pytorch_xla_has_warm_up_and_steps_in_one_list(void **state)
 {
     (void)state;
@@ -432,6 +479,7 @@ int main(void)
         cmocka_unit_test(asv_joins_the_samples_of_one_build),
         cmocka_unit_test(asv_gives_each_build_a_file),
         cmocka_unit_test(hyperfine_has_all_times),
+        cmocka_unit_test(medians_are_those_of_tables),
         cmocka_unit_test(pytorch_xla_has_warm_up_and_steps_in_one_list),
         cmocka_unit_test(pytorch_xla_has_modes_as_imports_read_them),
         cmocka_unit_test(pytorch_benchmark_has_metrics_and_samples),
