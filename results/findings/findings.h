@@ -559,7 +559,8 @@ res_versus_sum res_versus_add_up(const res_versus *versus);
  * device time". False: there is none. */
 bool res_versus_put_worst(const res_versus *versus, bn_text *out);
 /* "1 of 3 slower (resnet18 train lazy: device time 20.0 % slower), ...; control: no alarm". Where
- * none is found slower and any is open, it begins with "undecided: 2 of 3". */
+ * none is found slower and any is open, it begins with "undecided: 2 of 3"; else, where any failed,
+ * with "1 of 4 failed". */
 void res_versus_summary(const res_versus *versus, bn_text *out);
 
 /* Which records of a store are a side: those of this runtime and label. */

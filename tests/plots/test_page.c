@@ -143,6 +143,29 @@ static void no_zero_stands_beside_what_is_undecided(void **state)
     res_collection_free(&all);
 }
 
+/* Of comparisons that failed nobody says that they are not slower. */
+static void no_zero_stands_beside_what_failed(void **state)
+{
+    (void)state;
+    res_collection all = sample();
+    plot_comparison list[2] = {
+        {.title = "vit", .failure = "B: signal 11", .failure_class = "crash"}, comparisons[4]};
+    bn_text out = page(&all, list, 1, NULL, 0);
+    assert_lacks(out.data, "<strong>0</strong> slower");
+    assert_lacks(out.data, "Nothing was found slower.");
+    assert_lacks(out.data, "Everything was decided.");
+    assert_has(out.data, "<p>No comparison succeeded.</p>");
+    bn_text_free(&out);
+    out = page(&all, list, 2, NULL, 0);
+    assert_lacks(out.data, "<strong>0</strong> slower");
+    assert_lacks(out.data, "Nothing was found slower.");
+    assert_has(out.data, "Nothing that could be decided is slower.");
+    assert_has(out.data, "All that could be compared was decided.");
+    assert_has(out.data, "<strong>1</strong> the same");
+    bn_text_free(&out);
+    res_collection_free(&all);
+}
+
 /* One process says an overhead below zero: the page says as much as the table does. */
 static void the_page_says_what_the_tables_say(void **state)
 {
@@ -333,6 +356,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(html_has_no_loose_characters),
         cmocka_unit_test(summary_comes_first_and_in_order),
         cmocka_unit_test(no_zero_stands_beside_what_is_undecided),
+        cmocka_unit_test(no_zero_stands_beside_what_failed),
         cmocka_unit_test(the_page_says_what_the_tables_say),
         cmocka_unit_test(a_refused_overhead_is_not_told),
         cmocka_unit_test(what_hides_beside_a_faster_device_is_on_the_page),
