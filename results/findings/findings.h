@@ -333,7 +333,9 @@ typedef enum res_finding_kind {
     RES_FINDING_NO_DIFFERENCE, /* none told */
     RES_FINDING_TOO_FEW,       /* processes: no interval */
     RES_FINDING_OTHER_BUILD,   /* not compared: the lazy row is of another build */
-    RES_FINDING_CONDITIONS     /* not compared: the lazy row was measured under other conditions */
+    RES_FINDING_CONDITIONS,    /* not compared: the lazy row was measured under other conditions */
+    RES_FINDING_NO_BASE,       /* not compared: others stand beside a lazy row, this one does not */
+    RES_FINDING_FAILED         /* all its processes */
 } res_finding_kind;
 const char *res_finding_name(res_finding_kind kind); /* "faster", "slower", "no difference", ... */
 
@@ -366,9 +368,14 @@ typedef struct res_finding {
     bool of_runs;
 } res_finding;
 
-/* A finding for each row that stands beside a lazy one, in the order of the rows. LIST has room for
- * SPEEDUP->count; returns how many. */
+/* A finding for each row that failed, or stands beside a lazy one, or should, in the order of the
+ * rows. LIST has room for SPEEDUP->count; returns how many. */
 size_t res_speedup_explain(const res_speedup *speedup, res_finding *list);
+/* Whether ROW's device time was asked for and refused: by its processes, whose probes contradict
+ * each other, or by the table; or its steps are too long to be probed unless one asks for it. */
+/* What the note of such steps has (worker/device_time.c). */
+#define RES_ASK_FOR_SLOPE "--device-time slope"
+bool res_device_refused(const res_speedup_row *row);
 
 /* ---- two runtimes (versus.c, judged.c, quantity.c, attribute.c, pairing.c) ------- */
 

@@ -186,9 +186,13 @@ static void add_rest(const res_speedup *speedup, const res_finding *list, size_t
     bn_text text = {0};
     for (size_t i = 0; i < count; i++) {
         const res_speedup_row *row = &speedup->rows[list[i].row];
-        if (list[i].kind == RES_FINDING_CONDITIONS && kind == RES_FINDING_CONDITIONS)
+        if (list[i].kind != kind)
+            continue;
+        if (kind == RES_FINDING_CONDITIONS)
             res_speedup_name_row(speedup, row, &rows, "(%s)", row->other_conditions);
-        else if (list[i].kind == kind)
+        else if (kind == RES_FINDING_FAILED)
+            res_speedup_name_row(speedup, row, &rows, "(%s)", res_speedup_failure(row));
+        else
             res_speedup_name_row(speedup, row, &rows, "%s", "");
     }
     if (rows.count == 0)
@@ -198,6 +202,55 @@ static void add_rest(const res_speedup *speedup, const res_finding *list, size_t
     res_speedup_put_named(&rows, &text);
     bn_text_putc(&text, '.');
     json_array_append_new(out, finding_json(res_finding_name(kind), &text, ids));
+}
+
+/* Why the newest process of ROW told no device time: what it says of an execution that has none. */
+static const char *refusal_note(const res_speedup_row *row)
+{
+    for (size_t i = 0; i < row->record->execution_count; i++) {
+        const res_execution *x = &row->record->executions[i];
+        if (x->device_source == BN_DEVICE_TIME_UNAVAILABLE && x->device_note[0])
+            return x->device_note;
+    }
+    return "";
+}
+
+static void name_refused(const res_speedup *speedup, const res_speedup_row *row, res_named *rows)
+{
+    const res_figures *f = &row->figures;
+    if (f->refusal == RES_REFUSED_DEVICE)
+        res_speedup_name_row(speedup, row, rows, "(above the PJRT time)");
+    else if (isnan(f->device_scale))
+        res_speedup_name_row(speedup, row, rows, "(above the step)");
+    else if (f->device.processes > 0)
+        res_speedup_name_row(speedup, row, rows, "(by %zu of %zu processes only)",
+                             f->device.processes, row->pool.counted);
+    else
+        res_speedup_name_row(speedup, row, rows, "(%s)", refusal_note(row));
+}
+
+/* Device times that were refused, and what would tell them. */
+static void add_devices(const res_speedup *speedup, json_t *out)
+{
+    res_named rows = {0};
+    bn_text text = {0};
+    bool probes = false; /* some were probed: more of them may tell it */
+    for (size_t i = 0; i < speedup->count; i++) {
+        const res_speedup_row *row = &speedup->rows[i];
+        if (!res_device_refused(row))
+            continue;
+        name_refused(speedup, row, &rows);
+        probes = probes || !strstr(refusal_note(row), RES_ASK_FOR_SLOPE);
+    }
+    if (rows.count == 0)
+        return;
+    json_t *ids = json_incref(rows.ids);
+    bn_text_puts(&text, "Device time not told: ");
+    res_speedup_put_named(&rows, &text);
+    bn_text_puts(&text, probes ? ". More rounds (--min-time) or processes (--processes 8), or a "
+                                 "quieter machine, may tell it."
+                               : ".");
+    json_array_append_new(out, finding_json("device not told", &text, ids));
 }
 
 json_t *res_speedup_findings(const res_speedup *speedup)
@@ -219,12 +272,16 @@ json_t *res_speedup_findings(const res_speedup *speedup)
              out);
     add_rest(speedup, list, count, RES_FINDING_CONDITIONS, since,
              " was measured under other conditions", out);
-    if (count == 0 && speedup->count > 0) {
+    add_rest(speedup, list, count, RES_FINDING_NO_BASE,
+             "Not compared, since no lazy that succeeded stands beside it", "", out);
+    if (json_array_size(out) == 0 && speedup->count > 0) {
         bn_text text = {0};
         bn_text_puts(&text,
                      "Nothing was compared: no row stands beside one of lazy that succeeded.");
         json_array_append_new(out, finding_json("nothing", &text, json_array()));
     }
+    add_rest(speedup, list, count, RES_FINDING_FAILED, "Failed, so nothing is said of it", "", out);
+    add_devices(speedup, out);
     free(list);
     return out;
 }

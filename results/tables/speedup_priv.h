@@ -24,6 +24,8 @@ void res_speedup_name_row(const res_speedup *speedup, const res_speedup_row *row
 void res_speedup_put_named(res_named *list, bn_text *out);
 /* "faster", "slower", "no difference told", "too few processes"; "" for a row without a ratio. */
 const char *res_speedup_verdict(const res_speedup_row *row);
+/* The class of the failure of ROW, which has no good process: "timeout". */
+const char *res_speedup_failure(const res_speedup_row *row);
 /* "The machine was busy: ...", of the whole table or else of its worst row; or that nobody can
  * tell; or nothing. */
 void res_speedup_busy(const res_speedup *speedup, bn_text *out);

@@ -93,6 +93,11 @@ const char *res_speedup_verdict(const res_speedup_row *row)
     return row->ratio.log.mean > 0 ? "faster" : "slower";
 }
 
+const char *res_speedup_failure(const res_speedup_row *row)
+{
+    return row->record->status != BN_OK ? bn_code_name(row->record->status) : "no steps";
+}
+
 /* ---- the machine ---------------------------------------------------------------------- */
 
 /* ": 80 % of the time something waited for a core; ..." */

@@ -121,8 +121,7 @@ static void put_figures(res_grid *grid, const res_speedup_row *row, bool name_so
     const res_figures *f = &row->figures;
     if (!res_record_good(row->record)) {
         char text[64];
-        snprintf(text, sizeof text, "failed: %s",
-                 row->record->status != BN_OK ? bn_code_name(row->record->status) : "no steps");
+        snprintf(text, sizeof text, "failed: %s", res_speedup_failure(row));
         res_grid_spill(grid, text, strlen(BLOCK_ALIGN) - 5);
         return;
     }
