@@ -98,6 +98,45 @@ const char *res_speedup_failure(const res_speedup_row *row)
     return row->record->status != BN_OK ? bn_code_name(row->record->status) : "no steps";
 }
 
+/* The word of most of the rows from FIRST up to END, of equally many the first; "": there is none.
+ */
+static void usual_word(const res_speedup *speedup, size_t first, size_t end, res_speedup_word *word,
+                       char usual[32])
+{
+    size_t most = 0;
+    usual[0] = '\0';
+    for (size_t i = first; i < end; i++) {
+        char room[32], other[32];
+        const char *own = word(&speedup->rows[i], room);
+        size_t count = 0;
+        for (size_t k = first; k < end; k++)
+            count += strcmp(own, word(&speedup->rows[k], other)) == 0;
+        if (own[0] && count > most) {
+            most = count;
+            snprintf(usual, 32, "%s", own);
+        }
+    }
+}
+
+void res_speedup_put_column(const res_speedup *speedup, size_t first, size_t end, const char *head,
+                            res_speedup_word *word, bn_text *out)
+{
+    char usual[32], room[32];
+    res_named others = {0};
+    usual_word(speedup, first, end, word, usual);
+    if (!usual[0])
+        return;
+    for (size_t i = first; i < end; i++) {
+        const char *own = word(&speedup->rows[i], room);
+        if (own[0] && strcmp(own, usual) != 0)
+            res_speedup_name_row(speedup, &speedup->rows[i], &others, "(%s)", own);
+    }
+    bn_text_printf(out, "%s: %s", head, usual);
+    bn_text_puts(out, others.count > 0 ? ", but: " : " in each row");
+    res_speedup_put_named(&others, out);
+    bn_text_putc(out, '.');
+}
+
 /* ---- the machine ---------------------------------------------------------------------- */
 
 /* ": 80 % of the time something waited for a core; ..." */

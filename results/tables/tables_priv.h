@@ -60,6 +60,10 @@ res_grid_renderer res_grid_text, res_grid_markdown, res_grid_csv, res_grid_latex
  * Columns in which no row has anything are left out, but not in CSV (grid_render.c). */
 void res_grid_render(const res_grid *grid, res_format format, bn_text *out);
 
+/* Whether the column called HEADING is in what res_grid_render appends: narrow text may have no
+ * room for it. */
+bool res_grid_shows(const res_grid *grid, res_format format, const char *heading);
+
 /* ---- figures for people (figures.c) ---------------------------------------- */
 
 /* What stands behind the runtime of RECORD: "", " (simulated)" or " (simulated, opaque)". */
