@@ -1,7 +1,7 @@
 /*
  * distribution.c - step times of two sides: the share of steps up to each time, over
- * all processes of a side, and below it each process's median. Shares show every
- * step: unlike a density they need no choice of a width.
+ * all processes of a side, and below it what stands for each process in tables. Shares
+ * show every step: unlike a density they need no choice of a width.
  */
 #include "plots/plot_priv.h"
 
@@ -21,7 +21,7 @@
 typedef struct side {
     const char *name, *label, *colour;
     bool dash;
-    double strip; /* y of the processes' medians */
+    double strip; /* y of the processes */
     uint64_t *all;
     size_t count;
     double median;
@@ -65,7 +65,9 @@ static void put_data(plot *p, const side *s, const res_side *from)
     for (size_t i = 0; i < from->processes; i++)
         if (from->counts[i] > 0)
             bn_text_printf(&p->script, "%.1f %.3f\n",
-                           res_quantile(from->series[i], from->counts[i], 0.5), s->strip);
+                           from->values ? from->values[i]
+                                        : res_quantile(from->series[i], from->counts[i], 0.5),
+                           s->strip);
     plot_data_end(p);
 }
 
@@ -170,7 +172,10 @@ static void put_plot(plot *p, const plot_words *words, const res_side *from_a, c
         snprintf(text, sizeof text, "slower and not shown: %zu of A, %zu of B", out_a, out_b);
         plot_text_at(p, text, WIDTH - 16, head + 26, "right", "soft");
     }
-    plot_text_at(p, "below: the median of each process", WIDTH - 16, head + 6, "right", "soft");
+    const bool said = from_a->values && from_b->values;
+    plot_text_at(p,
+                 said ? "below: each process, as in tables" : "below: the median of each process",
+                 WIDTH - 16, head + 6, "right", "soft");
     put_median(p, a, unit.ns);
     put_median(p, b, unit.ns);
     put_data(p, a, from_a);
@@ -206,6 +211,7 @@ bn_code plot_distribution(const plot_words *words, const char *label_a, const re
 typedef struct store_side {
     const uint64_t **series;
     size_t *counts;
+    double *values;
     res_side side;
 } store_side;
 
@@ -217,16 +223,26 @@ static bool gather(const res_collection *all, const res_record *like, store_side
         return false;
     s->series = calloc(pool.count + 1, sizeof *s->series);
     s->counts = calloc(pool.count + 1, sizeof *s->counts);
-    const bool made = s->series && s->counts;
+    s->values = calloc(pool.count + 1, sizeof *s->values);
+    const bool made = s->series && s->counts && s->values;
     for (size_t i = 0; made && i < pool.count; i++)
         if (res_pool_counts(&pool, i)) {
             s->series[s->side.processes] = pool.list[i].record->wall_ns;
+            s->values[s->side.processes] = pool.list[i].measures.wall_ns;
             s->counts[s->side.processes++] = pool.list[i].record->step_count;
         }
     s->side.series = s->series;
     s->side.counts = s->counts;
+    s->side.values = s->values;
     res_pool_free(&pool);
     return made;
+}
+
+static void store_side_free(store_side *s)
+{
+    free(s->series);
+    free(s->counts);
+    free(s->values);
 }
 
 static bool eager(const plot_row *row)
@@ -263,10 +279,8 @@ static bn_code draw_pair(const res_collection *all, const plot_rows *rows, const
     else
         code = plot_distribution(&words, a->way, &left.side, b->way, &right.side, p, st);
     bn_text_free(&title);
-    free(left.series);
-    free(left.counts);
-    free(right.series);
-    free(right.counts);
+    store_side_free(&left);
+    store_side_free(&right);
     return code;
 }
 

@@ -68,16 +68,18 @@ static bn_code draw_cell(const res_compared *cell, const char *title, const char
 {
     const uint64_t *series[2][RES_MOST_PAIRS];
     size_t counts[2][RES_MOST_PAIRS];
+    double values[2][RES_MOST_PAIRS];
     const res_comparison *c = &cell->comparison;
     for (size_t i = 0; i < c->pairs; i++) {
         const res_record *pair[2] = {cell->a[c->kept[i]], cell->b[c->kept[i]]};
         for (int side = 0; side < 2; side++) {
             series[side][i] = pair[side]->wall_ns;
             counts[side][i] = pair[side]->step_count;
+            values[side][i] = res_quantity_of(pair[side], RES_QUANTITY_WALL);
         }
     }
-    const res_side a = {series[0], counts[0], c->pairs, NULL};
-    const res_side b = {series[1], counts[1], c->pairs, NULL};
+    const res_side a = {series[0], counts[0], c->pairs, values[0]};
+    const res_side b = {series[1], counts[1], c->pairs, values[1]};
     const plot_words words = {title, "step times of the pairs that count",
                               plot_badge(cell->a[0]->simulated, &cell->experiment)};
     return plot_distribution(&words, labels[0], &a, labels[1], &b, picture, st);

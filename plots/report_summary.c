@@ -13,7 +13,7 @@
 typedef struct chapter {
     res_verdict verdict;
     const char *style, *title, *none;
-    const char *open; /* in place of NONE, where something could not be decided */
+    const char *open; /* in place of NONE, where something could not be decided, or failed */
 } chapter;
 
 static const chapter chapters[] = {
@@ -21,7 +21,8 @@ static const chapter chapters[] = {
      "Nothing that could be decided is slower."},
     {RES_FASTER, "fast", "What got faster", "Nothing was found faster.",
      "Nothing that could be decided is faster."},
-    {RES_UNDECIDED, "unsure", "What could not be decided", "Everything was decided.", NULL},
+    {RES_UNDECIDED, "unsure", "What could not be decided", "Everything was decided.",
+     "All that could be compared was decided."},
     {RES_EQUIVALENT, "same", "What stayed the same", "Nothing was shown to be the same.", NULL},
 };
 #define CHAPTERS (sizeof chapters / sizeof *chapters)
@@ -45,14 +46,26 @@ static size_t count_little(const plot_report *report)
     return n;
 }
 
-static size_t failures(const plot_report *report)
+static size_t failed_comparisons(const plot_report *report)
 {
     size_t n = 0;
-    for (size_t i = 0; i < report->all->count; i++)
-        n += report->all->records[i]->status != BN_OK;
     for (size_t i = 0; i < report->comparison_count; i++)
         n += report->comparisons[i].failure != NULL;
-    return n + report->all->damaged_count;
+    return n;
+}
+
+static size_t failures(const plot_report *report)
+{
+    size_t n = failed_comparisons(report) + report->all->damaged_count;
+    for (size_t i = 0; i < report->all->count; i++)
+        n += report->all->records[i]->status != BN_OK;
+    return n;
+}
+
+/* Whether something may be slower though nobody found it so. */
+static bool is_open(const plot_report *report)
+{
+    return count_of(report, RES_UNDECIDED) > 0 || failed_comparisons(report) > 0;
 }
 
 /* ---- counts ------------------------------------------------------------------------ */
@@ -63,12 +76,13 @@ static void put_count(bn_text *out, const char *style, size_t n, const char *wha
                    what);
 }
 
-/* No slower ones are no news where others could not be decided: that zero is left out. */
+/* No slower ones are no news where others could not be decided, or failed: that zero is left out.
+ */
 static void put_decided(const plot_report *report, const char *style, res_verdict verdict,
                         const char *what, bn_text *out)
 {
     const size_t n = count_of(report, verdict);
-    if (n > 0 || count_of(report, RES_UNDECIDED) == 0)
+    if (n > 0 || !is_open(report))
         put_count(out, style, n, what);
 }
 
@@ -159,8 +173,11 @@ static bn_code put_chapter(const plot_report *report, const chapter *about, size
     qsort(list, count, sizeof *list, larger_first);
     bn_text_printf(out, "<h3 class=\"%s\">%s</h3>\n", count ? about->style : "none", about->title);
     if (count == 0) {
-        const bool open = about->open && count_of(report, RES_UNDECIDED) > 0;
-        bn_text_printf(out, "<p>%s</p>\n", open ? about->open : about->none);
+        const bool none = failed_comparisons(report) == report->comparison_count;
+        bn_text_printf(out, "<p>%s</p>\n",
+                       none                             ? "No comparison succeeded."
+                       : about->open && is_open(report) ? about->open
+                                                        : about->none);
     } else {
         plot_table_begin(out,
                          "B against A, with 95 % interval; the smallest change that would have "

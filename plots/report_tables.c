@@ -29,6 +29,15 @@ static void difference_cell(bn_text *out, res_interval ns)
     plot_cell_number(out, ns.estimate, plot_difference_text(ns).text);
 }
 
+/* An overhead of ROW, in the words of tables where it was refused. */
+static void overhead_cell(bn_text *out, const json_t *row, res_interval ns)
+{
+    if (json_is_true(json_object_get(row, "overhead_refused")))
+        bn_text_puts(out, "<td class=\"number\">" RES_NOT_TOLD "</td>");
+    else
+        difference_cell(out, ns);
+}
+
 static void count_cell(bn_text *out, double count)
 {
     char text[32];
@@ -101,9 +110,10 @@ static void speedup_row(const plot_row *row, bn_text *out)
                 plot_row_real(row, "speedup_high"), out);
     plot_cell(out, verdict(row));
     time_cell(out, plot_row_real(row, "trace_ns"));
-    difference_cell(out, (res_interval){plot_row_real(row, "overhead_per_execution_ns"),
-                                        plot_row_real(row, "overhead_low_ns"),
-                                        plot_row_real(row, "overhead_high_ns")});
+    overhead_cell(out, row->figures,
+                  (res_interval){plot_row_real(row, "overhead_per_execution_ns"),
+                                 plot_row_real(row, "overhead_low_ns"),
+                                 plot_row_real(row, "overhead_high_ns")});
     time_cell(out, plot_row_real(row, "device_per_step_ns"));
     plot_cell(out, json_string_value(json_object_get(row->figures, "device_time_source")));
     time_cell(out, plot_row_real(row, "compile_ns"));
@@ -264,7 +274,7 @@ static void execution_row(const plot_row *row, const json_t *x, const res_execut
     count_cell(out, more->results);
     time_cell(out, plot_real(x, "pjrt_ns"));
     time_cell(out, plot_real(x, "device_ns"));
-    difference_cell(out, overhead);
+    overhead_cell(out, x, overhead);
     interval_cell(out, overhead.low, overhead.high);
     plot_cell(out, json_string_value(json_object_get(x, "device_time_source")));
     time_cell(out, plot_real(x, "compile_ns"));

@@ -17,6 +17,11 @@ static const char cpu_time_note[] =
     "the "
     "host's thread was busy; results without a ledger have the wall time there";
 
+/* What the formats call a median. */
+static const char median_note[] =
+    "as in all tables of bench: the mean of the middle half of the medians of rounds (up to six "
+    "rounds: their median), or of a result without rounds the median of its steps";
+
 /* ---- google/benchmark ----------------------------------------------------------------- */
 
 static const res_record *newest(const res_collection *all)
@@ -43,6 +48,7 @@ static json_t *context_json(const res_collection *all)
     json_object_set_new(context, "caches", json_array());
     json_object_set_new(context, "json_schema_version", json_integer(1));
     json_object_set_new(context, "cpu_time", json_string(cpu_time_note));
+    json_object_set_new(context, "median", json_string(median_note));
     json_object_set_new(context, "holds_simulated_results", json_boolean(simulated));
     json_object_set_new(context, "records", res_export_context(all));
     return context;
@@ -134,8 +140,8 @@ static void put_record(const res_record *record, size_t family, bn_text *out)
         put_entry(out, aggregate_json(record, name.data, family, "mean", res_mean(wall, count),
                                       res_mean(busy, count)));
         put_entry(out,
-                  aggregate_json(record, name.data, family, "median",
-                                 res_quantile(wall, count, 0.5), res_quantile(busy, count, 0.5)));
+                  aggregate_json(record, name.data, family, "median", res_step_median(record, wall),
+                                 res_step_median(record, busy)));
         if (count > 1)
             put_entry(out, aggregate_json(record, name.data, family, "stddev",
                                           res_deviation(wall, count), res_deviation(busy, count)));
@@ -281,7 +287,7 @@ static json_t *result_json(const res_record *record)
     json_object_set_new(result, "command", json_string(name.data ? name.data : ""));
     json_object_set_new(result, "mean", res_json_real(res_mean(wall, count) / 1e9));
     json_object_set_new(result, "stddev", res_json_real(res_deviation(wall, count) / 1e9));
-    json_object_set_new(result, "median", res_json_real(res_quantile(wall, count, 0.5) / 1e9));
+    json_object_set_new(result, "median", res_json_real(res_step_median(record, wall) / 1e9));
     json_object_set_new(result, "user", res_json_real(busy / (double)count / 1e9));
     json_object_set_new(result, "system", json_real(0));
     json_object_set_new(result, "min", res_json_real(res_quantile(wall, count, 0) / 1e9));
@@ -302,7 +308,7 @@ void res_export_hyperfine(const res_collection *all, res_export *export)
         if (res_record_good(all->records[i]))
             json_array_append_new(results, result_json(all->records[i]));
     res_export_put(res_export_add(export, "%s", ""),
-                   json_pack("{s:o, s:s, s:o, s:o}", "results", results, "user_is", cpu_time_note,
-                             "failures", res_export_failures(all), "records",
-                             res_export_context(all)));
+                   json_pack("{s:o, s:s, s:s, s:o, s:o}", "results", results, "user_is",
+                             cpu_time_note, "median_is", median_note, "failures",
+                             res_export_failures(all), "records", res_export_context(all)));
 }

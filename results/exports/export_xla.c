@@ -43,6 +43,12 @@ static bool is_gpu(const char *platform)
     return false;
 }
 
+/* What all comparisons call the peak memory of RECORD's process; NaN: unknown. */
+static double peak_gb(const res_record *record)
+{
+    return res_quantity_of(record, RES_QUANTITY_HOST_BYTES) / 1073741824.0;
+}
+
 static json_t *metrics_json(const res_record *record)
 {
     json_t *metrics = json_object();
@@ -54,18 +60,15 @@ static json_t *metrics_json(const res_record *record)
         json_array_append_new(samples, json_real((double)record->wall_ns[i] / 1e6));
     json_object_set_new(wall, "samples", samples);
     json_object_set_new(metrics, "WALL_TIME", wall);
-    const double device = res_step_device_ns(record);
+    const double device = res_record_figures(record).device.value.estimate;
     if (isfinite(device))
         json_object_set_new(metrics,
                             is_gpu(res_export_platform(record)) ? "GPU_DEVICE_TIME" : "DEVICE_TIME",
                             milliseconds(device));
-    const json_t *peak =
-        json_object_get(json_object_get(record->provenance, "memory"), "peak_rss_bytes");
-    if (json_is_integer(peak))
+    const double peak = peak_gb(record);
+    if (isfinite(peak))
         json_object_set_new(metrics, "PEAK_CPU_MEMORY",
-                            json_pack("{s:f, s:s}", "value",
-                                      (double)json_integer_value(peak) / 1073741824.0, "unit",
-                                      "GB"));
+                            json_pack("{s:f, s:s}", "value", peak, "unit", "GB"));
     return metrics;
 }
 
@@ -97,11 +100,10 @@ static json_t *results_json(const res_record *record, const char *config)
     return object;
 }
 
-/* Peak memory of a process, as its provenance has it; NaN: unknown. */
 static double peak_memory(const res_process *process, const void *context)
 {
     (void)context;
-    return res_quantity_of(process->record, RES_QUANTITY_HOST_BYTES);
+    return peak_gb(process->record);
 }
 
 static void put_baseline(json_t *baseline, const char *metric, const char *key, double value)
@@ -127,7 +129,7 @@ static json_t *baseline_json(const res_collection *all, const res_record *record
         put_baseline(baseline, "GPU_DEVICE_TIME", "baseline_ms",
                      figures.device.value.estimate / 1e6);
     put_baseline(baseline, "PEAK_CPU_MEMORY", "baseline_gb",
-                 res_pool_estimate(&pool, peak_memory, NULL).mean / 1073741824.0);
+                 res_pool_estimate(&pool, peak_memory, NULL).mean);
     res_pool_free(&pool);
     return baseline;
 }

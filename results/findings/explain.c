@@ -19,7 +19,8 @@
 const char *res_finding_name(res_finding_kind kind)
 {
     static const char *const names[] = {"faster",  "slower",      "no difference",
-                                        "too few", "other build", "other conditions"};
+                                        "too few", "other build", "other conditions",
+                                        "no base", "failed"};
     return names[kind];
 }
 
@@ -132,8 +133,49 @@ static void say_what_is_visible(const res_speedup *speedup, const res_pool_ratio
         res_estimate_visible(log, (double)finding->more_processes / (double)log->values, level));
 }
 
-static res_finding_kind kind_of(const res_speedup_row *row)
+/* Whether ROW is measured beside a base that is. */
+static bool has_base(const res_speedup *speedup, const res_speedup_row *row)
 {
+    return row->pool.count > 0 && row->base_row < speedup->count &&
+           speedup->rows[row->base_row].pool.count > 0;
+}
+
+/* A program that others wrote, or ran, is not to be compared with lazy. */
+static bool wants_base(const res_experiment *e)
+{
+    return strcmp(e->phase, "program") != 0 && strcmp(e->mode, "recorded") != 0;
+}
+
+/* Whether a base is missed: rows of other cells have one. */
+static bool misses_base(const res_speedup *speedup, const res_speedup_row *row)
+{
+    if (row->pool.count == 0 || has_base(speedup, row) || !wants_base(&row->record->experiment))
+        return false;
+    for (size_t i = 0; i < speedup->count; i++)
+        if (!speedup->rows[i].base && has_base(speedup, &speedup->rows[i]))
+            return true;
+    return false;
+}
+
+bool res_device_refused(const res_speedup_row *row)
+{
+    const res_figures *f = &row->figures;
+    bool probed = false;
+    if (row->pool.count == 0 || isfinite(f->device.value.estimate))
+        return false;
+    for (size_t i = 0; i < row->record->execution_count; i++) {
+        const res_execution *x = &row->record->executions[i];
+        probed = probed || x->probe_count > 0 || strstr(x->device_note, RES_ASK_FOR_SLOPE);
+    }
+    return probed || f->device.processes > 0;
+}
+
+static res_finding_kind kind_of(const res_speedup *speedup, const res_speedup_row *row)
+{
+    if (row->pool.count == 0)
+        return RES_FINDING_FAILED;
+    if (!has_base(speedup, row))
+        return RES_FINDING_NO_BASE;
     if (row->other_build)
         return RES_FINDING_OTHER_BUILD;
     if (!row->compared)
@@ -148,7 +190,9 @@ static res_finding_kind kind_of(const res_speedup_row *row)
 static res_finding explain(const res_speedup *speedup, size_t index)
 {
     const res_speedup_row *row = &speedup->rows[index], *base = &speedup->rows[row->base_row];
-    res_finding finding = {.kind = kind_of(row), .row = index};
+    res_finding finding = {.kind = kind_of(speedup, row), .row = index};
+    if (finding.kind == RES_FINDING_FAILED || finding.kind == RES_FINDING_NO_BASE)
+        return finding;
     /* By the ratio, so that the two never differ in their direction. */
     finding.saved_ns = -expm1(-row->ratio.log.mean) * base->figures.wall.value.estimate;
     finding.executions_added = row->figures.executions - base->figures.executions;
@@ -164,7 +208,8 @@ size_t res_speedup_explain(const res_speedup *speedup, res_finding *list)
     size_t count = 0;
     for (size_t i = 0; i < speedup->count; i++) {
         const res_speedup_row *row = &speedup->rows[i];
-        if (!row->base && (row->compared || row->other_build || row->other_conditions[0]))
+        if (row->pool.count == 0 || misses_base(speedup, row) ||
+            (!row->base && (row->compared || row->other_build || row->other_conditions[0])))
             list[count++] = explain(speedup, i);
     }
     return count;

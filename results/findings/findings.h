@@ -150,6 +150,17 @@ typedef struct res_execution_figures {
 res_execution_figures res_pool_execution(const res_pool *pool, const res_figures *step,
                                          const res_execution *like);
 
+/* What RECORD's process says alone: the figures of a pool of it, which have no intervals. */
+res_figures res_record_figures(const res_record *record);
+/* What is shown of one execution of a record: bounds are within its process. */
+typedef struct res_execution_shown {
+    res_interval device, overhead;
+    res_refusal refusal;
+} res_execution_shown;
+/* Of X, an execution of the record whose figures are STEP (res_record_figures): cut and refused as
+ * in a pool of the record. */
+res_execution_shown res_record_execution(const res_figures *step, const res_execution *x);
+
 /* What must be said beside a median step: medians over the processes. */
 typedef struct res_remarks {
     double excess;               /* of the mean step over the median: 0.2 is 20 % */
@@ -322,7 +333,9 @@ typedef enum res_finding_kind {
     RES_FINDING_NO_DIFFERENCE, /* none told */
     RES_FINDING_TOO_FEW,       /* processes: no interval */
     RES_FINDING_OTHER_BUILD,   /* not compared: the lazy row is of another build */
-    RES_FINDING_CONDITIONS     /* not compared: the lazy row was measured under other conditions */
+    RES_FINDING_CONDITIONS,    /* not compared: the lazy row was measured under other conditions */
+    RES_FINDING_NO_BASE,       /* not compared: others stand beside a lazy row, this one does not */
+    RES_FINDING_FAILED         /* all its processes */
 } res_finding_kind;
 const char *res_finding_name(res_finding_kind kind); /* "faster", "slower", "no difference", ... */
 
@@ -355,9 +368,14 @@ typedef struct res_finding {
     bool of_runs;
 } res_finding;
 
-/* A finding for each row that stands beside a lazy one, in the order of the rows. LIST has room for
- * SPEEDUP->count; returns how many. */
+/* A finding for each row that failed, or stands beside a lazy one, or should, in the order of the
+ * rows. LIST has room for SPEEDUP->count; returns how many. */
 size_t res_speedup_explain(const res_speedup *speedup, res_finding *list);
+/* Whether ROW's device time was asked for and refused: by its processes, whose probes contradict
+ * each other, or by the table; or its steps are too long to be probed unless one asks for it. */
+/* What the note of such steps has (worker/device_time.c). */
+#define RES_ASK_FOR_SLOPE "--device-time slope"
+bool res_device_refused(const res_speedup_row *row);
 
 /* ---- two runtimes (versus.c, judged.c, quantity.c, attribute.c, pairing.c) ------- */
 
@@ -556,7 +574,8 @@ res_versus_sum res_versus_add_up(const res_versus *versus);
  * device time". False: there is none. */
 bool res_versus_put_worst(const res_versus *versus, bn_text *out);
 /* "1 of 3 slower (resnet18 train lazy: device time 20.0 % slower), ...; control: no alarm". Where
- * none is found slower and any is open, it begins with "undecided: 2 of 3". */
+ * none is found slower and any is open, it begins with "undecided: 2 of 3"; else, where any failed,
+ * with "1 of 4 failed". */
 void res_versus_summary(const res_versus *versus, bn_text *out);
 
 /* Which records of a store are a side: those of this runtime and label. */

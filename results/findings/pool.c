@@ -391,6 +391,13 @@ static bn_device_time_source source_of_graph(const res_pool *pool, const res_exe
     return BN_DEVICE_TIME_UNAVAILABLE;
 }
 
+/* Whether device times of SOURCE are cut: the graphs of a STEP that was cut are cut alike. */
+static bool is_cut(bn_device_time_source source, const res_figures *step)
+{
+    return (source == BN_DEVICE_TIME_SLOPE || source == BN_DEVICE_TIME_EVENT) &&
+           step->device_scale != 1;
+}
+
 res_execution_figures res_pool_execution(const res_pool *pool, const res_figures *step,
                                          const res_execution *like)
 {
@@ -412,9 +419,7 @@ res_execution_figures res_pool_execution(const res_pool *pool, const res_figures
     if (room) {
         f.pjrt = res_pool_over(pool, room, false);
         f.device = of_most(pool, room + n, false);
-        /* The graphs of a step that was cut are cut alike. */
-        const bool cut = (source == BN_DEVICE_TIME_SLOPE || source == BN_DEVICE_TIME_EVENT) &&
-                         step->device_scale != 1;
+        const bool cut = is_cut(source, step);
         if (cut)
             cut_device(&f.device.value, step->device_scale, &step->wall.value);
         f.overhead = of_most(pool, room + 2 * n, true);
@@ -425,6 +430,33 @@ res_execution_figures res_pool_execution(const res_pool *pool, const res_figures
     }
     free(room);
     return f;
+}
+
+res_figures res_record_figures(const res_record *record)
+{
+    res_pool pool;
+    if (!res_pool_take(&record, 1, &pool))
+        pool = (res_pool){0};
+    const res_figures figures = res_pool_figures(&pool);
+    res_pool_free(&pool);
+    return figures;
+}
+
+res_execution_shown res_record_execution(const res_figures *step, const res_execution *x)
+{
+    const double wall = step->wall.value.estimate;
+    const res_interval limit = {wall, wall, wall};
+    res_over device = {{x->device_ns, x->device_low_ns, x->device_high_ns}, 1, 1};
+    /* What a pool of one process knows of it, whose rounds are no sample: the estimate. */
+    res_over overhead = none;
+    res_interval within = res_execution_overhead(x);
+    overhead.value.estimate = within.estimate;
+    const bool cut = is_cut(x->device_source, step);
+    if (cut)
+        cut_device(&device.value, step->device_scale, &limit);
+    const res_refusal refusal = refuse(&device, &overhead, cut);
+    return (res_execution_shown){device.value, refusal == RES_REFUSED_NOTHING ? within : none.value,
+                                 refusal};
 }
 
 /* ---- remarks -----------------------------------------------------------------------------------

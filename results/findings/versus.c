@@ -256,16 +256,24 @@ static void put_count(bn_text *out, size_t count, const char *what)
         bn_text_printf(out, ", %zu %s", count, what);
 }
 
+/* Nobody knows of what is undecided, or failed, that it is not slower: "0 slower" stands only where
+ * there is none of either. What failed is no part of what was judged. */
+static void put_slower(const res_versus *versus, const res_versus_sum *sum, bn_text *out)
+{
+    const size_t cells = versus->count - sum->controls, judged = cells - sum->failed;
+    const bool untold = sum->slower == 0 && sum->untold > 0;
+    if (untold)
+        bn_text_printf(out, "undecided: %zu of %zu", sum->untold, judged);
+    else if (sum->slower == 0 && sum->failed > 0)
+        bn_text_printf(out, "%zu of %zu failed", sum->failed, cells);
+    else
+        bn_text_printf(out, "%zu of %zu slower", sum->slower, judged);
+}
+
 void res_versus_summary(const res_versus *versus, bn_text *out)
 {
     const res_versus_sum sum = res_versus_add_up(versus);
-    const size_t cells = versus->count - sum.controls;
-    /* Nobody knows of what is undecided that it is not slower: it is never counted so. */
-    const bool untold = sum.slower == 0 && sum.untold > 0;
-    if (untold)
-        bn_text_printf(out, "undecided: %zu of %zu", sum.untold, cells);
-    else
-        bn_text_printf(out, "%zu of %zu slower", sum.slower, cells);
+    put_slower(versus, &sum, out);
     if (sum.slower > 0) {
         bn_text_printf(out, " (%s", sum.slower > 1 ? "worst: " : "");
         res_versus_put_worst(versus, out);
@@ -280,7 +288,8 @@ void res_versus_summary(const res_versus *versus, bn_text *out)
         put_count(out, sum.undecided, "undecided");
     else
         put_count(out, sum.closed, "undecided but not slower");
-    put_count(out, sum.failed, "failed");
+    if (sum.slower > 0 || sum.untold > 0)
+        put_count(out, sum.failed, "failed");
     if (sum.controls == 0)
         bn_text_puts(out, "; no control");
     else if (sum.dead_controls)

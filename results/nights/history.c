@@ -238,7 +238,8 @@ static bool settle_night(res_night *night, const item *items, const size_t *plac
     night->value = over.value.estimate;
     night->low = over.value.low;
     night->high = over.value.high;
-    night->processes = isnan(over.value.estimate) ? 0 : over.processes;
+    night->refused = isnan(over.value.estimate) && over.processes > 0;
+    night->processes = night->refused ? 0 : over.processes;
     night->source = figures.source;
     /* The axis of a step recorded elsewhere names its framework's version. */
     if (!res_axis_is_usual(&res_axes[RES_AXIS_FRONT_END], pool.experiment) &&

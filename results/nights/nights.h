@@ -28,6 +28,7 @@ typedef struct res_night {
     double value;       /* ns: what res_figures have of its processes; NaN: none */
     double low, high;   /* its 95 % interval; NaN below RES_LEAST_PROCESSES processes */
     size_t processes;   /* that VALUE is of */
+    bool refused;       /* it has no VALUE, though processes had one: tables refuse it, too */
     size_t left_out;    /* good records of other conditions than the newest: see res_pool */
     const char *source; /* of its device time; static */
     size_t failed;      /* records that failed */
@@ -50,8 +51,8 @@ typedef struct res_stretch {
     size_t before;      /* the last night with a value before it */
     res_interval ratio; /* over the stretch before, 95 % */
     double p;
-    bool build_known;    /* on both sides, so that the next line means something */
-    bool other_build;    /* the plugin's sha256 differs from the night BEFORE */
+    bool build_known;     /* on both sides, so that the next line means something */
+    bool other_build;     /* the plugin's sha256 differs from the night BEFORE */
     bool other_settings;  /* so does what the runtime was told */
     bool other_front_end; /* so does the version of the framework, or its script */
     bool other_host;      /* so does the machine */

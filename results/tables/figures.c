@@ -86,6 +86,12 @@ res_figure res_time_difference(res_interval ns)
     return figure;
 }
 
+res_figure res_time_refusable(res_interval ns, res_refusal refusal)
+{
+    res_figure figure = {RES_NOT_TOLD};
+    return refusal == RES_REFUSED_NOTHING ? res_time_difference(ns) : figure;
+}
+
 res_figure res_time_difference_range(res_interval ns)
 {
     const bool below = res_difference_shows(ns) == RES_DIFFERENCE_BELOW;

@@ -58,19 +58,41 @@ static void text_in_parts(const res_grid *grid, size_t rows, const size_t *width
     free(some);
 }
 
+static size_t rows_of(const res_grid *grid)
+{
+    return grid->columns > 0 ? grid->count / grid->columns : 0;
+}
+
+/* The widths of the columns in FORMAT, to be freed; NULL without memory. */
+static size_t *widths_in(const res_grid *grid, res_format format)
+{
+    const size_t rows = rows_of(grid);
+    size_t *widths = calloc(grid->columns + 1, sizeof *widths);
+    for (size_t column = 0; widths && rows > 0 && column < grid->columns; column++)
+        widths[column] = res_grid_width(grid, rows, column);
+    if (widths && format == RES_TABLE_NARROW)
+        narrow(grid, widths);
+    return widths;
+}
+
+bool res_grid_shows(const res_grid *grid, res_format format, const char *heading)
+{
+    size_t *widths = grid->failed ? NULL : widths_in(grid, format);
+    bool shown = false;
+    for (size_t column = 0; widths && grid->count > 0 && column < grid->columns; column++)
+        shown = shown || (widths[column] > 0 && strcmp(res_grid_at(grid, 0, column), heading) == 0);
+    free(widths);
+    return shown;
+}
+
 void res_grid_render(const res_grid *grid, res_format format, bn_text *out)
 {
-    size_t rows = grid->columns > 0 ? grid->count / grid->columns : 0;
-    size_t *widths = calloc(grid->columns + 1, sizeof *widths);
-    if (grid->failed || !widths) {
+    const size_t rows = rows_of(grid);
+    size_t *widths = grid->failed ? NULL : widths_in(grid, format);
+    if (!widths) {
         out->failed = true;
-        free(widths);
         return;
     }
-    for (size_t column = 0; rows > 0 && column < grid->columns; column++)
-        widths[column] = res_grid_width(grid, rows, column);
-    if (format == RES_TABLE_NARROW)
-        narrow(grid, widths);
     if (format == RES_TABLE_NARROW && res_grid_total(grid, widths) > RES_NARROW &&
         grid->align[strspn(grid->align, "l")])
         text_in_parts(grid, rows, widths, out);

@@ -1,6 +1,6 @@
 /*
  * speedup_priv.h - what the forms of the speedup table share: table_speedup.c is for people,
- * speedup_export.c for programs, speedup_words.c makes the sentences of both.
+ * speedup_export.c for programs, speedup_words.c and speedup_findings.c make the sentences of both.
  */
 #ifndef BENCH_RESULTS_SPEEDUP_PRIV_H
 #define BENCH_RESULTS_SPEEDUP_PRIV_H
@@ -11,8 +11,27 @@
 res_axis_set res_speedup_varying(const res_speedup *speedup, size_t first, size_t end);
 /* "bert infer capture, batch 4, on cpu": what tells ROW from the table's others. */
 void res_speedup_name(const res_speedup *speedup, const res_speedup_row *row, bn_text *out);
+/* Rows that one sentence is about; begins as zero. */
+typedef struct res_named {
+    bn_text text;
+    size_t count;
+    json_t *ids;
+} res_named;
+/* Adds ROW with DETAIL, "(34 %)" say. */
+void res_speedup_name_row(const res_speedup *speedup, const res_speedup_row *row, res_named *list,
+                          const char *detail, ...) BN_PRINTF(4, 5);
+/* Appends the names, of many the first; releases LIST. */
+void res_speedup_put_named(res_named *list, bn_text *out);
 /* "faster", "slower", "no difference told", "too few processes"; "" for a row without a ratio. */
 const char *res_speedup_verdict(const res_speedup_row *row);
+/* What a column that a narrow table has no room for would say of the rows from FIRST up to END:
+ * "HEAD: 4 in each row.", or "HEAD: 4, but: bert infer lazy (3).", by WORD of each row; rows of
+ * which it is "" are left out. Nothing where it is "" of all. */
+typedef const char *res_speedup_word(const res_speedup_row *row, char room[32]);
+void res_speedup_put_column(const res_speedup *speedup, size_t first, size_t end, const char *head,
+                            res_speedup_word *word, bn_text *out);
+/* The class of the failure of ROW, which has no good process: "timeout". */
+const char *res_speedup_failure(const res_speedup_row *row);
 /* "The machine was busy: ...", of the whole table or else of its worst row; or that nobody can
  * tell; or nothing. */
 void res_speedup_busy(const res_speedup *speedup, bn_text *out);

@@ -198,15 +198,18 @@ static void put_stretches(const res_timeline *series, res_format format, bn_text
     res_grid_free(&grid);
 }
 
-/* "7 nights without a figure: 4 timeout, 3 crash" */
+/* "7 nights without a figure: 4 timeout, 2 crash, 1 not told" */
 static void put_gaps(const res_timeline *series, res_format format, bn_text *out)
 {
-    size_t classes[BN_CODE_COUNT] = {0}, gaps = 0;
+    size_t classes[BN_CODE_COUNT] = {0}, gaps = 0, refused = 0;
     for (size_t i = 0; i < series->count; i++) {
         if (!isnan(series->nights[i].value))
             continue;
         gaps++;
-        classes[series->nights[i].status]++;
+        if (series->nights[i].refused)
+            refused++;
+        else
+            classes[series->nights[i].status]++;
     }
     if (gaps == 0)
         return;
@@ -220,6 +223,8 @@ static void put_gaps(const res_timeline *series, res_format format, bn_text *out
                        c == BN_OK ? "not measured" : bn_code_name((bn_code)c));
         between = ", ";
     }
+    if (refused > 0)
+        bn_text_printf(&note, "%s%zu " RES_NOT_TOLD, between, refused);
     res_put_note(out, format, note.data ? note.data : "");
     bn_text_free(&note);
 }
@@ -354,14 +359,17 @@ static json_int_t origin_number(json_t *list, const res_origin **seen, const res
 static json_t *night_json(const res_night *night, json_int_t origin)
 {
     const bool known = isfinite(night->value);
-    return json_pack("{ss so so so so sI sI sI ss sI so ss}", "time", time_text(night->time_s).text,
-                     "value_ns", res_json_real(night->value), "low_ns", res_json_real(night->low),
-                     "high_ns", res_json_real(night->high), "told",
-                     known ? json_boolean(res_night_told(night)) : json_null(), "processes",
-                     (json_int_t)night->processes, "left_out", (json_int_t)night->left_out,
-                     "failed", (json_int_t)night->failed, "status", bn_code_name(night->status),
-                     "origin", origin, "settings", res_json_text(night->settings), "source",
-                     night->source);
+    return json_pack("{ss so so so so sb sI sI sI ss sI so ss}", "time",
+                     time_text(night->time_s).text, "value_ns", res_json_real(night->value),
+                     "low_ns", res_json_real(night->low), "high_ns", res_json_real(night->high),
+                     "told",
+                     known            ? json_boolean(res_night_told(night))
+                     : night->refused ? json_false()
+                                      : json_null(),
+                     "refused", (int)night->refused, "processes", (json_int_t)night->processes,
+                     "left_out", (json_int_t)night->left_out, "failed", (json_int_t)night->failed,
+                     "status", bn_code_name(night->status), "origin", origin, "settings",
+                     res_json_text(night->settings), "source", night->source);
 }
 
 static json_t *stretch_json(const res_timeline *series, size_t i)

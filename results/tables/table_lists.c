@@ -49,6 +49,7 @@ static void execution_row(const res_speedup_row *of, const res_execution *x, jso
     res_json_interval(row, "pjrt", f.pjrt.value);
     res_json_interval(row, "device", f.device.value);
     res_json_interval(row, "overhead", f.overhead.value);
+    json_object_set_new(row, "overhead_refused", json_boolean(f.refusal != RES_REFUSED_NOTHING));
     json_object_set_new(row, "device_processes", json_integer((json_int_t)f.device.processes));
     json_object_set_new(row, "compile_ns", res_json_real(f.compile.value.estimate));
     json_object_set_new(row, "null_share", res_json_real(f.null.value.estimate));

@@ -26,17 +26,32 @@ static void put_line(bn_text *out, res_format format, const char *name, const ch
                                                   : "\n");
 }
 
+/* res_middle_mean of so many is their median. */
+#define MOST_OF_MEDIAN 6
+#define STEP_WORDS     120
+
+/* What res_step_median took of the steps: "median of 5 steps", "median of 3 rounds' medians, 15
+ * steps", "mean of the middle half of 20 rounds' medians, 400 steps". */
+static void step_words(const res_record *record, char text[STEP_WORDS])
+{
+    const size_t rounds = record->round_count, steps = record->step_count;
+    if (rounds == 0)
+        snprintf(text, STEP_WORDS, "median of %zu steps", steps);
+    else
+        snprintf(text, STEP_WORDS, "%s of %zu round%s, %zu steps",
+                 rounds > MOST_OF_MEDIAN ? "mean of the middle half" : "median", rounds,
+                 rounds == 1 ? "'s median" : "s' medians", steps);
+}
+
 /* One process: how far its steps lie apart says nothing about the next process. */
 static void put_wall(const res_record *record, res_format format, bn_text *out)
 {
-    char text[256], rounds[48] = "";
+    char text[200 + STEP_WORDS], words[STEP_WORDS];
     if (record->step_count > 0) {
+        step_words(record, words);
         const double median = res_step_median(record, record->wall_ns);
-        if (record->round_count > 0)
-            snprintf(rounds, sizeof rounds, " in %zu rounds", record->round_count);
-        snprintf(text, sizeof text,
-                 "%s a step: median of %zu%s, p10 to p90 %s; one process has no interval",
-                 res_time(median).text, record->step_count, rounds,
+        snprintf(text, sizeof text, "%s a step: %s, p10 to p90 %s; one process has no interval",
+                 res_time(median).text, words,
                  res_time_range(median, res_quantile(record->wall_ns, record->step_count, 0.1),
                                 res_quantile(record->wall_ns, record->step_count, 0.9))
                      .text);
@@ -211,10 +226,12 @@ static void put_ledger(const res_record *record, res_format format, bn_text *out
     res_put_note(out, format,
                  "Each nanosecond is in one part only, so means add up; medians need not.");
     if (record->round_count > 0)
-        res_put_note(
-            out, format,
-            "Medians are those of the rounds' medians, as in all tables; p10, p90 and mean "
-            "are of all steps.");
+        res_put_note(out, format,
+                     record->round_count > MOST_OF_MEDIAN
+                         ? "Medians are the mean of the middle half of the rounds' medians, as in "
+                           "all tables; p10, p90 and mean are of all steps."
+                         : "Medians are those of the rounds' medians, as in all tables; p10, p90 "
+                           "and mean are of all steps.");
     snprintf(text, sizeof text,
              "Over all %zu steps the parts differ from the wall time by %lld ns.",
              record->step_count, (long long)ledger_gap_ns(record));
@@ -223,8 +240,10 @@ static void put_ledger(const res_record *record, res_format format, bn_text *out
 
 /* ---- executions --------------------------------------------------------------- */
 
-static void execution_row(res_grid *grid, const res_execution *execution, bool ranked)
+static void execution_row(res_grid *grid, const res_execution *execution, const res_figures *step,
+                          bool ranked)
 {
+    const res_execution_shown shown = res_record_execution(step, execution);
     res_grid_cell(grid, "%s", execution->graph);
     res_grid_cell(grid, "%d", execution->per_step);
     res_grid_cell(grid, "%lld", (long long)execution->nodes);
@@ -232,12 +251,10 @@ static void execution_row(res_grid *grid, const res_execution *execution, bool r
     res_grid_cell(grid, "%d", execution->results);
     res_grid_cell(grid, "%s", res_time(res_execution_pjrt_ns(execution)).text);
     res_grid_cell(grid, "%s", ranked ? res_time(res_step_pjrt_ns(execution)).text : "");
-    res_grid_cell(grid, "%s", res_time(execution->device_ns).text);
-    res_grid_cell(
-        grid, "%s",
-        res_time_range(execution->device_ns, execution->device_low_ns, execution->device_high_ns)
-            .text);
-    res_grid_cell(grid, "%s", res_time_difference(res_execution_overhead(execution)).text);
+    res_grid_cell(grid, "%s", res_time(shown.device.estimate).text);
+    res_grid_cell(grid, "%s",
+                  res_time_range(shown.device.estimate, shown.device.low, shown.device.high).text);
+    res_grid_cell(grid, "%s", res_time_refusable(shown.overhead, shown.refusal).text);
     res_grid_cell(
         grid, "%s",
         execution->probe_count > 0
@@ -289,8 +306,14 @@ static void rest_rows(const res_execution *const *rows, size_t count, res_grid *
 }
 
 /* Says why device times are missing or limited, each reason once. */
-static void put_device_notes(const res_record *record, res_format format, bn_text *out)
+static void put_device_notes(const res_record *record, const res_figures *step, res_format format,
+                             bn_text *out)
 {
+    if (step->device_scale != 1)
+        res_put_note(out, format,
+                     step->refusal == RES_REFUSED_OVERHEAD ? RES_DEVICE_CUT
+                         "; its overhead no longer fits, and is not told."
+                                                           : RES_DEVICE_CUT ".");
     for (size_t i = 0; i < record->execution_count; i++) {
         const res_execution *execution = &record->executions[i];
         size_t earlier = 0, same = 1;
@@ -322,6 +345,7 @@ static void put_executions(const res_record *record, res_format format, bn_text 
         out->failed = true;
         return;
     }
+    const res_figures step = res_record_figures(record);
     size_t shown = count > RES_MOST_ROWS ? ROWS_SHOWN : count;
     res_grid run = res_grid_make("lrrrrrrrirrl"), compile = res_grid_make("lrrrrrrrrl");
     res_grid_row(
@@ -332,7 +356,7 @@ static void put_executions(const res_record *record, res_format format, bn_text 
         &compile,
         "graph|lowering|compile|program|FLOP|arguments|results|temporary|code|fingerprint");
     for (size_t i = 0; i < shown; i++) {
-        execution_row(&run, rows[i], shown < count);
+        execution_row(&run, rows[i], &step, shown < count);
         compile_row(&compile, rows[i]);
     }
     if (shown < count)
@@ -348,7 +372,7 @@ static void put_executions(const res_record *record, res_format format, bn_text 
                  "Intervals, and \"<\" for an overhead that is not "
                  "told from zero, are within this process, over its rounds: other processes differ "
                  "by more, and only several have an interval that holds for the next.");
-    put_device_notes(record, format, out);
+    put_device_notes(record, &step, format, out);
     res_put_heading(out, format, 2, "Compilation");
     res_grid_render(&compile, format, out);
     res_grid_free(&compile);

@@ -68,6 +68,14 @@ static double number(const json_t *row, const char *key, const char *suffix)
     return json_is_number(value) ? json_number_value(value) : (double)NAN;
 }
 
+/* Whether KEY was left out because it contradicts the rest of ROW. */
+static bool refused(const json_t *row, const char *key)
+{
+    char name[64];
+    snprintf(name, sizeof name, "%s_refused", key);
+    return json_is_true(json_object_get(row, name));
+}
+
 /* Of a whole that is not known, the first column says so. */
 static void put_loss(res_grid *grid, double share)
 {
@@ -98,7 +106,7 @@ static void put_cell(res_grid *grid, const res_column *column, const json_t *row
         res_grid_cell(grid, "%s", res_time_range(ns.estimate, ns.low, ns.high).text);
         break;
     case RES_CELL_DIFFERENCE:
-        res_grid_cell(grid, "%s", res_time_difference(ns).text);
+        res_grid_cell(grid, "%s", refused(row, key) ? RES_NOT_TOLD : res_time_difference(ns).text);
         break;
     case RES_CELL_BOUNDS:
         res_grid_cell(grid, "%s", res_time_difference_range(ns).text);

@@ -121,8 +121,7 @@ static void put_figures(res_grid *grid, const res_speedup_row *row, bool name_so
     const res_figures *f = &row->figures;
     if (!res_record_good(row->record)) {
         char text[64];
-        snprintf(text, sizeof text, "failed: %s",
-                 row->record->status != BN_OK ? bn_code_name(row->record->status) : "no steps");
+        snprintf(text, sizeof text, "failed: %s", res_speedup_failure(row));
         res_grid_spill(grid, text, strlen(BLOCK_ALIGN) - 5);
         return;
     }
@@ -132,9 +131,7 @@ static void put_figures(res_grid *grid, const res_speedup_row *row, bool name_so
     else
         res_grid_cell(grid, "-");
     res_grid_cell(grid, "%s", res_time(f->trace.value.estimate).text);
-    res_grid_cell(grid, "%s",
-                  f->refusal != RES_REFUSED_NOTHING ? "not told"
-                                                    : res_time_difference(f->overhead.value).text);
+    res_grid_cell(grid, "%s", res_time_refusable(f->overhead.value, f->refusal).text);
     res_grid_cell(grid, "%s", res_time(f->device.value.estimate).text);
     res_grid_cell(grid, "%s",
                   !name_source                         ? ""
@@ -175,6 +172,39 @@ static void put_means(const res_speedup *speedup, const res_record *block, res_f
     res_grid_free(&grid);
 }
 
+static const char *processes_word(const res_speedup_row *row, char room[32])
+{
+    snprintf(room, 32, "%zu", row->pool.counted);
+    return row->pool.counted > 0 ? room : "";
+}
+
+static const char *program_word(const res_speedup_row *row, char room[32])
+{
+    (void)room;
+    return row->compared ? res_program_name(row->program) : "";
+}
+
+/* Says what narrow text has no room for and a reader needs: how much a row rests on, and whether
+ * the device ran the same. */
+static void put_unshown(const res_speedup *speedup, size_t first, size_t end, const res_grid *grid,
+                        res_format format, bn_text *out)
+{
+    static const struct {
+        const char *heading, *head;
+        res_speedup_word *word;
+    } columns[] = {{"processes", "Processes", processes_word},
+                   {"program", "Program, compared with lazy", program_word}};
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
+        bn_text line = {0};
+        if (!res_grid_shows(grid, format, columns[i].heading))
+            res_speedup_put_column(speedup, first, end, columns[i].head, columns[i].word, &line);
+        if (line.length > 0 && line.data)
+            res_put_note(out, format, line.data);
+        out->failed = out->failed || line.failed;
+        bn_text_free(&line);
+    }
+}
+
 static void put_block(const res_speedup *speedup, size_t first, size_t end, res_format format,
                       bn_text *out)
 {
@@ -191,14 +221,19 @@ static void put_block(const res_speedup *speedup, size_t first, size_t end, res_
         put_figures(&grid, &speedup->rows[i], source == NULL);
     }
     res_grid_render(&grid, format, out);
-    res_grid_free(&grid);
+    bn_text notes = {0};
     if (source) {
         char text[64];
         snprintf(text, sizeof text, "Source of device times: %s.",
                  source[0] != '\0' ? source : "unavailable");
-        bn_text_putc(out, '\n');
-        res_put_note(out, format, text);
+        res_put_note(&notes, format, text);
     }
+    put_unshown(speedup, first, end, &grid, format, &notes);
+    res_grid_free(&grid);
+    if (notes.length > 0 && notes.data)
+        bn_text_printf(out, "\n%s", notes.data);
+    out->failed = out->failed || notes.failed;
+    bn_text_free(&notes);
     put_means(speedup, speedup->rows[first].record, format, out);
 }
 

@@ -60,6 +60,10 @@ res_grid_renderer res_grid_text, res_grid_markdown, res_grid_csv, res_grid_latex
  * Columns in which no row has anything are left out, but not in CSV (grid_render.c). */
 void res_grid_render(const res_grid *grid, res_format format, bn_text *out);
 
+/* Whether the column called HEADING is in what res_grid_render appends: narrow text may have no
+ * room for it. */
+bool res_grid_shows(const res_grid *grid, res_format format, const char *heading);
+
 /* ---- figures for people (figures.c) ---------------------------------------- */
 
 /* What stands behind the runtime of RECORD: "", " (simulated)" or " (simulated, opaque)". */
@@ -76,6 +80,8 @@ res_figure res_time(double ns);
 /* A difference of two measured times as res_difference_shows says: "1.1 ms", "< 1.2 ms", "not
  * told", "-". */
 res_figure res_time_difference(res_interval ns);
+/* The same of an overhead: RES_NOT_TOLD where it was refused. */
+res_figure res_time_refusable(res_interval ns, res_refusal refusal);
 /* The bounds of a difference in the unit and decimals of the figure that res_time_difference shows:
  * "[-0.42, 1.06]" beside "< 1.06 ms". */
 res_figure res_time_difference_range(res_interval ns);
@@ -99,6 +105,10 @@ res_figure res_percent_range(double low, double high);
 res_figure res_size(int64_t bytes);
 /* "4.09 G", "-" when not positive. */
 res_figure res_amount(double amount);
+
+/* What notes say of a device time that tables cut (res_figures.device_scale). */
+#define RES_DEVICE_CUT                                                                             \
+    "The device time came out above the step that it is part of, and is cut off there"
 
 /* ---- around tables (format.c) ------------------------------------------------ */
 

@@ -77,6 +77,16 @@ static inline void assert_lacks(const char *text, const char *unwanted)
         fail_msg("\"%s\" in:\n%.3000s", unwanted, text);
 }
 
+static inline size_t occurrences(const char *text, const char *what)
+{
+    size_t n = 0;
+    while ((text = strstr(text, what)) != NULL) {
+        text += strlen(what);
+        n++;
+    }
+    return n;
+}
+
 /* The lines of the data block NAME, to be freed. */
 static inline char *block(const plot *p, const char *name)
 {

@@ -143,6 +143,29 @@ static void no_zero_stands_beside_what_is_undecided(void **state)
     res_collection_free(&all);
 }
 
+/* Of comparisons that failed nobody says that they are not slower. */
+static void no_zero_stands_beside_what_failed(void **state)
+{
+    (void)state;
+    res_collection all = sample();
+    plot_comparison list[2] = {
+        {.title = "vit", .failure = "B: signal 11", .failure_class = "crash"}, comparisons[4]};
+    bn_text out = page(&all, list, 1, NULL, 0);
+    assert_lacks(out.data, "<strong>0</strong> slower");
+    assert_lacks(out.data, "Nothing was found slower.");
+    assert_lacks(out.data, "Everything was decided.");
+    assert_has(out.data, "<p>No comparison succeeded.</p>");
+    bn_text_free(&out);
+    out = page(&all, list, 2, NULL, 0);
+    assert_lacks(out.data, "<strong>0</strong> slower");
+    assert_lacks(out.data, "Nothing was found slower.");
+    assert_has(out.data, "Nothing that could be decided is slower.");
+    assert_has(out.data, "All that could be compared was decided.");
+    assert_has(out.data, "<strong>1</strong> the same");
+    bn_text_free(&out);
+    res_collection_free(&all);
+}
+
 /* One process says an overhead below zero: the page says as much as the table does. */
 static void the_page_says_what_the_tables_say(void **state)
 {
@@ -163,6 +186,25 @@ static void the_page_says_what_the_tables_say(void **state)
     assert_lacks(out.data, "inf %");
     assert_has(out.data, "<td>-</td><td></td></tr>");
     assert_has(out.data, res_times_note);
+    bn_text_free(&out);
+    res_collection_free(&all);
+}
+
+/* A device time that was cut at the step leaves no room for an overhead: as the table, the page
+ * says that it is not told, both of the step and of its execution. */
+static void a_refused_overhead_is_not_told(void **state)
+{
+    (void)state;
+    res_collection all = sample();
+    bn_text out = page(&all, NULL, 0, NULL, 0);
+    const size_t before = occurrences(out.data, ">not told</td>");
+    bn_text_free(&out);
+    res_execution *x = &all.records[CAPTURE]->executions[0];
+    x->device_ns = x->device_low_ns = x->device_high_ns = 900e6;
+    x->overhead_ns = 2e6;
+    x->overhead_low_ns = x->overhead_high_ns = UNKNOWN;
+    out = page(&all, NULL, 0, NULL, 0);
+    assert_int_equal(occurrences(out.data, ">not told</td>"), before + 2);
     bn_text_free(&out);
     res_collection_free(&all);
 }
@@ -314,7 +356,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(html_has_no_loose_characters),
         cmocka_unit_test(summary_comes_first_and_in_order),
         cmocka_unit_test(no_zero_stands_beside_what_is_undecided),
+        cmocka_unit_test(no_zero_stands_beside_what_failed),
         cmocka_unit_test(the_page_says_what_the_tables_say),
+        cmocka_unit_test(a_refused_overhead_is_not_told),
         cmocka_unit_test(what_hides_beside_a_faster_device_is_on_the_page),
         cmocka_unit_test(page_without_comparisons_tells_the_newest),
         cmocka_unit_test(long_names_are_cut_between_characters),

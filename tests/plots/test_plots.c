@@ -14,16 +14,6 @@ static size_t lines(const char *text)
     return n;
 }
 
-static size_t occurrences(const char *text, const char *what)
-{
-    size_t n = 0;
-    while ((text = strstr(text, what)) != NULL) {
-        text += strlen(what);
-        n++;
-    }
-    return n;
-}
-
 /* A line of NAME's block that starts with FIRST and holds the number WANTED as its word
  * number WORD (from 0). */
 static void assert_value(const plot *p, const char *name, int word, double wanted)
@@ -299,6 +289,34 @@ static void distribution_is_of_the_rows_processes(void **state)
         res_record_free(runs[i]);
 }
 
+/* A process stands where tables have it: by the medians of its rounds, which are not that of its
+ * steps where the long rounds have few. */
+static void distribution_has_the_processes_of_tables(void **state)
+{
+    (void)state;
+    static const size_t steps[] = {50, 5, 5};
+    res_collection all = sample();
+    res_record *record = all.records[BERT_LAZY];
+    assert_int_equal(record->step_count, 60);
+    assert_int_equal(res_record_reserve_rounds(record, 3, NULL), BN_OK);
+    for (size_t i = 0, step = 0; i < 3; i++) {
+        record->rounds[i] = (res_round){.steps = steps[i], .wall_ns = 1};
+        for (size_t k = 0; k < steps[i]; k++)
+            record->wall_ns[step++] = i == 0 ? 60000000 : 80000000;
+    }
+    plot p = made(plot_distribution_of_store, &all);
+    char *processes = block(&p, "a_processes");
+    char wanted[80];
+    snprintf(wanted, sizeof wanted, "%.1f -0.090\n", res_record_measures(record).wall_ns);
+    assert_string_equal(processes, wanted);
+    assert_has(wanted, "80000000.0");
+    assert_has(p.script.data, "below: each process, as in tables");
+    assert_has(p.description.data, "A: lazy, median of all 60 steps 60.0 ms");
+    free(processes);
+    plot_free(&p);
+    res_collection_free(&all);
+}
+
 static void steps_have_every_time_and_mark_compiles(void **state)
 {
     (void)state;
@@ -522,6 +540,7 @@ int main(void)
         cmocka_unit_test(overhead_says_what_the_table_says),
         cmocka_unit_test(records_of_one_id_have_room),
         cmocka_unit_test(distribution_is_of_the_rows_processes),
+        cmocka_unit_test(distribution_has_the_processes_of_tables),
         cmocka_unit_test(steps_have_every_time_and_mark_compiles),
         cmocka_unit_test(long_series_keep_what_sticks_out),
         cmocka_unit_test(titles_make_room_for_the_badge),

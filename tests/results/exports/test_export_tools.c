@@ -159,6 +159,53 @@ static void hyperfine_has_all_times(void **state)
     drop(&all);
 }
 
+/* The one aggregate of google/benchmark's NAME that is a median, in ns. */
+static double aggregate_median(const res_export *export)
+{
+    json_t *json = json_of(file_with(export, "")), *entry;
+    size_t index, found = 0;
+    double median = 0;
+    json_array_foreach(json_object_get(json, "benchmarks"), index, entry)
+    {
+        const char *kind = json_string_value(json_object_get(entry, "aggregate_name"));
+        if (!kind || strcmp(kind, "median") != 0)
+            continue;
+        found++;
+        median = json_real_value(json_object_get(entry, "real_time"));
+    }
+    assert_int_equal(found, 1);
+    json_decref(json);
+    return median;
+}
+
+/* Long rounds of few steps: the median of all steps is another figure. */
+static void medians_are_those_of_tables(void **state)
+{
+    (void)state;
+    static const size_t steps[] = {14, 3, 3};
+    res_collection all = sample();
+    const res_collection one = {.records = all.records, .count = 1};
+    res_record *record = all.records[0];
+    assert_int_equal(res_record_reserve_rounds(record, 3, NULL), BN_OK);
+    for (size_t i = 0, step = 0; i < 3; step += steps[i++]) {
+        record->rounds[i] = (res_round){.steps = steps[i], .wall_ns = 1};
+        for (size_t k = 0; i > 0 && k < steps[i]; k++)
+            record->wall_ns[step + k] += 20000000;
+    }
+    const double wanted = res_record_measures(record).wall_ns;
+    assert_true(wanted > 1.5 * res_quantile(record->wall_ns, STEPS, 0.5));
+    res_export export = made(&one, "google-benchmark");
+    assert_near(aggregate_median(&export), wanted, 1e-3);
+    res_export_free(&export);
+    export = made(&one, "hyperfine");
+    json_t *json = json_of(file_with(&export, ""));
+    const json_t *result = json_array_get(json_object_get(json, "results"), 0);
+    assert_near(json_real_value(json_object_get(result, "median")) * 1e9, wanted, 1e-3);
+    json_decref(json);
+    res_export_free(&export);
+    drop(&all);
+}
+
 static void pytorch_xla_has_warm_up_and_steps_in_one_list(void **state)
 {
     (void)state;
@@ -307,9 +354,10 @@ static size_t fill_runs(res_record **records, size_t runs)
             json_object_set_new(r->provenance, "host", json_pack("{ss}", "hostname", "h"));
             if (i == 3)
                 json_object_set_new(r->provenance, "pinning", json_string("other"));
-            json_object_set_new(
-                r->provenance, "memory",
-                json_pack("{sI}", "peak_rss_bytes", (json_int_t)((1 + run + i) << 28)));
+            json_object_set_new(r->provenance, "memory",
+                                json_pack("{sI sI}", "peak_rss_bytes",
+                                          (json_int_t)((2 + run + i) << 28), "file_rss_bytes",
+                                          (json_int_t)1 << 28));
             records[count++] = r;
         }
     return count;
@@ -359,6 +407,33 @@ static void baseline_is(const res_collection *all, const char *metric, const cha
     res_export_free(&export);
 }
 
+/* results.json of one process and the baseline of it alone are judged against each other. */
+static void results_of_a_process_are_its_baseline(void **state)
+{
+    (void)state;
+    res_record *records[10];
+    res_collection all = {.records = records, .count = fill_runs(records, 1)};
+    const res_collection one = {.records = records, .count = 1};
+    records[0]->executions[0].device_ns = 1e9; /* cut at the step by both */
+    res_export export = made(&one, "xla");
+    json_t *results = json_of(file_with(&export, "/results.json"));
+    json_t *metrics = json_object_get(results, "metrics");
+    static const struct {
+        const char *metric, *key;
+    } judged[] = {{"WALL_TIME", "baseline_ms"},
+                  {"GPU_DEVICE_TIME", "baseline_ms"},
+                  {"PEAK_CPU_MEMORY", "baseline_gb"}};
+    for (size_t i = 0; i < sizeof judged / sizeof *judged; i++) {
+        const json_t *metric = json_object_get(metrics, judged[i].metric);
+        assert_non_null(metric);
+        baseline_is(&one, judged[i].metric, judged[i].key,
+                    json_real_value(json_object_get(metric, "value")));
+    }
+    json_decref(results);
+    res_export_free(&export);
+    drop(&all);
+}
+
 /* Of two runs the table has the processes of the later one, of three the mean of each. */
 static void results_are_those_of_the_table(void **state)
 {
@@ -388,7 +463,7 @@ static void results_are_those_of_the_table(void **state)
         json_decref(row);
         baseline_is(&all, "WALL_TIME", "baseline_ms", f->wall.value.estimate / 1e6);
         baseline_is(&all, "GPU_DEVICE_TIME", "baseline_ms", f->device.value.estimate / 1e6);
-        /* 1, 2, 3 quarters of a gigabyte, and a quarter more in each later run. */
+        /* Without pages of files: 1, 2, 3 quarters of a gigabyte, and one more in later runs. */
         baseline_is(&all, "PEAK_CPU_MEMORY", "baseline_gb", 0.75);
         res_speedup_free(&table);
         drop(&all);
@@ -404,10 +479,12 @@ int main(void)
         cmocka_unit_test(asv_joins_the_samples_of_one_build),
         cmocka_unit_test(asv_gives_each_build_a_file),
         cmocka_unit_test(hyperfine_has_all_times),
+        cmocka_unit_test(medians_are_those_of_tables),
         cmocka_unit_test(pytorch_xla_has_warm_up_and_steps_in_one_list),
         cmocka_unit_test(pytorch_xla_has_modes_as_imports_read_them),
         cmocka_unit_test(pytorch_benchmark_has_metrics_and_samples),
         cmocka_unit_test(xla_has_results_and_a_baseline),
+        cmocka_unit_test(results_of_a_process_are_its_baseline),
         cmocka_unit_test(results_are_those_of_the_table),
     };
     res_store_begin();

@@ -288,6 +288,34 @@ static void what_is_undecided_is_not_counted_as_not_slower(void **state)
     assert_summary((change){.device_spread = 0.3}, 0.9, "0 of 1 slower, 1 equivalent; no control");
 }
 
+/* What the summary says of a judged cell and one that failed, or of one that failed. */
+static void assert_summary_of_failed(const change *c, const char *wanted)
+{
+    judged *j = judge(c ? *c : (change){.wall = 0}, 0.03, true, false);
+    res_compared cells[2] = {{.failed = 'B', .failure = BN_CRASH}, j->cell};
+    bn_text text = {0};
+    j->versus.cells = cells;
+    j->versus.count = c ? 2 : 1;
+    res_versus_summary(&j->versus, &text);
+    assert_string_equal(text.data, wanted);
+    bn_text_free(&text);
+    j->versus.cells = &j->cell;
+    release(j);
+}
+
+/* Of what failed nobody knows that it is not slower, and it is no part of what was judged. */
+static void what_failed_is_not_counted_as_not_slower(void **state)
+{
+    (void)state;
+    const change none = {.wall = 0}, wide = {.spread = 0.3}, slow = {.device = 0.2};
+    assert_summary_of_failed(NULL, "1 of 1 failed; no control");
+    assert_summary_of_failed(&none, "1 of 2 failed, 1 equivalent; no control");
+    assert_summary_of_failed(&wide, "undecided: 1 of 1, 1 failed; no control");
+    assert_summary_of_failed(
+        &slow,
+        "1 of 1 slower (resnet50 train lazy: device time 20.0 % slower), 1 failed; no control");
+}
+
 static void a_control_alarms_by_any_measure(void **state)
 {
     (void)state;
@@ -388,6 +416,7 @@ int main(void)
         cmocka_unit_test(changes_are_said_in_the_words_of_the_measure),
         cmocka_unit_test(wall_and_profiled_device_time_are_to_be_decided),
         cmocka_unit_test(what_is_undecided_is_not_counted_as_not_slower),
+        cmocka_unit_test(what_failed_is_not_counted_as_not_slower),
         cmocka_unit_test(a_control_alarms_by_any_measure),
         cmocka_unit_test(short_steps_have_more_looks),
         cmocka_unit_test(records_say_whether_verdicts_ended_them),

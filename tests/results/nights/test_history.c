@@ -405,6 +405,8 @@ static void nights_below_zero_are_nights(void **state)
     assert_non_null(
         strstr(out.data, "3 of 8 nights not told from zero; changes, which are ratios"));
     assert_non_null(strstr(out.data, "newest, 2026-01-08: 5.00 us"));
+    /* The seventh night's is told below zero: it was measured, and is refused, as in tables. */
+    assert_non_null(strstr(out.data, "1 night without a figure: 1 not told\n"));
     bn_text_clear(&out);
     res_table_history(&history, RES_TABLE_JSON, &out);
     json_t *all = json_loads(out.data, 0, NULL);
@@ -412,6 +414,11 @@ static void nights_below_zero_are_nights(void **state)
     assert_near(json_real_value(json_object_get(night, "value_ns")), 4e3, 1e-3);
     assert_near(json_real_value(json_object_get(night, "low_ns")), 4e3 - 4.3027 * 2e3 / sqrt(3), 1);
     assert_true(json_is_false(json_object_get(night, "told")));
+    assert_true(json_is_false(json_object_get(night, "refused")));
+    night = json_array_get(json_object_get(json_array_get(all, 0), "nights"), 6);
+    assert_true(json_is_null(json_object_get(night, "value_ns")));
+    assert_true(json_is_false(json_object_get(night, "told")));
+    assert_true(json_is_true(json_object_get(night, "refused")));
     json_decref(all);
     bn_text_free(&out);
     res_history_free(&history);

@@ -228,7 +228,7 @@ static void the_table_ends_with_what_was_found(void **state)
     bn_text json = speedup_table(&all, RES_TABLE_JSON);
     json_t *root = json_loads(json.data, 0, NULL);
     const json_t *first = json_array_get(json_object_get(root, "findings"), 0);
-    assert_int_equal(json_array_size(json_object_get(root, "findings")), 5);
+    assert_int_equal(json_array_size(json_object_get(root, "findings")), 6); /* one failed */
     assert_string_equal(json_string_value(json_object_get(first, "kind")), "slower");
     assert_int_equal(json_array_size(json_object_get(first, "rows")), 1);
     assert_has(json_string_value(json_object_get(first, "sentence")), "resnet50 train eager");
@@ -506,6 +506,50 @@ static void empty_stores_have_tables(void **state)
     bn_text_free(&out);
 }
 
+/* ---- in 80 columns -------------------------------------------------------------------------- */
+
+/* What stands below the table at 80 columns, where processes and program have no room. */
+static void a_narrow_table_says_processes_and_program(void **state)
+{
+    (void)state;
+    res_collection all = sample_store();
+    size_t kept = 0;
+    for (size_t i = 0; i < all.count; i++) {
+        res_record *r = all.records[i];
+        const res_experiment *e = &r->experiment;
+        if (strcmp(e->runtime, "cpu") != 0 || strcmp(e->model, "resnet50") != 0 ||
+            i == at(RESNET_CAPTURE, 3))
+            res_record_free(r);
+        else
+            all.records[kept++] = r;
+    }
+    all.count = kept;
+    bn_text out = speedup_table(&all, RES_TABLE_NARROW);
+    for (const char *line = out.data; *line; line += strcspn(line, "\n") + (*line != '\0'))
+        assert_true(strcspn(line, "\n") <= RES_NARROW);
+    const char *heading = line_with(out.data, "model ", "vs lazy");
+    assert_lacks(heading, "processes");
+    assert_lacks(heading, "program");
+    assert_has(out.data, "\nProcesses: 4, but: resnet50 train capture (3).\n");
+    assert_has(out.data, "\nProgram, compared with lazy: not told, but: resnet50 train "
+                         "capture in 5 graphs\n(another text).\n");
+    bn_text_free(&out);
+    /* A wide table has the columns. */
+    out = speedup_table(&all, RES_TABLE_TEXT);
+    assert_lacks(out.data, "Processes: 4");
+    assert_lacks(out.data, "Program, compared");
+    bn_text_free(&out);
+    res_collection_free(&all);
+    all = like_modes(4);
+    for (size_t i = 0; i < all.count; i++)
+        memset(all.records[i]->executions[0].optimized, 'a', 32);
+    out = speedup_table(&all, RES_TABLE_NARROW);
+    assert_has(out.data, "\nProcesses: 4 in each row.\n");
+    assert_has(out.data, "\nProgram, compared with lazy: same in each row.\n");
+    bn_text_free(&out);
+    res_collection_free(&all);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -527,6 +571,7 @@ int main(void)
         cmocka_unit_test(the_worst_row_is_named_and_what_nobody_can_tell),
         cmocka_unit_test(doubtful_figures_are_named),
         cmocka_unit_test(empty_stores_have_tables),
+        cmocka_unit_test(a_narrow_table_says_processes_and_program),
     };
     return cmocka_run_group_tests(tests, begin, NULL);
 }

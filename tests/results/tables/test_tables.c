@@ -73,7 +73,7 @@ static void record_table_accounts_for_the_step(void **state)
     assert_has(out.data, "cpu, sha256 5feceb66ffc8\n");
     assert_has(out.data, "full, batch 4, image 64, f32, nhwc, serial\n");
     assert_has(out.data, "status    ok\n");
-    assert_has(out.data, "median of 61, p10 to p90 [");
+    assert_has(out.data, "median of 61 steps, p10 to p90 [");
     assert_has(out.data, "one process has no interval");
     assert_has(out.data, "the parts differ from the wall time by 0 ns.");
     for (int p = 0; p < BN_PART_COUNT; p++)
@@ -123,7 +123,8 @@ static void a_record_has_one_median(void **state)
         record->wall_ns[i] += more;
     }
     bn_text out = record_table(record, RES_TABLE_TEXT);
-    assert_has(out.data, "\nwall      40.0 ms a step: median of 21 in 3 rounds");
+    assert_has(out.data, "\nwall      40.0 ms a step: median of 3 rounds' medians, 21 steps, p10 ");
+    assert_has(out.data, "Medians are those of the rounds' medians, as in all tables;");
     assert_has(strstr(out.data, "Ledger of a step"), "\nwall          40000.0  30000.0  40000.0 ");
     assert_has(out.data, "within this process");
     assert_lacks(out.data, "95 %");
@@ -132,6 +133,67 @@ static void a_record_has_one_median(void **state)
     const json_t *wall = json_object_get(json_object_get(json, "ledger"), "wall");
     assert_near(json_real_value(json_object_get(wall, "median_ns")), 40e6, 1e-3);
     json_decref(json);
+    res_record_free(record);
+}
+
+/* Of many rounds it is no median: one round of four is far slower than the rest. */
+static void a_record_of_many_rounds_says_what_is_averaged(void **state)
+{
+    (void)state;
+    static const double rounds[] = {26e6, 27e6, 28e6, 29e6, 30e6, 31e6, 90e6, 91e6};
+    res_record *record = fixture_rounds(&cases[RESNET_LAZY], rounds, 8, 5);
+    bn_text out = record_table(record, RES_TABLE_TEXT);
+    assert_has(out.data, " a step: mean of the middle half of 8 rounds' medians, 40 steps, p10 ");
+    assert_has(out.data,
+               "Medians are the mean of the middle half of the rounds' medians, as in all");
+    bn_text_free(&out);
+    res_record_free(record);
+}
+
+/* ROW of a table, whose cells stand two spaces apart: whether CELL is one. */
+static void assert_cell(const char *row, const char *cell)
+{
+    char text[80], line[400];
+    snprintf(line, sizeof line, "%.*s", (int)strcspn(row, "\n"), row);
+    snprintf(text, sizeof text, "  %s", cell);
+    assert_has(line, text);
+}
+
+/* Noise puts the device time of a lone process above its step: its own table says what the table
+ * of all records says of it. */
+static void a_record_cuts_what_tables_cut(void **state)
+{
+    (void)state;
+    res_record *record = fixture_record(&cases[RESNET_LAZY], 60);
+    res_execution *x = &record->executions[0];
+    x->device_ns = 27e6;
+    x->device_low_ns = 20e6;
+    x->device_high_ns = 40e6;
+    const res_collection all = {.records = &record, .count = 1};
+    res_speedup table;
+    assert_true(res_speedup_make(&all, &table));
+    const res_figures *f = &table.rows[0].figures;
+    assert_near(f->device.value.estimate, f->wall.value.estimate, 1e-3);
+    assert_int_equal(f->refusal, RES_REFUSED_NOTHING);
+    const char *device = res_time(f->device.value.estimate).text;
+    bn_text pooled = {0}, out = record_table(record, RES_TABLE_TEXT);
+    res_table_speedup(&all, RES_TABLE_TEXT, &pooled);
+    assert_cell(line_with(pooled.data, "resnet50 ", "lazy"), device);
+    assert_cell(line_with(strstr(out.data, "Executions"), "step ", "slope"), device);
+    assert_lacks(out.data, "27.0 ms");
+    assert_lacks(out.data, "40.0]");
+    assert_has(out.data, "The device time came out above the step that it is part of");
+    bn_text_free(&pooled);
+    bn_text_free(&out);
+    /* An overhead beside it does not fit. */
+    x->overhead_ns = 2e6;
+    x->overhead_low_ns = -1e6;
+    x->overhead_high_ns = 5e6;
+    out = record_table(record, RES_TABLE_TEXT);
+    assert_cell(line_with(strstr(out.data, "Executions"), "step ", "slope"), "not told");
+    assert_lacks(out.data, "< 5.00 ms");
+    bn_text_free(&out);
+    res_speedup_free(&table);
     res_record_free(record);
 }
 
@@ -206,6 +268,8 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(record_table_accounts_for_the_step),
         cmocka_unit_test(a_record_has_one_median),
+        cmocka_unit_test(a_record_of_many_rounds_says_what_is_averaged),
+        cmocka_unit_test(a_record_cuts_what_tables_cut),
         cmocka_unit_test(many_executions_show_the_dearest),
         cmocka_unit_test(failed_records_say_why),
         cmocka_unit_test(record_json_is_the_documented_object),

@@ -1,0 +1,287 @@
+/*
+ * speedup_findings.c - what the speedup table found, and what it could not tell, in sentences.
+ */
+#include "results/tables/speedup_priv.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void put_cause(const res_cause *cause, bn_text *out)
+{
+    const double saved = cause->saved_ns.estimate;
+    if (cause->kind == RES_CAUSE_TRACING)
+        bn_text_puts(out, "tracing ");
+    else if (cause->kind == RES_CAUSE_DEVICE)
+        bn_text_puts(out, "device time ");
+    else if (cause->kind == RES_CAUSE_PART)
+        bn_text_printf(out, "%s ", bn_part_name(cause->part));
+    else
+        bn_text_puts(out, "overhead of executions ");
+    bn_text_printf(out, "%s %s", res_time(fabs(saved)).text, saved > 0 ? "less" : "more");
+}
+
+static void put_causes(const res_finding *finding, bn_text *out)
+{
+    const int executions = (int)lround(finding->executions_added);
+    if (executions != 0)
+        bn_text_printf(out, ", with %d execution%s %s", abs(executions),
+                       abs(executions) > 1 ? "s" : "", executions > 0 ? "more" : "less");
+    for (size_t i = 0; i < finding->cause_count; i++) {
+        bn_text_puts(out, i == 0 ? "; " : ", ");
+        put_cause(&finding->causes[i], out);
+    }
+    bn_text_puts(out, finding->cause_count > 0 ? "." : "; no part of the step is told to differ.");
+}
+
+static const char *program_sentence(res_program program)
+{
+    switch (program) {
+    case RES_PROGRAM_SAME:
+        return " The device runs the same program.";
+    case RES_PROGRAM_COMPILED:
+        return " The device runs another program: the compiler made it of the same text.";
+    case RES_PROGRAM_TEXT:
+        return " The device runs another program.";
+    case RES_PROGRAM_UNSTEADY:
+        return " The compiler makes different programs of one text.";
+    case RES_PROGRAM_UNKNOWN:
+        break;
+    }
+    return " The plugin does not show what program the device runs.";
+}
+
+/* "bert infer capture: 1.49x as fast as lazy [1.44, 1.54], 50.1 us less a step; tracing ..." */
+static void put_difference(const res_speedup *speedup, const res_finding *finding, bn_text *out)
+{
+    const res_speedup_row *row = &speedup->rows[finding->row];
+    const res_interval ratio = row->ratio.ratio;
+    const bool faster = finding->kind == RES_FINDING_FASTER;
+    /* Without bench's lazy it is another row. */
+    const res_way_words base = res_way_of(&speedup->rows[row->base_row].record->experiment);
+    res_speedup_name(speedup, row, out);
+    if (faster)
+        bn_text_printf(out, ": %s as fast as %s %s", res_ratio(ratio.estimate).text, base.text,
+                       res_ratio_range(ratio.low, ratio.high).text);
+    else
+        bn_text_printf(out, ": takes %s as long as %s %s", res_ratio(1 / ratio.estimate).text,
+                       base.text, res_ratio_range(1 / ratio.high, 1 / ratio.low).text);
+    bn_text_printf(out, ", %s %s a step", res_time(fabs(finding->saved_ns)).text,
+                   finding->saved_ns > 0 ? "less" : "more");
+    put_causes(finding, out);
+    bn_text_puts(out, program_sentence(row->program));
+}
+
+static json_t *finding_json(const char *kind, bn_text *sentence, json_t *ids)
+{
+    json_t *object = json_object();
+    json_object_set_new(object, "kind", json_string(kind));
+    json_object_set_new(object, "sentence", res_json_text(sentence->data ? sentence->data : ""));
+    json_object_set_new(object, "rows", ids);
+    bn_text_free(sentence);
+    return object;
+}
+
+static void add_differences(const res_speedup *speedup, const res_finding *list, size_t count,
+                            json_t *out)
+{
+    for (size_t i = 0; i < count; i++) {
+        const res_finding *f = &list[i];
+        bn_text text = {0};
+        if (f->kind != RES_FINDING_FASTER && f->kind != RES_FINDING_SLOWER)
+            continue;
+        put_difference(speedup, f, &text);
+        json_t *ids = json_pack("[o]", res_json_text(speedup->rows[f->row].record->id));
+        json_array_append_new(out, finding_json(res_finding_name(f->kind), &text, ids));
+    }
+}
+
+/* "2.3 %", "12 %"; "4x" of what is larger than the whole. */
+static res_figure percent(double share)
+{
+    res_figure figure = {"-"};
+    if (share >= 1)
+        snprintf(figure.text, sizeof figure.text, "%.0fx", 1 + share);
+    else if (isfinite(share))
+        snprintf(figure.text, sizeof figure.text, "%.*f %%", share < 0.0995 ? 1 : 0, 100 * share);
+    return figure;
+}
+
+/* "2.3 %", or "2.3 % to 6.1 %" where rows differ. */
+static void put_percents(double least, double most, bn_text *out)
+{
+    const res_figure low = percent(least), high = percent(most);
+    bn_text_puts(out, low.text);
+    if (strcmp(low.text, high.text) != 0)
+        bn_text_printf(out, " to %s", high.text);
+}
+
+/* What would tell smaller differences: where runs are the values further processes of a run are
+ * not.
+ */
+static void put_more(size_t processes, size_t runs, bn_text *out)
+{
+    bn_text_puts(out, "; with ");
+    if (processes > 0)
+        bn_text_printf(out, "--processes %zu, ", processes);
+    if (processes > 0 && runs > 0)
+        bn_text_puts(out, "or where each run is a value ");
+    if (runs > 0)
+        bn_text_printf(out, "%zu runs in all, ", runs);
+    bn_text_puts(out, "of about ");
+}
+
+/* What rows were compared with: lazy, but for cells without one. */
+static const char *base_word(const res_speedup *speedup)
+{
+    for (size_t i = 0; i < speedup->count; i++)
+        if (speedup->rows[i].base && !res_is_lazy(&speedup->rows[i].record->experiment))
+            return "the base";
+    return "lazy";
+}
+
+static void add_undecided(const res_speedup *speedup, const res_finding *list, size_t count,
+                          json_t *out)
+{
+    res_named rows = {0};
+    double least = (double)INFINITY, most = 0, more_least = least, more_most = 0;
+    size_t more[2] = {0, 0}; /* processes, runs */
+    bn_text text = {0};
+    for (size_t i = 0; i < count; i++) {
+        const res_finding *f = &list[i];
+        if (f->kind != RES_FINDING_NO_DIFFERENCE)
+            continue;
+        const res_speedup_row *row = &speedup->rows[f->row];
+        res_speedup_name_row(speedup, row, &rows, "%s %s",
+                             res_ratio(row->ratio.ratio.estimate).text,
+                             res_ratio_range(row->ratio.ratio.low, row->ratio.ratio.high).text);
+        least = fmin(least, f->visible);
+        most = fmax(most, f->visible);
+        more_least = fmin(more_least, f->visible_with_more);
+        more_most = fmax(more_most, f->visible_with_more);
+        size_t *of = &more[f->of_runs];
+        *of = f->more_processes > *of ? f->more_processes : *of;
+    }
+    if (rows.count == 0)
+        return;
+    json_t *ids = json_incref(rows.ids);
+    bn_text_printf(&text, "No difference from %s told: ", base_word(speedup));
+    res_speedup_put_named(&rows, &text);
+    bn_text_puts(&text, ". Four of five such tables would tell a difference of ");
+    put_percents(least, most, &text);
+    put_more(more[0], more[1], &text);
+    put_percents(more_least, more_most, &text);
+    bn_text_puts(&text,
+                 res_witness_busy(&speedup->witness) ? ", and on a quieter machine less." : ".");
+    json_array_append_new(out,
+                          finding_json(res_finding_name(RES_FINDING_NO_DIFFERENCE), &text, ids));
+}
+
+/* Rows of one kind that nothing can be said of, in one sentence that begins with HEAD and REST. */
+static void add_rest(const res_speedup *speedup, const res_finding *list, size_t count,
+                     res_finding_kind kind, const char *head, const char *rest, json_t *out)
+{
+    res_named rows = {0};
+    bn_text text = {0};
+    for (size_t i = 0; i < count; i++) {
+        const res_speedup_row *row = &speedup->rows[list[i].row];
+        if (list[i].kind != kind)
+            continue;
+        if (kind == RES_FINDING_CONDITIONS)
+            res_speedup_name_row(speedup, row, &rows, "(%s)", row->other_conditions);
+        else if (kind == RES_FINDING_FAILED)
+            res_speedup_name_row(speedup, row, &rows, "(%s)", res_speedup_failure(row));
+        else
+            res_speedup_name_row(speedup, row, &rows, "%s", "");
+    }
+    if (rows.count == 0)
+        return;
+    json_t *ids = json_incref(rows.ids);
+    bn_text_printf(&text, "%s%s: ", head, rest);
+    res_speedup_put_named(&rows, &text);
+    bn_text_putc(&text, '.');
+    json_array_append_new(out, finding_json(res_finding_name(kind), &text, ids));
+}
+
+/* Why the newest process of ROW told no device time: what it says of an execution that has none. */
+static const char *refusal_note(const res_speedup_row *row)
+{
+    for (size_t i = 0; i < row->record->execution_count; i++) {
+        const res_execution *x = &row->record->executions[i];
+        if (x->device_source == BN_DEVICE_TIME_UNAVAILABLE && x->device_note[0])
+            return x->device_note;
+    }
+    return "";
+}
+
+static void name_refused(const res_speedup *speedup, const res_speedup_row *row, res_named *rows)
+{
+    const res_figures *f = &row->figures;
+    if (f->refusal == RES_REFUSED_DEVICE)
+        res_speedup_name_row(speedup, row, rows, "(above the PJRT time)");
+    else if (isnan(f->device_scale))
+        res_speedup_name_row(speedup, row, rows, "(above the step)");
+    else if (f->device.processes > 0)
+        res_speedup_name_row(speedup, row, rows, "(by %zu of %zu processes only)",
+                             f->device.processes, row->pool.counted);
+    else
+        res_speedup_name_row(speedup, row, rows, "(%s)", refusal_note(row));
+}
+
+/* Device times that were refused, and what would tell them. */
+static void add_devices(const res_speedup *speedup, json_t *out)
+{
+    res_named rows = {0};
+    bn_text text = {0};
+    bool probes = false; /* some were probed: more of them may tell it */
+    for (size_t i = 0; i < speedup->count; i++) {
+        const res_speedup_row *row = &speedup->rows[i];
+        if (!res_device_refused(row))
+            continue;
+        name_refused(speedup, row, &rows);
+        probes = probes || !strstr(refusal_note(row), RES_ASK_FOR_SLOPE);
+    }
+    if (rows.count == 0)
+        return;
+    json_t *ids = json_incref(rows.ids);
+    bn_text_puts(&text, "Device time not told: ");
+    res_speedup_put_named(&rows, &text);
+    bn_text_puts(&text, probes ? ". More rounds (--min-time) or processes (--processes 8), or a "
+                                 "quieter machine, may tell it."
+                               : ".");
+    json_array_append_new(out, finding_json("device not told", &text, ids));
+}
+
+json_t *res_speedup_findings(const res_speedup *speedup)
+{
+    json_t *out = json_array();
+    res_finding *list = calloc(speedup->count + 1, sizeof *list);
+    if (!list)
+        return out;
+    const size_t count = res_speedup_explain(speedup, list);
+    add_differences(speedup, list, count, out);
+    add_undecided(speedup, list, count, out);
+    const bool lazy = strcmp(base_word(speedup), "lazy") == 0;
+    const char *since = lazy ? "Not compared, since lazy" : "Not compared, since the base";
+    add_rest(speedup, list, count, RES_FINDING_TOO_FEW,
+             "Nothing can be told of fewer than three processes of a run; --processes 4 would "
+             "measure four",
+             "", out);
+    add_rest(speedup, list, count, RES_FINDING_OTHER_BUILD, since, " was measured on another build",
+             out);
+    add_rest(speedup, list, count, RES_FINDING_CONDITIONS, since,
+             " was measured under other conditions", out);
+    add_rest(speedup, list, count, RES_FINDING_NO_BASE,
+             "Not compared, since no lazy that succeeded stands beside it", "", out);
+    if (json_array_size(out) == 0 && speedup->count > 0) {
+        bn_text text = {0};
+        bn_text_puts(&text,
+                     "Nothing was compared: no row stands beside one of lazy that succeeded.");
+        json_array_append_new(out, finding_json("nothing", &text, json_array()));
+    }
+    add_rest(speedup, list, count, RES_FINDING_FAILED, "Failed, so nothing is said of it", "", out);
+    add_devices(speedup, out);
+    free(list);
+    return out;
+}

@@ -1,0 +1,128 @@
+/*
+ * test_speedup_findings.c - what the speedup table says of rows that it cannot compare: those that
+ * failed, those without lazy, and those whose device time was refused. Needs no plugin.
+ */
+#include "tests/results/tables/tables_fixture.h"
+
+enum { INFER_LAZY = 4, INFER_CAPTURE = 5 };
+
+/* What follows "What was found" in the table of ALL; to be freed. */
+static bn_text found(const res_collection *all)
+{
+    bn_text out = {0}, rest = {0};
+    res_table_speedup(all, RES_TABLE_TEXT, &out);
+    const char *at = out.data ? strstr(out.data, "\nWhat was found\n") : NULL;
+    assert_non_null(at);
+    bn_text_puts(&rest, at);
+    bn_text_free(&out);
+    return rest;
+}
+
+/* The rows of the finding KIND in the table of ALL; 0: there is none. */
+static size_t rows_of_kind(const res_collection *all, const char *kind)
+{
+    bn_text out = {0};
+    res_table_speedup(all, RES_TABLE_JSON, &out);
+    json_t *root = json_loads(out.data, 0, NULL), *one;
+    size_t index, rows = 0;
+    json_array_foreach(json_object_get(root, "findings"), index, one)
+    {
+        if (strcmp(json_string_value(json_object_get(one, "kind")), kind) == 0)
+            rows += json_array_size(json_object_get(one, "rows"));
+    }
+    json_decref(root);
+    bn_text_free(&out);
+    return rows;
+}
+
+static void rows_that_failed_are_named(void **state)
+{
+    (void)state;
+    res_collection all = sample_store();
+    bn_text out = found(&all);
+    assert_has(out.data, "\nFailed, so nothing is said of it: bert train capture, on cpu "
+                         "(out-of-memory).\n");
+    assert_lacks(out.data, "stands beside it");
+    assert_lacks(out.data, "Device time not told");
+    assert_int_equal(rows_of_kind(&all, "failed"), 1);
+    bn_text_free(&out);
+    res_collection_free(&all);
+}
+
+/* Lazy of one cell failed: the other way of that cell has nothing beside it. */
+static void a_row_without_lazy_is_named(void **state)
+{
+    (void)state;
+    res_collection all = sample_store();
+    for (int p = 0; p < PROCESSES; p++)
+        be_failed(all.records[at(INFER_LAZY, p)], BN_TIMEOUT, "no step in a minute");
+    bn_text out = found(&all);
+    assert_has(out.data, "\nNot compared, since no lazy that succeeded stands beside it: resnet50 "
+                         "infer capture, on cpu.\n");
+    assert_has(out.data,
+               "\nFailed, so nothing is said of it: bert train capture, on cpu (out-of-memory); "
+               "resnet50 infer lazy, on cpu (timeout).\n");
+    assert_lacks(out.data, "Nothing was compared");
+    assert_int_equal(rows_of_kind(&all, "no base"), 1);
+    bn_text_free(&out);
+    /* Where no row has a lazy beside it, one sentence says so of all. */
+    const res_collection alone = {.records = all.records + INFER_LAZY, .count = 2};
+    out = found(&alone);
+    assert_has(out.data, "Nothing was compared: no row stands beside one of lazy that succeeded.");
+    assert_has(out.data, "infer lazy (timeout).");
+    assert_lacks(out.data, "stands beside it");
+    bn_text_free(&out);
+    res_collection_free(&all);
+}
+
+/* The probes of lazy say a PJRT time below the device time, in all processes. */
+static void a_refused_device_time_says_what_would_tell_it(void **state)
+{
+    (void)state;
+    res_collection all = sample_store();
+    for (int p = 0; p < PROCESSES; p++)
+        all.records[at(RESNET_LAZY, p)]->executions[0].overhead_ns = -5e6 - 1e3 * p;
+    bn_text out = found(&all);
+    assert_has(out.data, "\nDevice time not told: resnet50 train lazy, on cpu (above the PJRT "
+                         "time). More rounds (--min-time) or processes (--processes 8), or a "
+                         "quieter machine, may tell it.\n");
+    assert_int_equal(rows_of_kind(&all, "device not told"), 1);
+    bn_text_free(&out);
+    res_collection_free(&all);
+}
+
+static void be_unavailable(res_execution *x, const char *note)
+{
+    x->device_ns = x->device_low_ns = x->device_high_ns = UNKNOWN;
+    x->device_source = BN_DEVICE_TIME_UNAVAILABLE;
+    snprintf(x->device_note, sizeof x->device_note, "%s", note);
+}
+
+/* Long steps are probed if one asks for it; who asked for no device time needs no advice. */
+static void an_unprobed_device_time_says_the_option(void **state)
+{
+    (void)state;
+    res_collection all = sample_store();
+    for (int p = 0; p < PROCESSES; p++) {
+        be_unavailable(&all.records[at(RESNET_LAZY, p)]->executions[0],
+                       "not probed, since a step takes over a second; --device-time slope does it");
+        be_unavailable(&all.records[at(RESNET_CAPTURE, p)]->executions[0], "not asked for");
+    }
+    bn_text out = found(&all);
+    assert_has(out.data, "\nDevice time not told: resnet50 train lazy, on cpu (not probed, since a "
+                         "step takes over a second; --device-time slope does it).\n");
+    assert_lacks(out.data, "not asked for");
+    bn_text_free(&out);
+    res_collection_free(&all);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_that_failed_are_named),
+        cmocka_unit_test(a_row_without_lazy_is_named),
+        cmocka_unit_test(a_refused_device_time_says_what_would_tell_it),
+        cmocka_unit_test(an_unprobed_device_time_says_the_option),
+    };
+    return cmocka_run_group_tests(tests, begin, NULL);
+}
