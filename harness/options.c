@@ -178,7 +178,7 @@ static const cli_option others[] = {
      .text =
          "stop an experiment after this time: 90s, 10m, 2h (a number alone: seconds); 0: never"},
     {"weights", "FILE", CLI_TEXT, AT(matrix.weights), .commands = RUN | COMPARE | STUDY,
-     .marked = true,
+     .marked = true, .modelled = true,
      .text = "safetensors file with the model's parameters and running statistics, by the "
              "framework's names, as F64, F32, F16 or BF16; all else starts as without"},
     {"output", "FILE", CLI_TEXT, AT(file), .commands = WEIGHTS,

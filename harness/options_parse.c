@@ -39,6 +39,8 @@ static bn_code check_work(const cli_call *call, job_matrix *m, bn_status *st)
                        call->recorded);
     if (recording)
         m->axis[RES_AXIS_MODE].count = 0; /* all modes that recorded steps have */
+    if (program || recording)
+        m->weights = NULL; /* a default of models, as other axes' are */
     return BN_OK;
 }
 

@@ -85,14 +85,6 @@ static json_t *words_json(const char *const *words)
     return array;
 }
 
-/* The digest of a plugin's file; null where it cannot be read. */
-static json_t *digest_json(const char *path)
-{
-    char digest[BN_SHA256_TEXT];
-    return path[0] && bn_file_sha256(path, digest, NULL) == BN_OK ? json_string(digest)
-                                                                  : json_null();
-}
-
 static void describe(recording *r, const command_recording *own, const char *const *words)
 {
     char here[PATH_MAX], stamp[32];
@@ -105,13 +97,12 @@ static void describe(recording *r, const command_recording *own, const char *con
     const char *how = strcmp(r->way.runtime, "cuda") == 0  ? "preloaded"
                       : strcmp(r->way.runtime, "tpu") == 0 ? "TPU_LIBRARY_PATH"
                                                            : "plugin path";
-    r->about =
-        json_pack("{s:i, s:s, s:o, s:o, s:I, s:{s:o, s:o, s:o, s:s}, s:o, s:O, s:o}",
-                  "bench_recording", 1, "time", stamp, "command", words_json(words), "folder",
-                  res_json_text(here), "limit_bytes", (json_int_t)own->limit_bytes, "runtime",
-                  "name", res_json_text(r->way.runtime), "path", res_json_text(r->way.plugin),
-                  "sha256", digest_json(r->way.plugin), "how", how, "environment",
-                  environment_json(), "variables", r->way.variables, "host", job_host_describe());
+    r->about = json_pack(
+        "{s:i, s:s, s:o, s:o, s:I, s:{s:o, s:o, s:o, s:s}, s:o, s:O, s:o}", "bench_recording", 1,
+        "time", stamp, "command", words_json(words), "folder", res_json_text(here), "limit_bytes",
+        (json_int_t)own->limit_bytes, "runtime", "name", res_json_text(r->way.runtime), "path",
+        res_json_text(r->way.plugin), "sha256", json_null(), "how", how, "environment",
+        environment_json(), "variables", r->way.variables, "host", job_host_describe());
 }
 
 static bn_code write_about(const recording *r, bn_status *st)
@@ -123,16 +114,46 @@ static bn_code write_about(const recording *r, bn_status *st)
     return code == BN_OK ? BN_OK : bn_context(st, "%s", r->path);
 }
 
+/* The digest of the plugin at PATH, which the program may have loaded; null where it cannot be
+ * told. A file that was replaced meanwhile is said, and noted: what ran is of the one or the other.
+ */
+static json_t *digest_json(recording *r, const char *path)
+{
+    char digest[BN_SHA256_TEXT];
+    bn_status st = {.code = BN_OK};
+    if (job_way_digest(&r->way, path, digest, &st) == BN_OK)
+        return json_string(digest);
+    if (st.code == BN_CHANGED) {
+        cli_say("bench: %s, so nobody knows which build was recorded", st.message);
+        json_array_append_new(json_object_get(r->about, "changed"), res_json_text(path));
+    }
+    return json_null();
+}
+
+/* The digest of the plugin that we stand before. Only now, for until its end the program may load
+ * it. */
+static void add_digest(recording *r)
+{
+    json_object_set_new(r->about, "changed", json_array());
+    if (r->way.plugin[0])
+        json_object_set_new(json_object_get(r->about, "runtime"), "sha256",
+                            digest_json(r, r->way.plugin));
+}
+
 /* Adds the plugins that were recorded, with their digests: a preloaded recorder finds out only now
  * which they are. Each once. */
 static void add_plugins(recording *r, const rec_recording *what)
 {
-    json_t *plugins = json_object();
+    json_t *plugins = json_object(),
+           *known = json_object_get(json_object_get(r->about, "runtime"), "sha256");
     for (size_t p = 0; p < what->process_count; p++)
         for (size_t i = 0; i < what->processes[p].plugin_count; i++) {
             const char *path = what->processes[p].plugins[i].path;
-            if (path[0] && !json_object_get(plugins, path))
-                json_object_set_new(plugins, path, digest_json(path));
+            if (!path[0] || json_object_get(plugins, path))
+                continue;
+            json_object_set_new(plugins, path,
+                                strcmp(path, r->way.plugin) == 0 ? json_incref(known)
+                                                                 : digest_json(r, path));
         }
     json_object_set_new(r->about, "plugins", plugins);
 }
@@ -281,6 +302,7 @@ static void end(const command_recording *own, recording *r, int code, uint64_t s
                         json_pack("{s:i, s:f, s:I, s:I}", "exit_code", code, "seconds",
                                   (double)(now - start_ns) / 1e9, "begun_ns", (json_int_t)start_ns,
                                   "ended_ns", (json_int_t)now));
+    add_digest(r);
     say_recorded(r, own);
     if (write_about(r, &st) != BN_OK)
         (void)cli_complain(&st);

@@ -40,10 +40,20 @@ void job_ending_explain(const job_ending *ending, job_outcome *outcome);
 
 /* ---- strays (strays.c) ---------------------------------------------------------------------- */
 
-/* Gives the environment a mark for the next worker, and returns it. */
-unsigned job_strays_mark(void);
-/* Ends the children of ours that the worker of MARK started, and reaps all children that have ended
+/* What tells the strays of one worker, and who ends them where we are killed. */
+typedef struct job_strays {
+    char mark[64]; /* "NAME=VALUE" in the environment of all that the worker starts */
+    pid_t watcher; /* a child of ours */
+    int lifeline;  /* it lives until this is closed; -1: there is none */
+} job_strays;
+
+/* Before a worker is started: gives the environment a mark for it, and starts its watcher. BN_IO
+ * and others of bn_fail_errno. */
+BN_MUST_USE bn_code job_strays_begin(job_strays *s, bn_status *st);
+/* Ends the children of ours that the worker of S started, and reaps all children that have ended
  * but KEPT, which is another worker's, or 0. It looks ROUNDS times at most, each 5 ms. */
-void job_strays_sweep(unsigned mark, pid_t kept, int rounds);
+void job_strays_sweep(const job_strays *s, pid_t kept, int rounds);
+/* After that: the watcher ends. Nothing where there is none. */
+void job_strays_end(job_strays *s);
 
 #endif

@@ -411,6 +411,8 @@ typedef struct job_way {
     char runtime[PATH_MAX];  /* a name or path; never "auto" */
     char recorder[PATH_MAX]; /* libpjrt_record.so */
     char plugin[PATH_MAX];   /* that it stands before; "": those that the program finds itself */
+    rt_plugin_file *file;    /* PLUGIN's, as it was before the program starts; NULL: none; owned */
+    uint64_t made_ns;        /* when this was made, in ns since 1970 */
     json_t *variables;       /* {NAME: TEXT}: what the program's environment gets; owned */
     bn_text conflicts;       /* a line each: what the user has set, and what follows of it */
     char blocked[400]; /* the first of them that keeps a framework from the recorder; "": none */
@@ -421,6 +423,10 @@ typedef struct job_way {
  * failure. */
 BN_MUST_USE bn_code job_way_make(const char *runtime, const char *program, int folder,
                                  const char *path, job_way *way, bn_status *st);
+/* After the program has ended: the digest of the plugin at PATH, which it had loaded. BN_CHANGED
+ * where the file was replaced or changed since WAY was made, as nobody knows then which one ran. */
+BN_MUST_USE bn_code job_way_digest(const job_way *way, const char *path,
+                                   char sha256[BN_SHA256_TEXT], bn_status *st);
 void job_way_free(job_way *way);
 
 /* ---- folders that go away (scratch.c) -------------------------------------------- */

@@ -5,29 +5,33 @@
  * But we may have other children: those of the shell whose place we took by exec, and our own. So
  * each worker gets a mark in its environment, which all that it starts inherit, and only who has
  * the mark is ended. A process that clears its environment hides from this.
+ *
+ * SIGKILL may end us before the sweep. The kernel then ends the worker, but not what the worker
+ * started: the worker cannot do it, since the signal of its parent's death is SIGKILL, too, and a
+ * signal that it could catch would leave it to a plugin whether it ends at all. So each worker has
+ * a watcher, a fork of ours that sleeps until its pipe says that we are gone, and then looks
+ * through all processes for the mark.
  */
 #define _GNU_SOURCE
 #include "harness/jobs/ending_priv.h"
 
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define MARK "BENCH_WORKER_OF"
-
-unsigned job_strays_mark(void)
-{
-    static unsigned last;
-    char text[48];
-    snprintf(text, sizeof text, "%ld-%u", (long)getpid(), ++last);
-    /* Without memory for it, strays stay. */
-    (void)setenv(MARK, text, 1);
-    return last;
-}
+#define MARK         "BENCH_WORKER_OF"
+#define WATCHER      "bench-watch" /* the name of its process */
+#define WATCH_ROUNDS 400           /* of 5 ms, once we are gone */
+#define QUIET_ROUNDS 3 /* without a find: one that begins a program has no environment */
 
 /* Whether process PID was started with the variable WANTED, "NAME=VALUE". */
 static bool has_variable(long pid, const char *wanted)
@@ -82,11 +86,87 @@ static bool end_marked(const char *wanted, pid_t kept)
     return again;
 }
 
-void job_strays_sweep(unsigned mark, pid_t kept, int rounds)
+void job_strays_sweep(const job_strays *s, pid_t kept, int rounds)
 {
-    char wanted[80];
-    snprintf(wanted, sizeof wanted, MARK "=%ld-%u", (long)getpid(), mark);
     /* Ending one takes a moment, and may leave us its children. */
-    while (end_marked(wanted, kept) && --rounds > 0)
+    while (end_marked(s->mark, kept) && --rounds > 0)
         poll(NULL, 0, 5);
+}
+
+/* ---- the watcher -------------------------------------------------------------------- */
+
+/* One look at all processes of the machine: ends those that have the variable WANTED. True: there
+ * was one. */
+static bool end_anywhere(const char *wanted)
+{
+    DIR *list = opendir("/proc");
+    bool some = false;
+    for (struct dirent *entry; list && (entry = readdir(list));) {
+        const long pid = strtol(entry->d_name, NULL, 10);
+        /* They are not our children: a number may be another process's by the time it is killed. */
+        const int process = pid > 0 ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
+        if (process < 0)
+            continue;
+        if (has_variable(pid, wanted))
+            some = syscall(SYS_pidfd_send_signal, process, SIGKILL, NULL, 0) == 0 || some;
+        close(process);
+    }
+    if (list)
+        closedir(list);
+    return some;
+}
+
+/* The watcher's side of fork; it never returns. LIFELINE ends when all that hold its other end are
+ * gone; a byte says that nothing is left to do. */
+static void watch(int lifeline, const char *wanted)
+{
+    sigset_t all;
+    char byte;
+    ssize_t n;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, NULL);
+    /* What ends our group or session is not for the watcher. */
+    setsid();
+    prctl(PR_SET_NAME, WATCHER, 0L, 0L, 0L);
+    /* It must hold neither the other end nor what the user reads. */
+    if (dup2(lifeline, 0) < 0)
+        _exit(1);
+    close_range(1, ~0u, 0);
+    while ((n = read(0, &byte, 1)) < 0 && errno == EINTR)
+        ;
+    for (int round = 0, quiet = 0; n == 0 && round < WATCH_ROUNDS && quiet < QUIET_ROUNDS;
+         round++) {
+        quiet = end_anywhere(wanted) ? 0 : quiet + 1;
+        poll(NULL, 0, 5);
+    }
+    _exit(0);
+}
+
+bn_code job_strays_begin(job_strays *s, bn_status *st)
+{
+    static unsigned last;
+    int ends[2];
+    snprintf(s->mark, sizeof s->mark, MARK "=%ld-%u", (long)getpid(), ++last);
+    if (setenv(MARK, s->mark + sizeof MARK, 1) != 0)
+        return bn_fail_errno(st, errno, "the environment of a worker");
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return bn_fail_errno(st, errno, "pipes for a worker");
+    s->watcher = fork();
+    if (s->watcher == 0)
+        watch(ends[0], s->mark);
+    close(ends[0]);
+    s->lifeline = ends[1];
+    return s->watcher > 0 ? BN_OK : bn_fail_errno(st, errno, "watching over a worker");
+}
+
+void job_strays_end(job_strays *s)
+{
+    if (s->lifeline < 0)
+        return;
+    const ssize_t n = write(s->lifeline, "e", 1);
+    (void)n; /* it fails where somebody has ended the watcher */
+    close(s->lifeline);
+    s->lifeline = -1;
+    while (s->watcher > 0 && waitpid(s->watcher, NULL, 0) < 0 && errno == EINTR)
+        ;
 }

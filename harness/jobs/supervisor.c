@@ -3,8 +3,8 @@
  *
  * The worker is this program again, in a process group of its own. It reads the request on its
  * standard input and answers on descriptor 3. Its noise (plugins write to standard output and
- * error) goes to a pipe whose tail is kept. It dies with its parent. However it ends, the caller
- * gets an outcome with a class (ending.c).
+ * error) goes to a pipe whose tail is kept. It dies with its parent, and what it started with it
+ * (strays.c). However it ends, the caller gets an outcome with a class (ending.c).
  *
  * One loop serves the three pipes of each worker and the clock. None of them may hold up the
  * others: a worker can refuse to read, or write without end.
@@ -42,7 +42,7 @@ typedef struct worker {
     const job_order *job;
     job_outcome *outcome;
     pid_t pid;
-    unsigned mark;               /* of its strays */
+    job_strays strays;
     int request, answers, noise; /* our ends; -1 once closed */
     char *text;                  /* of the request */
     size_t text_size, text_sent;
@@ -152,8 +152,9 @@ static bn_code start(worker *w, bn_status *st)
     w->text_size = strlen(w->text);
     if (pipe2(in, O_CLOEXEC) < 0 || pipe2(out, O_CLOEXEC) < 0 || pipe2(err, O_CLOEXEC) < 0)
         code = bn_fail_errno(st, errno, "pipes for a worker");
+    if (code == BN_OK)
+        code = job_strays_begin(&w->strays, st);
     if (code == BN_OK) {
-        w->mark = job_strays_mark();
         w->pid = fork();
         if (w->pid < 0)
             code = bn_fail_errno(st, errno, "starting a worker");
@@ -350,7 +351,7 @@ static void reap(worker *w, pid_t other)
     while (waitpid(w->pid, &w->wait_status, 0) < 0 && errno == EINTR)
         ;
     sweep_group(w->pid);
-    job_strays_sweep(w->mark, other, REAP_ROUNDS);
+    job_strays_sweep(&w->strays, other, REAP_ROUNDS);
     for (int i = 0; i < LAST_CHUNKS && w->answers >= 0 && read_answers(w); i++)
         ;
     for (int i = 0; i < LAST_CHUNKS && w->noise >= 0 && read_noise(w); i++)
@@ -436,7 +437,7 @@ static worker *worker_new(const job_order *job, job_outcome *outcome, bn_status 
     }
     w->job = job;
     w->outcome = outcome;
-    w->request = w->answers = w->noise = -1;
+    w->request = w->answers = w->noise = w->strays.lifeline = -1;
     return w;
 }
 
@@ -447,6 +448,7 @@ static void worker_free(worker *w)
     close_end(&w->request);
     close_end(&w->answers);
     close_end(&w->noise);
+    job_strays_end(&w->strays);
     bn_text_free(&w->line);
     free(w->text);
     free(w);
@@ -476,6 +478,9 @@ static void finish(worker *w, int64_t oom_before)
                          .stage = w->stage,
                          .noise = &w->said};
     job_ending_explain(&ending, w->outcome);
+    /* Which options a plugin takes, presets of the simulated device among them, only that build of
+     * it knows, and we load none. So its worker asks, as the first thing that it does: what is
+     * refused then are the user's words. */
     w->outcome->usage = w->outcome->status == BN_INVALID && strcmp(w->stage, JOB_LOADING) == 0;
     job_progress_end(w->job, w->outcome);
 }

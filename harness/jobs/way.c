@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #define JAX_LIST      "PJRT_NAMES_AND_LIBRARY_PATHS"
@@ -147,6 +148,8 @@ static bn_code find_plugin(const char *program, job_way *way, bn_status *st)
         return bn_context(st, "runtime %s", way->runtime);
     if (!realpath(path, way->plugin))
         return bn_fail(st, BN_NOT_FOUND, "runtime %s: no such file %s", way->runtime, path);
+    if (rt_plugin_file_take(way->plugin, &way->file, st) != BN_OK)
+        return bn_context(st, "runtime %s", way->runtime);
     struct stat plugin, recorder;
     if (stat(way->plugin, &plugin) == 0 && stat(way->recorder, &recorder) == 0 &&
         bn_same_file(&plugin, &recorder))
@@ -285,7 +288,10 @@ bn_code job_way_make(const char *runtime, const char *program, int folder, const
                      job_way *way, bn_status *st)
 {
     const bool asked = strcmp(runtime, "auto") != 0;
-    *way = (job_way){.variables = json_object()};
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    *way = (job_way){.variables = json_object(),
+                     .made_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec};
     if (!way->variables)
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the environment");
     if (strlen(runtime) >= sizeof way->runtime)
@@ -312,9 +318,36 @@ bn_code job_way_make(const char *runtime, const char *program, int folder, const
     return code == BN_OK ? tell_pytorch(way, asked, st) : code;
 }
 
+/* ---- which plugin it was ------------------------------------------------------------------- */
+
+/* The digest of a plugin that nobody knew of before the program had loaded it from PATH. */
+static bn_code digest_since(const job_way *way, const char *path, char sha256[BN_SHA256_TEXT],
+                            bn_status *st)
+{
+    rt_plugin_file *file = NULL;
+    bn_code code = rt_plugin_file_take(path, &file, st);
+    if (code == BN_OK)
+        code = rt_plugin_file_check_since(file, way->made_ns, st);
+    if (code == BN_OK)
+        memcpy(sha256, rt_plugin_file_sha256(file), BN_SHA256_TEXT);
+    rt_plugin_file_free(file);
+    return code;
+}
+
+bn_code job_way_digest(const job_way *way, const char *path, char sha256[BN_SHA256_TEXT],
+                       bn_status *st)
+{
+    if (!way->file || strcmp(path, way->plugin) != 0)
+        return digest_since(way, path, sha256, st);
+    memcpy(sha256, rt_plugin_file_sha256(way->file), BN_SHA256_TEXT);
+    return rt_plugin_file_check(way->file, st);
+}
+
 void job_way_free(job_way *way)
 {
     json_decref(way->variables);
     bn_text_free(&way->conflicts);
+    rt_plugin_file_free(way->file);
     way->variables = NULL;
+    way->file = NULL;
 }

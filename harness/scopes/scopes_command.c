@@ -162,6 +162,8 @@ int scopes_command(const scopes_options *options)
         job_experiment_title(&r.e, title, sizeof title);
         if (job_interrupted())
             exit_code = CLI_EXIT_INTERRUPTED;
+        else if (r.estimated.refused || r.measured.refused)
+            exit_code = (int)cli_complain(&st);
         else if (code != BN_OK)
             exit_code = (int)cli_complain_of(title, &st);
         else

@@ -61,6 +61,7 @@ bn_code scopes_ask(const job_experiment *e, const job_order *order, scopes_figur
     bn_code code = job.request ? job_supervise(&job, &outcome, st)
                                : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a request");
     json_decref(job.request);
+    device->refused = code == BN_OK && outcome.usage;
     if (code == BN_OK && outcome.status != BN_OK)
         code = bn_fail(st, outcome.status, "%s", outcome.message);
     if (code == BN_OK)

@@ -141,6 +141,18 @@ static bn_code write_files(worker_framework *f, const worker_framework_options *
 
 /* ---- the recorder ---------------------------------------------------------------------------- */
 
+/* A suite was made for one file, and no other is run. */
+static bn_code check_planned(const worker_framework *f, bn_status *st)
+{
+    const char *planned = json_string_value(json_object_get(f->e.suite, "runtime_sha256"));
+    const char *found = f->way.file ? rt_plugin_file_sha256(f->way.file) : NULL;
+    if (!planned || !found || strcmp(planned, found) == 0)
+        return BN_OK;
+    return bn_fail(st, BN_CHANGED,
+                   "%s: the plugin's file was replaced: sha256 %.12s, where %.12s was planned",
+                   f->way.plugin, found, planned);
+}
+
 /* Puts the recorder before the runtime. What the user has set in its way is refused: a run that is
  * not recorded measures nothing. */
 static bn_code stand_between(worker_framework *f, bn_status *st)
@@ -154,7 +166,7 @@ static bn_code stand_between(worker_framework *f, bn_status *st)
     if (code == BN_OK && f->way.blocked[0])
         return bn_fail(st, BN_INVALID, "%s: it would run unrecorded: %s", f->row->name,
                        f->way.blocked);
-    return code;
+    return code == BN_OK ? check_planned(f, st) : code;
 }
 
 /* ---- the process ----------------------------------------------------------------- */
@@ -232,6 +244,9 @@ static bn_code run_process(worker_framework *f, bn_status *st)
     if (code == BN_OK && WEXITSTATUS(status) != 0)
         code = bn_fail(st, BN_CRASH, "%s ended with code %d after its report", f->row->name,
                        WEXITSTATUS(status));
+    /* Whatever it answers is of a file that is known, or of none. */
+    if (code == BN_OK && f->way.file)
+        code = rt_plugin_file_check(f->way.file, st);
     return code;
 }
 

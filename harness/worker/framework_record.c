@@ -82,8 +82,8 @@ static void set_conditions(const worker_framework *f, json_t *runtime)
     json_object_set_new(runtime, "label", res_json_text(f->e.label));
 }
 
-/* The digest of the plugin's file, which the process has loaded. BN_CHANGED where it was replaced,
- * as far as anybody can tell: a suite was made for one file. */
+/* The digest of the plugin's file, which the process has loaded. BN_CHANGED where it was replaced
+ * meanwhile, or is another one than a suite was made for. */
 static bn_code set_digest(const worker_framework *f, json_t *runtime, bn_status *st)
 {
     const char *planned = json_string_value(json_object_get(f->e.suite, "runtime_sha256"));
@@ -91,7 +91,7 @@ static bn_code set_digest(const worker_framework *f, json_t *runtime, bn_status 
     char digest[BN_SHA256_TEXT];
     if (!path || !path[0])
         return bn_fail(st, BN_FORMAT, "%s: nobody knows which plugin it loaded", f->row->name);
-    if (bn_file_sha256(path, digest, st) != BN_OK)
+    if (job_way_digest(&f->way, path, digest, st) != BN_OK)
         return st->code;
     if (planned && strcmp(planned, digest) != 0)
         return bn_fail(st, BN_CHANGED,

@@ -280,6 +280,22 @@ static const char *digest_of(const rec_recording *recording, const char *path)
                : "";
 }
 
+/* BN_CHANGED where bench record saw that the file of the steps' plugin was replaced: figures of a
+ * build that nobody knows would stand for the one that lies there now. */
+static bn_code check_build(const rec_recording *recording, const rec_plugin *plugin, bn_status *st)
+{
+    const json_t *changed = json_object_get(recording->about, "changed");
+    for (size_t i = 0; plugin && i < json_array_size(changed); i++) {
+        const char *path = json_string_value(json_array_get(changed, i));
+        if (path && strcmp(path, plugin->path) == 0)
+            return bn_fail(st, BN_CHANGED,
+                           "%s: %s was replaced while the program ran, so nobody knows which build "
+                           "its steps are of",
+                           recording->path, path);
+    }
+    return BN_OK;
+}
+
 /* OBJECT's member NAME where it is an object, as a copy (new reference). */
 static json_t *object_in(const json_t *object, const char *name)
 {
@@ -512,12 +528,15 @@ bn_code rec_record_make(const rec_recording *recording, const rec_steps *steps,
     *record = NULL;
     if (steps->count == 0 || rec_steps_samples(steps) == 0)
         return bn_fail(st, BN_FORMAT, "%s: it has no steady step", recording->path);
+    bn_code code = check_build(recording, plugin, st);
+    if (code != BN_OK)
+        return code;
     res_record *fresh = res_record_new();
     if (!fresh)
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a record");
     fresh->simulated = plugin && strcmp(plugin->platform, "sim") == 0;
     fill_experiment(recording, steps, naming, &fresh->experiment);
-    bn_code code = fill_steps(steps, fresh, st);
+    code = fill_steps(steps, fresh, st);
     if (code == BN_OK)
         code = fill_executions(steps, fresh, st);
     if (code == BN_OK)

@@ -11,6 +11,10 @@
  * Which file is mapped, /proc/self/maps says (proc_pid_maps(5)). Of a file on an overlay Linux 6.18
  * says there what stat says; older kernels name the device and inode of a layer. So the file is
  * mapped when it is hashed, too, and what maps says of both mappings is compared.
+ *
+ * Where another process does the loading, a framework under the recorder, only the looks before and
+ * after are possible. That process may load the file at any moment between, so the second look is
+ * strict.
  */
 #define _GNU_SOURCE
 #include "runtime/pjrt/pjrt_priv.h"
@@ -149,4 +153,55 @@ bn_code rt_identity_check(const char *path, const rt_identity *identity, bool st
         return BN_OK;
     return bn_fail(st, BN_CHANGED, "%s: the plugin's file was %s while it was in use", path,
                    there ? "replaced or changed" : "removed");
+}
+
+/* ---- a file that another process loads ------------------------------------ */
+
+struct rt_plugin_file {
+    rt_identity identity;
+    char path[];
+};
+
+bn_code rt_plugin_file_take(const char *path, rt_plugin_file **file, bn_status *st)
+{
+    const size_t size = strlen(path) + 1;
+    rt_plugin_file *taken = calloc(1, sizeof *taken + size);
+    *file = NULL;
+    if (!taken)
+        return bn_fail(st, BN_OUT_OF_MEMORY, "%s: no memory to look at it", path);
+    memcpy(taken->path, path, size);
+    bn_code code = rt_identity_take(path, &taken->identity, st);
+    if (code == BN_OK)
+        *file = taken;
+    else
+        free(taken);
+    return code;
+}
+
+void rt_plugin_file_free(rt_plugin_file *file)
+{
+    free(file);
+}
+
+const char *rt_plugin_file_sha256(const rt_plugin_file *file)
+{
+    return file->identity.sha256;
+}
+
+bn_code rt_plugin_file_check(const rt_plugin_file *file, bn_status *st)
+{
+    return rt_identity_check(file->path, &file->identity, true, st);
+}
+
+bn_code rt_plugin_file_check_since(const rt_plugin_file *file, uint64_t epoch_ns, bn_status *st)
+{
+    /* A rename changes this time, too, and nobody can set it back. */
+    const struct timespec *at = &file->identity.file.st_ctim;
+    const uint64_t changed_ns = (uint64_t)at->tv_sec * 1000000000 + (uint64_t)at->tv_nsec;
+    if (changed_ns < epoch_ns)
+        return rt_plugin_file_check(file, st);
+    return bn_fail(st, BN_CHANGED,
+                   "%s: the plugin's file was replaced or changed while it was in "
+                   "use",
+                   file->path);
 }

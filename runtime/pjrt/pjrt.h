@@ -117,6 +117,24 @@ const rt_plugin_info *rt_plugin_describe(const rt_plugin *plugin);
  * was measured may be of a file that was written over. */
 BN_MUST_USE bn_code rt_plugin_check_file(const rt_plugin *plugin, bn_status *st);
 
+/* ---- a plugin's file that another process loads (identity.c) ----------- */
+
+/* A file as it was when it was hashed. */
+typedef struct rt_plugin_file rt_plugin_file;
+
+/* Hashes the shared object at PATH (0.1-0.5 s), without loading it. To be freed. Errors as of
+ * rt_plugin_probe. */
+BN_MUST_USE bn_code rt_plugin_file_take(const char *path, rt_plugin_file **file, bn_status *st);
+void rt_plugin_file_free(rt_plugin_file *file);
+const char *rt_plugin_file_sha256(const rt_plugin_file *file);
+/* BN_CHANGED where the path no longer names FILE with the same size and times: who has loaded the
+ * path since FILE was taken may have loaded another file. */
+BN_MUST_USE bn_code rt_plugin_file_check(const rt_plugin_file *file, bn_status *st);
+/* For a path that is known only after it was loaded: BN_CHANGED where FILE was written, renamed or
+ * given other rights at EPOCH_NS, ns since 1970, or later. It may not be what lay there then. */
+BN_MUST_USE bn_code rt_plugin_file_check_since(const rt_plugin_file *file, uint64_t epoch_ns,
+                                               bn_status *st);
+
 /* ---- client ---------------------------------------------------------- */
 
 typedef struct rt_option {

@@ -90,12 +90,13 @@ exec(sys.argv[2])
 PYTHON
 }
 
-# Processes whose parent is $1.
+# Processes whose parent is $1, but for those that watch over its workers (harness/jobs/strays.c).
 children_of() {
     local stat fields
     for stat in /proc/[0-9]*/stat; do
         # The name, in brackets, can hold anything.
         { read -r fields <"$stat"; } 2>/dev/null || continue
+        case $fields in *"(bench-watch)"*) continue ;; esac
         set -- "$1" ${fields##*) }
         [ "${3:-}" = "$1" ] && basename "$(dirname "$stat")"
     done

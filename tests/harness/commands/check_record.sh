@@ -38,6 +38,7 @@ assert about["command"] == [sys.argv[3], "--steps", "60", "--way", "two"], about
 assert about["runtime"]["name"] == "sim" and os.path.samefile(about["runtime"]["path"], sys.argv[2])
 digest = hashlib.sha256(open(sys.argv[2], "rb").read()).hexdigest()
 assert about["runtime"]["sha256"] == digest and list(about["plugins"].values()) == [digest]
+assert about["changed"] == []
 assert about["ended"]["exit_code"] == 0 and about["ended"]["seconds"] > 0.3
 assert about["host"]["cores_online"] > 0
 assert about["environment"]["PJRT_SIM"] == "device_us=3000,seed=1"
@@ -124,6 +125,39 @@ report "at the limit recording ends, and the program goes on" "$(
     grep -q "ended at --limit, 65536 bytes" "$folder/err" || echo "not said"
 )"
 
+# ---- a plugin that is replaced meanwhile ---------------------------------------------------------
+
+# replaced_during NAME ARGUMENT...: records a program, with these arguments, that ends with 7 after
+# another build took the place of its plugin, $folder/build.so.
+replaced_during() {
+    local name=$1
+    shift
+    cp "$sim" "$folder/build.so"
+    run record --output "$folder/$name" "$@" -- bash -c '
+        "$0" --steps 40 || exit 1
+        (cat "$1" && echo another) >"$1.new"
+        mv "$1.new" "$1"
+        exit 7' "$program" "$folder/build.so"
+}
+# What is wrong with the recording NAME of such a program.
+faults_of_replaced() {
+    [ "$status" -eq 7 ] || echo "exit status $status, not the program's"
+    [ "$(grep -c "build.so: the plugin's file was .* in use, so nobody knows which build" "$folder/err")" -eq 1 ] ||
+        echo "not said once"
+    "$python" - "$folder/$1/recording.json" "$folder/build.so" <<'PYTHON' 2>&1 | tail -n 1
+import json, sys
+about = json.load(open(sys.argv[1]))
+assert about["runtime"]["sha256"] is None, about["runtime"]
+assert about["plugins"] == {sys.argv[2]: None} and about.get("changed") == [sys.argv[2]], about["plugins"]
+PYTHON
+}
+replaced_during changed --runtime "$folder/build.so"
+report "a plugin that is replaced while the program runs: said, and no build is named" \
+    "$(faults_of_replaced changed)"
+run steps "$folder/changed"
+report "its steps can be looked at" "$(fault_of 0)"
+refuses "and are no record" 1 "build.so was replaced while the program ran" -- \
+    import --store "$folder/none" "$folder/changed"
 # ---- the environment ------------------------------------------------------------------------
 
 run record --runtime sim --output "$folder/e" -- env
@@ -198,6 +232,8 @@ digest = hashlib.sha256(open(sys.argv[2], "rb").read()).hexdigest()
 assert list(about["plugins"].values()) == [digest], about["plugins"]
 PYTHON
     )"
+    PJRT_LIBRARY_PATH=$folder/build.so replaced_during preloaded --runtime cuda
+    report "nor is a build named where the program's own plugin is replaced" "$(faults_of_replaced preloaded)"
 fi
 
 # ---- steps, timeline, store -----------------------------------------------------------------

@@ -202,6 +202,13 @@ report "the command line has the last word" "$(
     fault_of 0
     grep -q resnet18 "$folder/out" || echo "no resnet18"
 )"
+defaults '{"run": {"model": "vgg16", "weights": "/nowhere/w.safetensors"}}'
+run run --program tests/programs/affine.mlir --runtime sim --processes 1 --steps 3 --min-time 0 --store "$folder/program" \
+    --format json
+report "defaults of models are none of a program's" "$(
+    fault_of 0
+    holds 'assert [r["experiment"]["model"] for r in records] == ["affine"], records[0]["experiment"]'
+)"
 defaults '{"runtimes": "cpu"}'
 refuses "an unknown option in it" 2 "the file of defaults|there is no option --runtimes" -- table
 defaults '{"table": {"min-time": 3}}'

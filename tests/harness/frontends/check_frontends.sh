@@ -182,6 +182,10 @@ fails damaged damaged-file "the report of jax: not JSON"
 fails wrong_mode damaged-file "where 'capture' was asked for"
 fails unrecorded not-found "jax: "
 fails hang timeout "no end after 2 s" --timeout 2
+mkdir "$folder/build"
+cp "$(dirname "$bench")/libpjrt_sim.so" "$folder/build/libpjrt_sim.so"
+FAKE_REPLACE=$folder/build/libpjrt_sim.so fails "followed by another plugin in its place" plugin-changed \
+    "replaced or changed while it was in use" --runtime "$folder/build/libpjrt_sim.so"
 report "nothing of them stays" "$(find "$folder/failed" -name '.front-end-*')"
 
 # ---- what is refused before anything starts ------------------------------------------------------

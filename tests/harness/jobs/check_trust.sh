@@ -70,6 +70,7 @@ refuses "a folder as a runtime" 2 "$folder|a folder, not a plugin" -- "${tiny[@]
 refuses "cores that are none" 2 "--pin takes" -- "${tiny[@]}" --runtime sim --pin core3
 refuses "a preset that does not exist" 2 "preset" -- "${tiny[@]}" --runtime sim --runtime-option preset=nosuch
 refuses "a program and a model" 2 "--model" -- run --program tests/programs/affine.mlir --model resnet18
+refuses "a program and weights" 2 "--weights" -- run --program tests/programs/affine.mlir --weights w.safetensors
 refuses "a program and a mode" 2 "--mode" -- run --program tests/programs/affine.mlir --mode lazy
 export PJRT_NAMES_AND_LIBRARY_PATHS
 PJRT_NAMES_AND_LIBRARY_PATHS=sim:/$(printf 'n%.0s' {1..5000})

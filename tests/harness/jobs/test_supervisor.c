@@ -131,32 +131,6 @@ static int act_closed(const json_t *request)
 }
 
 /* Leaves a process that keeps every pipe open, in the group. */
-/* A daemon, as a plugin might start one: in a session of its own, with a child. Its grandparent
- * tells its number. */
-static int act_daemon(const json_t *request)
-{
-    int numbers[2];
-    pid_t daemon = 0;
-    if (pipe(numbers) != 0)
-        return 1;
-    const pid_t first = fork();
-    if (first == 0) {
-        setsid();
-        daemon = fork();
-        if (daemon == 0) {
-            execlp("sleep", "sleep", "600", (char *)NULL);
-            _exit(127);
-        }
-        _exit(write(numbers[1], &daemon, sizeof daemon) != sizeof daemon);
-    }
-    if (first < 0 || read(numbers[0], &daemon, sizeof daemon) != sizeof daemon)
-        return 1;
-    while (waitpid(first, NULL, 0) < 0 && errno == EINTR)
-        continue;
-    worker_send_result(json_pack("{sI}", "orphan", (json_int_t)daemon));
-    return 0;
-}
-
 static int act_orphan(const json_t *request)
 {
     char line[64];
@@ -260,7 +234,6 @@ static const struct {
     {"flood_reports", act_flood_reports},
     {"closed", act_closed},
     {"orphan", act_orphan},
-    {"daemon", act_daemon},
     {"halves", act_halves},
     {"result_then", act_result_then},
     {"late_failure", act_late_failure},
@@ -412,33 +385,6 @@ static void children_of_a_worker_end_with_it(void **state)
     assert_int_equal(kill(orphan, 0), -1);
     assert_true(bn_now_ns() - start < UINT64_C(2000000000));
     json_decref(outcome.result);
-    outcome = supervise(act("daemon"), 30);
-    assert_int_equal(outcome.status, BN_OK);
-    orphan = (pid_t)json_integer_value(json_object_get(outcome.result, "orphan"));
-    assert_true(orphan > 0);
-    assert_int_equal(kill(orphan, 0), -1);
-    json_decref(outcome.result);
-}
-
-/* Our other children, those of a shell whose place we took for example, are nobody's strays. */
-static void other_children_live_on(void **state)
-{
-    job_outcome outcome;
-    bn_status st = {0};
-    job_order job = {act("daemon"), "an act", 1, 1, 30, false};
-    const pid_t other = fork();
-    assert_true(other >= 0);
-    if (other == 0) {
-        execlp("sleep", "sleep", "600", (char *)NULL);
-        _exit(127);
-    }
-    assert_ok(job_supervise(&job, &outcome, &st), &st);
-    assert_int_equal(outcome.status, BN_OK);
-    assert_int_equal(waitpid(other, NULL, WNOHANG), 0);
-    kill(other, SIGKILL);
-    assert_int_equal(waitpid(other, NULL, 0), other);
-    json_decref(outcome.result);
-    json_decref(job.request);
 }
 
 static void lines_are_put_together(void **state)
@@ -570,7 +516,6 @@ int main(int argc, char **argv)
         cmocka_unit_test(limits_end_what_hangs),
         cmocka_unit_test(floods_do_not_stop_the_clock),
         cmocka_unit_test(children_of_a_worker_end_with_it),
-        cmocka_unit_test(other_children_live_on),
         cmocka_unit_test(lines_are_put_together),
         cmocka_unit_test(an_end_after_the_result),
         cmocka_unit_test(a_worker_has_four_descriptors_and_its_group),

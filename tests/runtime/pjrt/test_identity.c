@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 static char folder[300], path[400], other[400];
@@ -121,6 +122,43 @@ static void a_file_that_was_moved_is_noticed(void **state)
     unlink(other);
 }
 
+static uint64_t epoch_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* What other processes load: they may have loaded what lay there in between, moved back or not. */
+static void a_file_for_another_process_is_looked_at_strictly(void **state)
+{
+    char wanted[BN_SHA256_TEXT];
+    bn_status st = {.code = BN_OK};
+    rt_plugin_file *file = NULL;
+    bn_sha256(bytes, size, wanted);
+    snprintf(path, sizeof path, "%s/theirs.so", folder);
+    assert_fails(rt_plugin_file_take(path, &file, &st), BN_NOT_FOUND, path, &st);
+    assert_null(file);
+    assert_ok(bn_file_write_atomic(path, bytes, size, &st), &st);
+    usleep(20000);
+    const uint64_t begin = epoch_ns();
+    assert_ok(rt_plugin_file_take(path, &file, &st), &st);
+    assert_string_equal(rt_plugin_file_sha256(file), wanted);
+    assert_ok(rt_plugin_file_check(file, &st), &st);
+    assert_ok(rt_plugin_file_check_since(file, begin, &st), &st);
+    assert_fails(rt_plugin_file_check_since(file, 1, &st), BN_CHANGED, "replaced or changed", &st);
+    usleep(20000);
+    assert_int_equal(rename(path, other), 0);
+    assert_int_equal(rename(other, path), 0);
+    assert_fails(rt_plugin_file_check(file, &st), BN_CHANGED, path, &st);
+    rt_plugin_file_free(file);
+    /* Looked at only now, it is the file of before, but not since BEGIN. */
+    assert_ok(rt_plugin_file_take(path, &file, &st), &st);
+    assert_fails(rt_plugin_file_check_since(file, begin, &st), BN_CHANGED, path, &st);
+    rt_plugin_file_free(file);
+    unlink(path);
+}
+
 /* dlopen as this program's own code calls it. While SWAPPED names a folder, what it holds stands in
  * the place of FOLDER for as long as the loader looks. FAULTS counts the renames that failed:
  * nobody may leave here by an assertion, since a lock is held. */
@@ -196,6 +234,7 @@ int main(void)
         cmocka_unit_test(another_file_in_its_place_is_noticed),
         cmocka_unit_test(only_the_file_that_was_asked_for_is_loaded),
         cmocka_unit_test(a_file_that_was_moved_is_noticed),
+        cmocka_unit_test(a_file_for_another_process_is_looked_at_strictly),
         cmocka_unit_test(a_folder_that_was_swapped_is_noticed),
         cmocka_unit_test(what_is_no_file_is_refused),
     };

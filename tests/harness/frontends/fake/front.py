@@ -6,6 +6,7 @@ those of pjrt_program. Tests give it faults and figures by the environment:
     FAKE_FAULT     what it does wrong; see below
     FAKE_GOLDEN    file of golden values that it answers with, where values are asked for
     FAKE_KEEP      folder for a copy of the request
+    FAKE_REPLACE   plugin in whose place another file is put, once the steps have run
 """
 
 import hashlib
@@ -75,11 +76,21 @@ def values(request, report):
     report["parameter_change_l2_after_step_3"] = train["param_change_l2_after_step3"]
 
 
+def replace(path):
+    """As a build does: a new file under the old name."""
+    shutil.copy(path, path + ".new")
+    with open(path + ".new", "ab") as file:
+        file.write(b"another build")
+    os.replace(path + ".new", path)
+
+
 def times(request, report):
     steps = 2 * max(request["steps"], 12)
     words = [os.environ["FAKE_PROGRAM"], "--way", os.environ.get("FAKE_WAY", "two")]
     out = json.loads(subprocess.run(words + ["--steps", str(steps)], check=True, text=True,
                                     stdout=subprocess.PIPE).stdout)
+    if "FAKE_REPLACE" in os.environ:
+        replace(os.environ["FAKE_REPLACE"])
     report["losses"] = [0.0, 0.0, 0.0]
     report["warmup_steps"] = 2
     report["measured"] = {k: out[k] for k in ("first_start_ns", "last_end_ns", "wall_ns")}
