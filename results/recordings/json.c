@@ -118,13 +118,13 @@ static json_t *process_json(const rec_steps *steps)
     json_t *command = json_array();
     for (const char *const *word = p->command; *word; word++)
         json_array_append_new(command, json_string(*word));
-    return json_pack("{s:I, s:s, s:o, s:o, s:o, s:o, s:b, s:b, s:o, s:o, s:o, s:s?}", "pid",
+    return json_pack("{s:I, s:s, s:o, s:o, s:o, s:o, s:b, s:b, s:o, s:o, s:o, s:o, s:s?}", "pid",
                      (json_int_t)p->pid, "framework", p->framework, "command", command, "device",
                      device_json(steps), "main_thread", thread_json(p, steps->main_thread),
                      "dispatch_thread", thread_json(p, steps->dispatch_thread), "cpu_clocks",
                      steps->cpu_clocks, "completions", steps->completions, "lost", count(p->lost),
-                     "skipped", count(p->skipped), "donation_misbelieved", count(p->misbelieved),
-                     "stopped", stops[p->stop]);
+                     "plugins_unseen", count(p->unseen), "skipped", count(p->skipped),
+                     "donation_misbelieved", count(p->misbelieved), "stopped", stops[p->stop]);
 }
 
 static json_t *left_out_json(const rec_steps *steps)

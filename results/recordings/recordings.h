@@ -171,6 +171,7 @@ typedef struct rec_process {
     uint64_t epoch_ns;          /* the same moment since 1970 */
     uint64_t first_ns, last_ns; /* of all calls; 0 without calls */
     uint64_t lost;              /* events that the recorder did not write */
+    uint32_t unseen;            /* plugins of which it recorded nothing */
     enum record_stop stop;      /* why it stopped */
     uint64_t slots;             /* that were read, the first one left out */
     uint64_t skipped;           /* of them: not finished, of no event, or of an event that does not

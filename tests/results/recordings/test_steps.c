@@ -201,6 +201,26 @@ static void a_pipelined_loop_overlaps(void **state)
     lose(&f);
 }
 
+/* Whatever the recorder did not write is said. */
+static void what_was_not_recorded_is_said(void **state)
+{
+    (void)state;
+    play p;
+    play_begin(&p);
+    tape_file(&p.tape)->lost = 3;
+    tape_file(&p.tape)->unseen = 1;
+    play_loop(&p, &(loop){.call_ns = 50 * US, .device_ns = 2800 * US});
+    found f = find(&p, NULL);
+    says(&f, "3 events were lost");
+    says(&f, "Of 1 more plugin ");
+    json_t *o = rec_steps_json(f.recording, f.steps, &f.answer);
+    json_t *process = json_object_get(o, "process");
+    assert_int_equal(json_integer_value(json_object_get(process, "lost")), 3);
+    assert_int_equal(json_integer_value(json_object_get(process, "plugins_unseen")), 1);
+    json_decref(o);
+    lose(&f);
+}
+
 /* ---- several programs ------------------------------------------------------------------- */
 
 /* A gradient and an update op by op over LAYERS layers: 3 + 2 LAYERS executions. */
@@ -540,6 +560,7 @@ int main(void)
         cmocka_unit_test(without_clocks_the_rest_is_host_work),
         cmocka_unit_test(without_completions_there_is_no_verdict),
         cmocka_unit_test(a_pipelined_loop_overlaps),
+        cmocka_unit_test(what_was_not_recorded_is_said),
         cmocka_unit_test(two_programs_are_one_step),
         cmocka_unit_test(an_update_op_by_op_is_no_step_of_its_own),
         cmocka_unit_test(warm_up_and_compiles_are_left_out),
