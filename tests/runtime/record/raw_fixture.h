@@ -47,6 +47,20 @@ static inline PJRT_Buffer *raw_floats(const raw *r)
     return args.buffer;
 }
 
+static inline void buffer_free(const raw *r, PJRT_Buffer *buffer)
+{
+    PJRT_Buffer_Destroy_Args args = {.struct_size = PJRT_Buffer_Destroy_Args_STRUCT_SIZE,
+                                     .buffer = buffer};
+    MUST(!r->api->PJRT_Buffer_Destroy(&args));
+}
+
+static inline void raw_error_free(const raw *r, PJRT_Error *error)
+{
+    PJRT_Error_Destroy_Args args = {.struct_size = PJRT_Error_Destroy_Args_STRUCT_SIZE,
+                                    .error = error};
+    r->api->PJRT_Error_Destroy(&args);
+}
+
 static inline raw raw_new(const PJRT_Api *api)
 {
     raw r = {.api = api};

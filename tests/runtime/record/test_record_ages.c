@@ -224,13 +224,6 @@ static void executable_free(const raw *r, PJRT_Executable *executable)
     MUST(!r->api->PJRT_Executable_Destroy(&args));
 }
 
-static void buffer_free(const raw *r, PJRT_Buffer *buffer)
-{
-    PJRT_Buffer_Destroy_Args args = {.struct_size = PJRT_Buffer_Destroy_Args_STRUCT_SIZE,
-                                     .buffer = buffer};
-    MUST(!r->api->PJRT_Buffer_Destroy(&args));
-}
-
 static void compiles_ahead_and_loads(const char *folder)
 {
     void *handle;

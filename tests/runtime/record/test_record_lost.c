@@ -13,13 +13,6 @@ static raw recorded_raw(const char *folder)
     return raw_new(entry_of(built("pjrt_record"), &handle)());
 }
 
-static void buffer_free(const raw *r, PJRT_Buffer *buffer)
-{
-    PJRT_Buffer_Destroy_Args args = {.struct_size = PJRT_Buffer_Destroy_Args_STRUCT_SIZE,
-                                     .buffer = buffer};
-    MUST(!r->api->PJRT_Buffer_Destroy(&args));
-}
-
 /* Executes on DEVICES devices, of which the fake plugin knows the first, with a struct of SIZE. */
 static void execute(const raw *r, size_t devices, size_t size)
 {
