@@ -193,6 +193,9 @@ static void say_process(const rec_process *p, double limit_bytes)
                     ? "its events could not be written, and its recording ended"
                     : "some events were not written",
                 p->lost);
+    if (p->unseen > 0)
+        cli_say("  process %u: nothing was recorded of %u more plugin%s that it loaded", p->pid,
+                p->unseen, plural(p->unseen));
 }
 
 static void say_nothing_recorded(const recording *r)

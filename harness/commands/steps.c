@@ -13,6 +13,8 @@
 /* Programs that people are shown: those with most device time. */
 #define MOST_PROGRAMS 12
 #define MOST_NAME     24
+/* And threads. */
+#define MOST_THREADS  8
 
 /* ---- cells ------------------------------------------------------------------------------------
  */
@@ -91,6 +93,40 @@ static void put_ledger(const rec_steps *steps, res_format format, bn_text *out)
     if (steps->completions)
         put_figure(rows, "device busy", rec_steps_busy(steps), wall.mean_ns, nan);
     res_sheet_write(columns, sizeof columns / sizeof *columns, rows, format, out);
+    json_decref(rows);
+}
+
+/* ---- threads ---------------------------------------------------------------------------- */
+
+static void put_thread(const rec_steps *steps, const rec_step_thread *t, json_t *rows)
+{
+    const rec_thread *thread = &steps->process->threads[t->thread];
+    json_t *row = add_row(rows);
+    res_sheet_put(row, "%.24s%s%u", thread->name, thread->name[0] ? " " : "", thread->number);
+    res_sheet_put(row, "%.4g", t->executions);
+    res_sheet_put(row, "%s", time_cell(t->host_work.mean_ns).text);
+    res_sheet_put(row, "%s", time_cell(t->dispatch.mean_ns).text);
+    res_sheet_put(row, "%s", time_cell(t->calls.mean_ns).text);
+}
+
+/* Means, because a program's threads may take turns from step to step. */
+static void put_threads(const rec_steps *steps, res_format format, bn_text *out)
+{
+    static const res_sheet_column columns[] = {{"thread", false},
+                                               {"executions", true},
+                                               {"host_work", true},
+                                               {"dispatch", true},
+                                               {"other calls", true}};
+    const bool whole = !res_format_is_text(format);
+    const size_t shown =
+        whole || steps->thread_count < MOST_THREADS ? steps->thread_count : MOST_THREADS;
+    const size_t more = steps->thread_count - shown + steps->threads_untold;
+    json_t *rows = json_array();
+    for (size_t i = 0; i < shown; i++)
+        put_thread(steps, &steps->threads[i], rows);
+    res_sheet_write(columns, sizeof columns / sizeof *columns, rows, format, out);
+    if (!whole && more > 0)
+        bn_text_printf(out, "and %zu thread%s more\n", more, more == 1 ? "" : "s");
     json_decref(rows);
 }
 
@@ -213,6 +249,13 @@ void command_put_words(const char *words, res_format format, bn_text *out)
     bn_text_free(&lines);
 }
 
+/* Below the tables, as wide as a terminal. */
+static const char legend[] =
+    "\nthreads: means of a step; host_work: on a CPU outside of calls; the ledger is of\n"
+    "the first one. programs: times: a step; device, call: of an execution; after:\n"
+    "the call went on after the device had ended; gap: the device did nothing\n"
+    "before; in, out: buffers\n\n";
+
 /* The tables for people, with the sentences around them where FORMAT has room for such. */
 static void put_all(const rec_steps *steps, const rec_answer *answer, res_format format,
                     bn_text *out)
@@ -227,13 +270,11 @@ static void put_all(const rec_steps *steps, const rec_answer *answer, res_format
     }
     put_ledger(steps, format, out);
     bn_text_putc(out, '\n');
+    put_threads(steps, format, out);
+    bn_text_putc(out, '\n');
     put_programs(steps, format, out);
     if (sentences && words.data) {
-        bn_text_puts(out, res_format_is_text(format)
-                              ? "\ntimes: a step; device, call: of an execution; after: the call "
-                                "went on after the\ndevice had ended; gap: the device did nothing "
-                                "before; in, out: buffers\n\n"
-                              : "\n");
+        bn_text_puts(out, res_format_is_text(format) ? legend : "\n");
         command_put_words(words.data, format, out);
     }
     out->failed = out->failed || head.failed || words.failed;

@@ -156,6 +156,7 @@ static bn_code make_record(const worker_framework *f, const json_t *group, const
 {
     const rec_naming naming = {.model = f->e.what.model,
                                .phase = f->e.what.phase,
+                               .mode = f->e.what.mode,
                                .begun_ns = f->start_ns,
                                .ended_ns = f->end_ns};
     bn_code code = rec_record_make(m->recording, m->steps, &naming, record, st);

@@ -69,6 +69,26 @@ static json_t *program_json(const rec_steps *steps, const rec_step_program *row)
         count(program->compile_ns));
 }
 
+/* ---- threads ---------------------------------------------------------------------------- */
+
+static json_t *step_thread_json(const rec_steps *steps, const rec_step_thread *row)
+{
+    const rec_thread *thread = &steps->process->threads[row->thread];
+    return json_pack("{s:I, s:s, s:b, s:o, s:o, s:o, s:o}", "number", (json_int_t)thread->number,
+                     "name", thread->name, "ledger", row->thread == steps->main_thread,
+                     "executions", number(row->executions), "host_work",
+                     figure_json(row->host_work), "dispatch", figure_json(row->dispatch), "calls",
+                     figure_json(row->calls));
+}
+
+static json_t *threads_json(const rec_steps *steps)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < steps->thread_count; i++)
+        json_array_append_new(list, step_thread_json(steps, &steps->threads[i]));
+    return list;
+}
+
 /* ---- whose steps they are --------------------------------------------------------------- */
 
 static json_t *device_json(const rec_steps *steps)
@@ -98,13 +118,13 @@ static json_t *process_json(const rec_steps *steps)
     json_t *command = json_array();
     for (const char *const *word = p->command; *word; word++)
         json_array_append_new(command, json_string(*word));
-    return json_pack("{s:I, s:s, s:o, s:o, s:o, s:o, s:b, s:b, s:o, s:o, s:o, s:s?}", "pid",
+    return json_pack("{s:I, s:s, s:o, s:o, s:o, s:o, s:b, s:b, s:o, s:o, s:o, s:o, s:s?}", "pid",
                      (json_int_t)p->pid, "framework", p->framework, "command", command, "device",
                      device_json(steps), "main_thread", thread_json(p, steps->main_thread),
                      "dispatch_thread", thread_json(p, steps->dispatch_thread), "cpu_clocks",
                      steps->cpu_clocks, "completions", steps->completions, "lost", count(p->lost),
-                     "skipped", count(p->skipped), "donation_misbelieved", count(p->misbelieved),
-                     "stopped", stops[p->stop]);
+                     "plugins_unseen", count(p->unseen), "skipped", count(p->skipped),
+                     "donation_misbelieved", count(p->misbelieved), "stopped", stops[p->stop]);
 }
 
 static json_t *left_out_json(const rec_steps *steps)
@@ -138,15 +158,16 @@ json_t *rec_steps_json(const rec_recording *recording, const rec_steps *steps,
     for (size_t i = 0; i < steps->program_count; i++)
         json_array_append_new(programs, program_json(steps, &steps->programs[i]));
     json_t *o = json_pack(
-        "{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o}", "recording",
+        "{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o}", "recording",
         path.data && !path.failed ? path.data : "", "process", process_json(steps), "steps",
         count(steps->count), "executions_per_step", count(steps->executions_per_step),
         "steps_per_sample", count(steps->cycle), "found", count(steps->found), "left_out",
         left_out_json(steps), "wall", figure_json(rec_steps_wall(steps)), "ledger",
         parts_json(steps, rec_steps_part), "device_busy",
         steps->completions ? figure_json(rec_steps_busy(steps)) : json_null(), "device_gaps",
-        steps->completions ? parts_json(steps, rec_steps_gap) : json_null(), "programs", programs,
-        "verdict", rec_verdict_name(answer->verdict), "answer", answer_json(steps, answer));
+        steps->completions ? parts_json(steps, rec_steps_gap) : json_null(), "threads",
+        threads_json(steps), "programs", programs, "verdict", rec_verdict_name(answer->verdict),
+        "answer", answer_json(steps, answer));
     bn_text_free(&path);
     return o;
 }

@@ -217,10 +217,8 @@ static void share_out(sweep *s, uint64_t on, uint64_t helped)
 static void close_interval(sweep *s, uint64_t time)
 {
     const uint64_t own = rec_clock_at(&s->main, time), helper = helpers_at(s, time);
-    if (s->step) {
+    if (s->step)
         share_out(s, own - s->cpu_main, helper - s->cpu_helper);
-        s->step->other_cpu_ns += helper - s->cpu_helper;
-    }
     s->cpu_main = own;
     s->cpu_helper = helper;
     for (int i = 0; i < REC_PART_COUNT; i++)

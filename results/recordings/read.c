@@ -99,6 +99,7 @@ static void take_header(rec_process *p, const record_file *file)
     p->begin_ns = file->begin_ns;
     p->epoch_ns = file->epoch_ns;
     p->lost = file->lost;
+    p->unseen = file->unseen;
     p->stop = file->stop <= RECORD_ERROR ? (enum record_stop)file->stop : RECORD_ERROR;
 }
 

@@ -327,14 +327,34 @@ static json_t *texts_json(const char *const *texts)
     return array;
 }
 
-/* JAX runs what jit has captured. Of others nobody can tell by their calls: PyTorch/XLA's lazy
- * steps and those of a compiled graph look alike here. */
-static const char *way_of(const rec_process *p)
+/* A program that does as much of a step's work on the device, in one execution, is the step. */
+#define NEARLY_ALL 0.9
+
+static bool is_one_program(const rec_steps *steps)
 {
-    return begins(front_end_of(p), "jax") ? "captured" : "unknown";
+    double all = 0, most = 0;
+    for (size_t i = 0; i < steps->program_count; i++) {
+        const rec_step_program *p = &steps->programs[i];
+        const double work = (isfinite(p->device_ns) ? p->device_ns : p->call_ns) * p->times;
+        all += work;
+        most = fabs(p->times - 1) < 0.05 ? fmax(most, work) : most;
+    }
+    return all > 0 && most >= NEARLY_ALL * all;
 }
 
-static json_t *recording_json(const rec_steps *steps)
+/* How a step becomes programs: "eager", "lazy", "captured". A front end's mode says it. Of other
+ * recordings it is known only where JAX runs one program, which jit has captured. It jits each op
+ * of a step op by op, too, and PyTorch/XLA's lazy steps look like those of a compiled graph. */
+static const char *way_of(const rec_steps *steps, const rec_naming *naming)
+{
+    const char *mode = naming->mode;
+    if (mode)
+        return strcmp(mode, "eager") == 0 || strcmp(mode, "lazy") == 0 ? mode : "captured";
+    return begins(front_end_of(steps->process), "jax") && is_one_program(steps) ? "captured"
+                                                                                : "unknown";
+}
+
+static json_t *recording_json(const rec_steps *steps, const rec_naming *naming)
 {
     const rec_process *p = steps->process;
     json_t *times = json_array();
@@ -344,7 +364,7 @@ static json_t *recording_json(const rec_steps *steps)
     return json_pack("{s:o, s:o, s:s, s:I, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:b, s:b, "
                      "s:I, s:I, s:i}",
                      "command", texts_json(p->command), "frameworks", texts_json(p->frameworks),
-                     "way", way_of(p), "pid", (json_int_t)p->pid, "process",
+                     "way", way_of(steps, naming), "pid", (json_int_t)p->pid, "process",
                      res_json_text(p->folder), "executions_per_step",
                      (json_int_t)steps->executions_per_step, "steps_a_sample",
                      (json_int_t)steps->cycle, "steps_found", (json_int_t)steps->found,
@@ -478,8 +498,8 @@ static bn_code fill_provenance(const rec_recording *recording, const rec_steps *
 {
     json_t *made =
         json_pack("{s:o, s:o, s:o, s:o}", "runtime", runtime_json(recording, steps), "host",
-                  object_in(recording->about, "host"), "recording", recording_json(steps), "phases",
-                  phases_json(recording, steps, naming));
+                  object_in(recording->about, "host"), "recording", recording_json(steps, naming),
+                  "phases", phases_json(recording, steps, naming));
     if (!made)
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a provenance");
     json_decref(record->provenance);

@@ -172,6 +172,7 @@ typedef struct rec_process {
     uint64_t epoch_ns;          /* the same moment since 1970 */
     uint64_t first_ns, last_ns; /* of all calls; 0 without calls */
     uint64_t lost;              /* events that the recorder did not write */
+    uint32_t unseen;            /* plugins of which it recorded nothing */
     enum record_stop stop;      /* why it stopped */
     uint64_t slots;             /* that were read, the first one left out */
     uint64_t skipped;           /* of them: not finished, of no event, or of an event that does not
@@ -302,8 +303,6 @@ typedef struct rec_step {
     uint64_t gap_ns[REC_PART_COUNT];  /* of them, while the device did not work: sum to WALL_NS less
                                          BUSY_NS */
     uint64_t busy_ns;                 /* a device of the steps worked */
-    uint64_t other_cpu_ns;            /* beside the wall: CPU time of the threads that execute,
-                                         outside of calls, where the main thread is another */
     bool ahead; /* the next step's first execution began before this one's last had ended */
 } rec_step;
 
@@ -321,6 +320,23 @@ typedef struct rec_step_program {
     double host_before_ns; /* from the end of the last Execute to its begin */
     uint32_t arguments, results, donated; /* of its first execution there, on one device */
 } rec_step_program;
+
+/* Of all steady steps; a value is the mean of rec_steps.cycle steps in a row. NaN: unknown. */
+typedef struct rec_figure {
+    double median_ns, p10_ns, p90_ns;
+    double mean_ns; /* of all steps: means of the parts sum to that of the wall */
+} rec_figure;
+
+/* What a thread did in a step. Threads work at the same time, so theirs does not sum to the wall.
+ * Where calls nest, the outer one counts; a call is of the step in which it began. */
+typedef struct rec_step_thread {
+    uint32_t thread;      /* index */
+    double executions;    /* a step, on average, on any device */
+    rec_figure host_work; /* on a CPU outside of its calls: tracing. NaN: no clock of it is known */
+    rec_figure dispatch;  /* in Execute calls */
+    rec_figure calls;     /* in its other calls, waits included */
+} rec_step_thread;
+#define REC_MOST_THREADS 64 /* of which this is told: those with most executions, then calls */
 
 typedef struct rec_steps {
     const rec_process *process;
@@ -342,6 +358,10 @@ typedef struct rec_steps {
     uint32_t main_thread;         /* that the ledger is of, index */
     rec_step_program *programs;   /* in the order of a step */
     size_t program_count;
+    /* The one that the ledger is of, then those that called in the steady steps. */
+    rec_step_thread *threads;
+    size_t thread_count;
+    size_t threads_untold; /* beyond REC_MOST_THREADS */
     void *owned;
 } rec_steps;
 
@@ -361,11 +381,6 @@ size_t rec_steps_samples(const rec_steps *steps);
  * parts still sum to the wall. */
 rec_step rec_steps_sample(const rec_steps *steps, size_t index);
 
-/* Of all steady steps; a value is the mean of rec_steps.cycle steps in a row. */
-typedef struct rec_figure {
-    double median_ns, p10_ns, p90_ns;
-    double mean_ns; /* of all steps: means of the parts sum to that of the wall */
-} rec_figure;
 rec_figure rec_steps_wall(const rec_steps *steps);
 rec_figure rec_steps_busy(const rec_steps *steps);
 rec_figure rec_steps_part(const rec_steps *steps, rec_part part);

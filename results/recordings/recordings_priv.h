@@ -202,8 +202,8 @@ void rec_clock_free(rec_clock *clock);
 /* At TIME, which never goes back from call to call. */
 uint64_t rec_clock_at(rec_clock *clock, uint64_t time);
 
-/* Fills part_ns, gap_ns, busy_ns, other_cpu_ns of the steps, whose first, executions, begin_ns and
- * wall_ns are known. */
+/* Fills part_ns, gap_ns, busy_ns of the steps, whose first, executions, begin_ns and wall_ns are
+ * known. */
 BN_MUST_USE bn_code rec_ledger_fill(rec_steps *steps, bn_status *st);
 
 /* ---- cycles of steps (cycle.c) ---------------------------------------------------------- */
@@ -216,8 +216,10 @@ static inline size_t rec_cycle(const rec_steps *steps)
     return steps->cycle ? steps->cycle : 1;
 }
 
-/* ---- programs of steps (step_programs.c) ------------------------------------------------ */
+/* ---- programs and threads of steps (step_programs.c) ------------------------------------- */
 
 BN_MUST_USE bn_code rec_step_programs_make(rec_steps *steps, bn_status *st);
+/* Behind rec_cycle_find and rec_ledger_fill, which say whose the ledger is. */
+BN_MUST_USE bn_code rec_step_threads_make(rec_steps *steps, bn_status *st);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * step_programs.c - the programs of the steady steps, and the steps' figures.
+ * step_programs.c - the programs and threads of the steady steps, and the steps' figures.
  */
 #include "results/recordings/recordings_priv.h"
 
@@ -188,7 +188,7 @@ rec_step rec_steps_sample(const rec_steps *steps, size_t index)
     rec_step mean = list[0];
     if (cycle == 1)
         return mean;
-    mean.busy_ns = mean.other_cpu_ns = mean.wall_ns = 0;
+    mean.busy_ns = mean.wall_ns = 0;
     for (int k = 0; k < REC_PART_COUNT; k++) {
         uint64_t part = 0, gap = 0;
         for (size_t i = 0; i < cycle; i++) {
@@ -199,12 +199,9 @@ rec_step rec_steps_sample(const rec_steps *steps, size_t index)
         mean.gap_ns[k] = gap / cycle;
         mean.wall_ns += mean.part_ns[k];
     }
-    for (size_t i = 0; i < cycle; i++) {
+    for (size_t i = 0; i < cycle; i++)
         mean.busy_ns += list[i].busy_ns;
-        mean.other_cpu_ns += list[i].other_cpu_ns;
-    }
     mean.busy_ns /= cycle;
-    mean.other_cpu_ns /= cycle;
     return mean;
 }
 
@@ -216,25 +213,34 @@ static uint64_t member_of(const rec_step *step, size_t offset)
     return value;
 }
 
-/* Of the member at OFFSET. */
-static rec_figure figure_of(const rec_steps *s, size_t offset)
+static const rec_figure unknown_figure = {(double)NAN, (double)NAN, (double)NAN, (double)NAN};
+
+/* Of VALUES, one of each steady step, which are used up. */
+static rec_figure figure_of_values(const rec_steps *s, uint64_t *values)
 {
-    const double nan = (double)NAN;
-    rec_figure figure = {nan, nan, nan, nan};
-    uint64_t *values = calloc(s->count + 1, sizeof *values);
-    const size_t samples = rec_steps_samples(s);
-    if (!values)
-        return figure;
-    for (size_t i = 0; i < s->count; i++)
-        values[i] = member_of(&s->list[i], offset);
-    figure.mean_ns = res_mean(values, s->count);
+    const size_t samples = rec_steps_samples(s), cycle = rec_cycle(s);
+    rec_figure figure = {.mean_ns = res_mean(values, s->count)};
     for (size_t i = 0; i < samples; i++) {
-        const rec_step sample = rec_steps_sample(s, i);
-        values[i] = member_of(&sample, offset);
+        uint64_t sum = 0;
+        for (size_t k = 0; k < cycle; k++)
+            sum += values[i * cycle + k];
+        values[i] = sum / cycle;
     }
     figure.median_ns = res_quantile(values, samples, 0.5);
     figure.p10_ns = res_quantile(values, samples, 0.1);
     figure.p90_ns = res_quantile(values, samples, 0.9);
+    return figure;
+}
+
+/* Of the member at OFFSET. */
+static rec_figure figure_of(const rec_steps *s, size_t offset)
+{
+    uint64_t *values = calloc(s->count + 1, sizeof *values);
+    if (!values)
+        return unknown_figure;
+    for (size_t i = 0; i < s->count; i++)
+        values[i] = member_of(&s->list[i], offset);
+    const rec_figure figure = figure_of_values(s, values);
     free(values);
     return figure;
 }
@@ -257,4 +263,141 @@ rec_figure rec_steps_part(const rec_steps *steps, rec_part part)
 rec_figure rec_steps_gap(const rec_steps *steps, rec_part part)
 {
     return figure_of(steps, offsetof(rec_step, gap_ns) + part * sizeof(uint64_t));
+}
+
+/* ---- threads ---------------------------------------------------------------------------- */
+
+/* What a thread called while the steps ran. */
+typedef struct tally {
+    uint32_t thread;
+    bool is_ledgers;
+    uint32_t executions, calls;
+} tally;
+
+static int by_work(const void *a, const void *b)
+{
+    const tally *x = a, *y = b;
+    if (x->is_ledgers != y->is_ledgers)
+        return x->is_ledgers ? -1 : 1;
+    if (x->executions != y->executions)
+        return x->executions > y->executions ? -1 : 1;
+    return x->calls != y->calls ? (x->calls > y->calls ? -1 : 1)
+                                : (x->thread > y->thread) - (x->thread < y->thread);
+}
+
+/* Puts the threads that belong to the steps first, in their order, into TALLIES; how many. */
+static size_t choose_threads(const rec_steps *s, tally *tallies)
+{
+    const rec_process *p = s->process;
+    const rec_step *last = &s->list[s->count - 1];
+    const uint64_t from = s->list[0].begin_ns, to = last->begin_ns + last->wall_ns;
+    size_t count = 0;
+    for (uint32_t i = 0; i < p->thread_count; i++)
+        tallies[i] = (tally){.thread = i, .is_ledgers = i == s->main_thread};
+    for (size_t i = 0; i < p->execution_count; i++) {
+        const rec_execution *e = &p->executions[i];
+        if (e->begin_ns >= from && e->begin_ns < to && e->thread < p->thread_count)
+            tallies[e->thread].executions++;
+    }
+    for (size_t i = 0; i < p->call_count; i++) {
+        const rec_call *c = &p->calls[i];
+        if (c->begin_ns >= from && c->begin_ns < to && c->thread < p->thread_count)
+            tallies[c->thread].calls++;
+    }
+    qsort(tallies, p->thread_count, sizeof *tallies, by_work);
+    while (count < p->thread_count &&
+           (tallies[count].is_ledgers || tallies[count].executions || tallies[count].calls))
+        count++;
+    return count;
+}
+
+/* What a thread did in each steady step. */
+typedef struct doing {
+    uint64_t *host_work, *dispatch, *calls;
+    uint64_t end;   /* of its calls so far */
+    size_t at;      /* the first step that had not ended when the last call began */
+    uint32_t begun; /* executions */
+} doing;
+
+/* Takes in a call of the thread. They come by their begins. */
+static void take_call(const rec_steps *s, doing *d, uint64_t begin, uint64_t end, bool executes)
+{
+    const uint64_t from = begin > d->end ? begin : d->end;
+    while (d->at < s->count && s->list[d->at].begin_ns + s->list[d->at].wall_ns <= begin)
+        d->at++;
+    if (d->at < s->count && begin >= s->list[d->at].begin_ns) {
+        d->begun += executes;
+        if (end > from)
+            (executes ? d->dispatch : d->calls)[d->at] += end - from;
+    }
+    d->end = end > d->end ? end : d->end;
+}
+
+/* All calls of THREAD. */
+static void take_calls(const rec_steps *s, uint32_t thread, doing *d)
+{
+    const rec_process *p = s->process;
+    size_t x = 0, c = 0;
+    while (x < p->execution_count || c < p->call_count) {
+        const rec_execution *e = x < p->execution_count ? &p->executions[x] : NULL;
+        const rec_call *call = c < p->call_count ? &p->calls[c] : NULL;
+        if (e && (!call || e->begin_ns <= call->begin_ns)) {
+            if (e->thread == thread)
+                take_call(s, d, e->begin_ns, e->end_ns, true);
+            x++;
+        } else {
+            if (call->thread == thread)
+                take_call(s, d, call->begin_ns, call->end_ns, false);
+            c++;
+        }
+    }
+}
+
+static bn_code fill_thread(const rec_steps *s, rec_step_thread *row, doing *d, bn_status *st)
+{
+    rec_clock clock;
+    const bool of_main = row->thread == s->process->main_thread;
+    bn_code code = rec_clock_make(s->process, row->thread, of_main, &clock, st);
+    if (code != BN_OK)
+        return code;
+    memset(d->dispatch, 0, s->count * sizeof *d->dispatch);
+    memset(d->calls, 0, s->count * sizeof *d->calls);
+    d->end = d->at = d->begun = 0;
+    take_calls(s, row->thread, d);
+    for (size_t i = 0; i < s->count; i++) {
+        const rec_step *step = &s->list[i];
+        const uint64_t before = rec_clock_at(&clock, step->begin_ns);
+        d->host_work[i] = rec_clock_at(&clock, step->begin_ns + step->wall_ns) - before;
+    }
+    row->executions = (double)d->begun / (double)s->count;
+    row->host_work = clock.count > 0 ? figure_of_values(s, d->host_work) : unknown_figure;
+    row->dispatch = figure_of_values(s, d->dispatch);
+    row->calls = figure_of_values(s, d->calls);
+    rec_clock_free(&clock);
+    return BN_OK;
+}
+
+bn_code rec_step_threads_make(rec_steps *steps, bn_status *st)
+{
+    const size_t most = steps->process->thread_count;
+    tally *tallies = malloc((most + 1) * sizeof *tallies);
+    uint64_t *room = malloc(3 * (steps->count + 1) * sizeof *room);
+    bn_code code = BN_OK;
+    const size_t count = tallies ? choose_threads(steps, tallies) : 0;
+    const size_t told = count < REC_MOST_THREADS ? count : REC_MOST_THREADS;
+    steps->threads = calloc(told + 1, sizeof *steps->threads);
+    if (!tallies || !room || !steps->threads)
+        code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the threads of steps");
+    doing d = {room, room + steps->count, room + 2 * steps->count, 0, 0, 0};
+    for (size_t i = 0; code == BN_OK && i < told; i++) {
+        steps->threads[i].thread = tallies[i].thread;
+        code = fill_thread(steps, &steps->threads[i], &d, st);
+    }
+    if (code == BN_OK) {
+        steps->thread_count = told;
+        steps->threads_untold = count - told;
+    }
+    free(tallies);
+    free(room);
+    return code;
 }

@@ -35,6 +35,7 @@ void rec_steps_free(rec_steps *steps)
     if (steps) {
         free(steps->list);
         free(steps->programs);
+        free(steps->threads);
     }
     free(steps);
 }
@@ -386,6 +387,8 @@ bn_code rec_steps_find(const rec_recording *recording, const rec_options *option
         code = rec_cycle_find(s, st);
     if (code == BN_OK)
         code = rec_step_programs_make(s, st);
+    if (code == BN_OK)
+        code = rec_step_threads_make(s, st);
     if (code != BN_OK) {
         rec_steps_free(s);
         return code;

@@ -13,6 +13,7 @@
 typedef struct rec_naming {
     const char *model; /* NULL: the name of the program's script */
     const char *phase; /* NULL: "step" */
+    const char *mode;  /* of the front end whose script was recorded; NULL: nobody knows */
     /* When the program was started and had ended, on the recording's clock; 0: as recording.json
      * says, or else from the recorder's start to the last call. */
     uint64_t begun_ns, ended_ns;

@@ -180,6 +180,11 @@ static void put_doubts(const rec_steps *s, bn_text *out)
                        "%llu events were lost, %llu slots of the recording are damaged or "
                        "unfinished.\n",
                        (unsigned long long)p->lost, (unsigned long long)p->skipped);
+    if (p->unseen)
+        bn_text_printf(out,
+                       "Of %u more plugin%s that the process loaded nothing was recorded: too many "
+                       "at once, or of another major version.\n",
+                       p->unseen, p->unseen == 1 ? "" : "s");
     if (p->misbelieved)
         bn_text_printf(out,
                        "What arguments an execution donated was believed wrongly %llu time%s: the "

@@ -89,11 +89,19 @@ static PJRT_Error *create(record_plugin *p, PJRT_Client_Create_Args *args)
 
 PJRT_Error *record_Client_Create(record_plugin *p, PJRT_Client_Create_Args *caller)
 {
-    RECORD_CALL(p, Client_Create, caller, args);
+    PJRT_Client_Create_Args copy,
+        *args = record_widen(caller, &copy, PJRT_Client_Create_Args_STRUCT_SIZE);
+    if (!args) {
+        record_lost(p);
+        return p->api->PJRT_Client_Create(caller);
+    }
+    /* As many devices as the environment says where nothing is recorded, too: a disk that is full
+     * must not change the program. */
+    const bool active = record_active();
     PJRT_Error *error = create(p, args);
     record_narrow(caller, args);
     /* A failure is a text. */
-    if (record_failure(p, error))
+    if (!active || record_failure(p, error))
         return error;
     put_client(p, args->client);
     record_about_frameworks(record_plugin_number(p), record_thread());

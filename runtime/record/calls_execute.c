@@ -234,9 +234,14 @@ PJRT_Error *record_LoadedExecutable_Execute(record_plugin *p,
                                             PJRT_LoadedExecutable_Execute_Args *caller)
 {
     execution e;
-    if (!execution_copy(&e, caller))
+    if (!execution_copy(&e, caller)) {
+        record_lost(p);
         return p->api->PJRT_LoadedExecutable_Execute(caller);
-    bool recorded = record_active() && e.args.num_devices <= RECORD_DEVICES;
+    }
+    bool too_many = e.args.num_devices > RECORD_DEVICES;
+    if (too_many)
+        record_lost(p);
+    bool recorded = !too_many && record_active();
     PJRT_Error *error =
         recorded ? execution_record(p, &e) : p->api->PJRT_LoadedExecutable_Execute(&e.args);
     execution_return(&e, caller);

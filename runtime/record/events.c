@@ -172,6 +172,12 @@ void record_put(record_plugin *p, record_event event, const struct iovec *parts,
         record_close(&place, event, parts, count);
 }
 
+void record_lost(record_plugin *p)
+{
+    if (record_active() && record_ready(p))
+        record_lose();
+}
+
 /* ---- ends of buffers ------------------------------------------------------------------------ */
 
 /*

@@ -14,21 +14,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/magic.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
-#endif
-#ifndef XFS_SUPER_MAGIC
-#define XFS_SUPER_MAGIC 0x58465342
 #endif
 
 #define CHUNK       ((uint64_t)1 << 20)
@@ -66,6 +60,7 @@ static struct {
     _Atomic uint64_t others; /* bytes of programs */
     _Atomic uint64_t handed; /* numbers of executions */
     opened folder, events;
+    uint32_t unseen; /* plugins; under the lock */
     _Atomic bool mapped;
     record_file head; /* where the file is not mapped; under the lock */
     /* Of a file that is not mapped a chunk only says that it may grow so far. */
@@ -126,14 +121,6 @@ static bool write_at(const void *data, size_t size, uint64_t offset)
     if (fd < 0)
         errno = EBADF;
     return fd >= 0;
-}
-
-/* Whether the process may have a file of BYTES: where not, writing one would send it a signal. */
-static bool may_have(uint64_t bytes)
-{
-    struct rlimit most;
-    return getrlimit(RLIMIT_FSIZE, &most) != 0 || most.rlim_cur == RLIM_INFINITY ||
-           bytes <= most.rlim_cur;
 }
 
 /* ---- locks and forks ------------------------------------------------------------------------ */
@@ -266,7 +253,7 @@ static record_file *mapped_head(void)
 /* Under the lock. */
 static void write_head(void)
 {
-    if (may_have(sizeof file.head))
+    if (record_disk_allows(sizeof file.head))
         (void)!write_at(&file.head, sizeof file.head, 0);
 }
 
@@ -289,9 +276,21 @@ static void tell_head(uint64_t lost, enum record_stop why)
     record_unlock(RECORD_LOCK_FILE);
 }
 
-static void lose(void)
+void record_lose(void)
 {
     tell_head(1, RECORD_GOES_ON);
+}
+
+void record_plugin_unseen(void)
+{
+    record_lock(RECORD_LOCK_FILE);
+    file.unseen++;
+    record_file *h = is_mapped() ? mapped_head() : &file.head;
+    if (h)
+        __atomic_store_n(&h->unseen, file.unseen, __ATOMIC_RELAXED);
+    if (h == &file.head)
+        write_head();
+    record_unlock(RECORD_LOCK_FILE);
 }
 
 enum record_stop record_stop_of(int error)
@@ -311,13 +310,13 @@ bool record_active(void)
 {
     int state = atomic_load_explicit(&file.state, memory_order_relaxed);
     if (state == STOPPED)
-        lose();
+        record_lose();
     return state == READY || state == RUNS;
 }
 
 bool record_room(uint64_t bytes)
 {
-    if (!may_have(bytes))
+    if (!record_disk_allows(bytes))
         return false;
     uint64_t slots = atomic_load(&file.next) * RECORD_SLOT;
     uint64_t others = atomic_fetch_add(&file.others, bytes) + bytes;
@@ -329,27 +328,10 @@ bool record_room(uint64_t bytes)
 
 /* ---- growth --------------------------------------------------------------------------------- */
 
-/* Whether what was reserved can be written through a mapping, come what may. A file system that
- * copies on writing, or one behind a network, may refuse later. */
-static bool keeps_promises(int fd)
-{
-    struct statfs info;
-    if (fstatfs(fd, &info) != 0)
-        return false;
-    switch ((unsigned long)info.f_type) {
-    case EXT4_SUPER_MAGIC: /* ext2 and ext3, too */
-    case XFS_SUPER_MAGIC:
-    case TMPFS_MAGIC:
-        return true;
-    default:
-        return false;
-    }
-}
-
 /* 0, or an error number. */
 static int reserve(int fd, uint64_t begin, uint64_t bytes)
 {
-    if (!may_have(begin + bytes))
+    if (!record_disk_allows(begin + bytes))
         return EFBIG;
     if (!is_mapped())
         return 0;
@@ -437,7 +419,8 @@ static bool file_make(void)
                          .slot = RECORD_SLOT,
                          .pid = (uint32_t)getpid(),
                          .parent = (uint32_t)getppid(),
-                         .main_thread = (uint32_t)getpid()};
+                         .main_thread = (uint32_t)getpid(),
+                         .unseen = file.unseen};
     first.epoch_ns = record_clock(CLOCK_REALTIME);
     first.begin_ns = record_now();
     if (!opened_set(&file.folder, folder_make(first.epoch_ns)) ||
@@ -445,7 +428,7 @@ static bool file_make(void)
         !opened_set(&file.events, openat(file.folder.fd, "events",
                                          O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600)))
         return false;
-    atomic_store(&file.mapped, file.may_map && keeps_promises(file.events.fd));
+    atomic_store(&file.mapped, file.may_map && record_disk_promises(file.events.fd));
     int error = chunk_make(0);
     first.stop = error ? record_stop_of(error) : RECORD_GOES_ON;
     /* Where the chunk finds no room, its first slot may, and says so. */
@@ -487,7 +470,7 @@ bool record_take(size_t bytes, record_place *place)
 {
     size_t more = bytes / DATA + (bytes % DATA != 0);
     if (more > UINT16_MAX || atomic_load_explicit(&file.state, memory_order_relaxed) != RUNS) {
-        lose();
+        record_lose();
         return false;
     }
     uint64_t first = atomic_fetch_add_explicit(&file.next, more + 1, memory_order_relaxed);
@@ -495,12 +478,12 @@ bool record_take(size_t bytes, record_place *place)
     if ((last + 1) * RECORD_SLOT + atomic_load_explicit(&file.others, memory_order_relaxed) >
         file.limit) {
         record_stop_for(RECORD_LIMIT);
-        lose();
+        record_lose();
         return false;
     }
     for (uint64_t chunk = first / CHUNK_SLOTS; chunk <= last / CHUNK_SLOTS; chunk++)
         if (!chunk_is_there(chunk)) {
-            lose();
+            record_lose();
             return false;
         }
     /* In the middle of a chunk the next one is asked for. */
@@ -561,7 +544,7 @@ static void fill_written(const record_place *place, const record_event *event, w
     if (good && write_at(event, sizeof *event, place->first * RECORD_SLOT))
         return;
     record_stop_for(record_stop_of(errno));
-    lose();
+    record_lose();
 }
 
 void record_fill(const record_place *place, record_event event, const struct iovec *parts,

@@ -83,7 +83,8 @@ typedef struct record_file {
     uint64_t lost;        /* events that were not written */
     uint32_t stop;        /* enum record_stop */
     uint32_t main_thread; /* its number in record_event.thread */
-    uint64_t reserved;
+    uint32_t unseen;      /* plugins that were loaded and of which nothing is recorded */
+    uint32_t reserved;
 } record_file;
 
 enum record_kind {

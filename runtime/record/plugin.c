@@ -90,9 +90,12 @@ const PJRT_Api *record_plugin_table(record_plugin *p)
         return ours;
     record_get *get = atomic_load(&p->get);
     const PJRT_Api *api = get();
-    if (!api || !is_understood(api))
-        return api;
     record_settings();
+    if (!api || !is_understood(api)) {
+        if (api && !atomic_exchange(&p->unseen, true))
+            record_plugin_unseen();
+        return api;
+    }
     record_lock(RECORD_LOCK_PLUGINS);
     ours = atomic_load(&p->ours);
     if (!ours) {
@@ -103,6 +106,22 @@ const PJRT_Api *record_plugin_table(record_plugin *p)
     }
     record_unlock(RECORD_LOCK_PLUGINS);
     return ours ? ours : api;
+}
+
+/* Whether GET is of a plugin for which there is no place, and which was not counted yet. Under the
+ * lock. As many are told apart as there are places. */
+static bool is_another(record_get *get)
+{
+    static record_get *beyond[RECORD_PLUGINS];
+    for (int i = 0; i < RECORD_PLUGINS; i++) {
+        if (beyond[i] == get)
+            return false;
+        if (!beyond[i]) {
+            beyond[i] = get;
+            return true;
+        }
+    }
+    return false;
 }
 
 record_plugin *record_plugin_of(record_get *get)
@@ -116,7 +135,10 @@ record_plugin *record_plugin_of(record_get *get)
         found = &record_plugins[i];
         atomic_store(&found->get, get);
     }
+    bool uncounted = !found && is_another(get);
     record_unlock(RECORD_LOCK_PLUGINS);
+    if (uncounted)
+        record_plugin_unseen();
     return found;
 }
 

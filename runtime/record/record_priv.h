@@ -5,7 +5,8 @@
  * (dlsym), plugin.c (the plugins it stands before, and their tables), calls_execute.c,
  * calls_compile.c, calls_buffer.c (the replaced calls), executables.c (what is known of
  * executables), complete.c (callbacks), events.c (one event of a plugin), about.c (texts),
- * programs.c (files of programs), file.c (the file of slots), ahead.c (a thread for it).
+ * programs.c (files of programs), file.c (the file of slots), disk.c (what it stands on), ahead.c
+ * (a thread for it).
  *
  * Whatever fails in here stops the recording and never the program: the program gets what the
  * plugin answered.
@@ -33,7 +34,7 @@
 
 enum {
     RECORD_PLUGINS = 8,  /* recorded in one process; further ones are only forwarded to */
-    RECORD_DEVICES = 128 /* of one execution; of one with more nothing is recorded */
+    RECORD_DEVICES = 128 /* of one execution; one with more is only counted, as lost */
 };
 
 /* ---- plugins -------------------------------------------------------------------------------- */
@@ -47,6 +48,7 @@ typedef struct record_plugin {
     const PJRT_Api *api;            /* its own table */
     bool has_on_ready;              /* whether ends of executions can be seen */
     _Atomic unsigned told;          /* in which file its PLUGIN event is */
+    _Atomic bool unseen;            /* it was counted among those that are not recorded */
 } record_plugin;
 
 extern record_plugin record_plugins[RECORD_PLUGINS];
@@ -134,8 +136,8 @@ PJRT_Error *record_Client_Load(record_plugin *p, record_load_args *args);
  * Callers that were built with an older header give shorter structs, which a newer plugin may
  * refuse, although it only misses zeros. So the plugin gets a struct of this header's size:
  * the caller's own where it is long enough, else COPY of WHOLE bytes, with zeros behind. NULL where
- * the caller does not tell a size that could be true: its struct goes on as it is, and nothing of
- * the call is recorded.
+ * the caller does not tell a size that could be true: its struct goes on as it is, and the call is
+ * counted as lost.
  */
 static inline void *record_widen(void *caller, void *copy, size_t whole)
 {
@@ -163,8 +165,10 @@ static inline void record_narrow(void *caller, const void *used)
 #define RECORD_CALL(p, name, caller, args)                                                         \
     PJRT_##name##_Args args##_copy,                                                                \
         *args = record_widen(caller, &args##_copy, PJRT_##name##_Args_STRUCT_SIZE);                \
-    if (!args)                                                                                     \
+    if (!args) {                                                                                   \
+        record_lost(p);                                                                            \
         return (p)->api->PJRT_##name(caller);                                                      \
+    }                                                                                              \
     if (!record_active()) {                                                                        \
         PJRT_Error *error_ = (p)->api->PJRT_##name(args);                                          \
         record_narrow(caller, args);                                                               \
@@ -201,6 +205,14 @@ void record_ahead_begin(record_work *work);
 void record_ahead_ask(uint64_t what);
 /* A forked process has no such thread. */
 void record_ahead_forked(void);
+
+/* ---- disk.c --------------------------------------------------------------------------------- */
+
+/* Whether the process may have a file of BYTES: where not, writing one would send it a signal. */
+bool record_disk_allows(uint64_t bytes);
+/* Whether what was reserved in FD can be written through a mapping, come what may. A file system
+ * that copies on writing, or one behind a network, may refuse later. */
+bool record_disk_promises(int fd);
 
 /* ---- file.c --------------------------------------------------------------------------------- */
 
@@ -241,6 +253,10 @@ bool record_append(unsigned number, const record_place *place, size_t index, uin
 bool record_room(uint64_t bytes);
 /* The process's folder; -1 where there is none any more. */
 int record_folder(void);
+/* Counts an event that is not written. The file has begun. */
+void record_lose(void);
+/* Counts a plugin of which nothing is recorded, in this file or the next one. */
+void record_plugin_unseen(void);
 /* Ends the recording. */
 void record_stop_for(enum record_stop why);
 /* The reason in an error number of the file system. */
@@ -314,6 +330,8 @@ void record_close(const record_place *place, record_event event, const struct io
                   size_t count);
 /* Both. */
 void record_put(record_plugin *p, record_event event, const struct iovec *parts, size_t count);
+/* Counts a call of P that is not recorded although calls are to be. */
+void record_lost(record_plugin *p);
 /* A BUFFER_END: it goes into the event before where that is one of the same thread and FLAGS. Of
  * some with RECORD_UNASKED the plugin is asked, and says the flags. */
 void record_put_end(record_plugin *p, PJRT_Buffer *buffer, uint8_t flags);
@@ -364,7 +382,7 @@ void record_executable_forget(const PJRT_LoadedExecutable *loaded);
 
 /* ---- plugin.c ------------------------------------------------------------------------------- */
 
-/* The plugin of this GetPjrtApi; NULL where there are too many. */
+/* The plugin of this GetPjrtApi; NULL where there are too many, which is counted. */
 record_plugin *record_plugin_of(record_get *get);
 /* A function that answers for the plugin with the table that records. */
 record_get *record_plugin_getter(const record_plugin *p);

@@ -6,7 +6,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 trap 'rm -rf "$folder"' EXIT
 make=${BENCH_TEST_BUILD:-$PWD/build}/tests/results/recordings/make_recording
 
-for kind in loop two many none damaged; do
+for kind in loop two many threads none damaged; do
     mkdir "$folder/$kind" && "$make" "$folder/$kind" "$kind" || exit 1
 done
 
@@ -54,6 +54,29 @@ report "of many programs those with most device time" "$(
     fault_of 0
     lines "of 15 executions each" "jit_part3 " "jit_part14 " "and 3 programs more"
     grep "^jit_part[012] " "$folder/out"
+)"
+
+run steps "$folder/threads"
+report "host work by thread: the one that traces and the one that executes" "$(
+    fault_of 0
+    grep -qE '^100 +0 +4\.00 ms +0 ns +0 ns$' "$folder/out" || echo "no row of the main thread"
+    grep -qE '^101 +1 +500 us +100 us +0 ns$' "$folder/out" || echo "no row of the other one"
+    lines "thread" "executions" "the ledger is of"
+)"
+run steps "$folder/threads" --format json
+report "and for programs" "$(
+    fault_of 0
+    holds '
+main, other = records["threads"]
+assert main["ledger"] and main["number"] == records["process"]["main_thread"]["number"]
+assert not other["ledger"] and other["number"] == records["process"]["dispatch_thread"]["number"]
+assert main["executions"] == 0 and other["executions"] == 1
+assert abs(main["host_work"]["mean_ns"] - 4e6) < 1e3, main
+assert abs(other["host_work"]["median_ns"] - 5e5) < 1e3, other
+assert abs(other["dispatch"]["mean_ns"] - 1e5) < 1e3, other
+both = main["host_work"]["mean_ns"] + other["host_work"]["mean_ns"]
+assert abs(records["ledger"]["host_work"]["mean_ns"] - both) < 1e3, both
+'
 )"
 
 for format in md csv latex html; do

@@ -50,6 +50,8 @@ for r in records:
     assert [x["per_step"] for x in r["executions"]] == [1, 1], r["executions"]
     assert all(x["device_time_source"] == "event" for x in r["executions"]), r["executions"]
     assert r["simulated"] and r["values"] == "none"
+    way = {"lazy": "lazy", "capture": "captured"}[r["experiment"]["mode"]]
+    assert r["provenance"]["recording"]["way"] == way, r["provenance"]["recording"]
 ' 2>&1
 )"
 run table --store "$store" --format json
@@ -150,6 +152,7 @@ report "steps of many executions are whole: the script says how many they are" "
 [r] = records
 assert sum(x["per_step"] for x in r["executions"]) == 9, r["executions"]
 assert r["provenance"]["recording"]["executions_per_step"] == 9
+assert r["provenance"]["recording"]["way"] == "eager", r["provenance"]["recording"]
 '
 )"
 

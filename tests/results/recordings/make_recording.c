@@ -1,13 +1,14 @@
 /*
  * make_recording.c - a recording on disk whose truth is known, for tests of the program.
  *
- *   make_recording FOLDER loop|two|many|unclocked|none|damaged [STEPS]
+ *   make_recording FOLDER loop|two|many|threads|unclocked|none|damaged [STEPS]
  *
  * FOLDER must exist. Each step takes: 2 ms of the device, of which the host is 0.1 ms in Execute
  * and waits for the rest outside of calls; then it works for 1 ms and sleeps for 3.
- * "two" has a gradient and an update of 1 ms each, "many" fifteen programs of 0.1 to 1.5 ms,
- * "unclocked" no CPU clocks, "none" no steps; "damaged" is a loop and a second process, whose file
- * is not one of events.
+ * "two" has a gradient and an update of 1 ms each, "many" fifteen programs of 0.1 to 1.5 ms; in
+ * "threads" the main thread traces for 4 ms and another one executes, after 0.5 ms of work.
+ * "unclocked" has no CPU clocks, "none" no steps; "damaged" is a loop and a second process, whose
+ * file is not one of events.
  */
 #include "tests/results/recordings/recording_fixture.h"
 
@@ -57,6 +58,19 @@ static void play_many(play *p, int steps)
         }
 }
 
+static void play_threads(play *p, int steps)
+{
+    const play_program step = play_compile(p, "SyncTensorsGraph.7", 6, 1, 1, 50 * MS);
+    for (int i = 0; i < steps; i++) {
+        play_work(p, 0, 4 * MS);
+        p->thread[1].now = p->thread[0].now;
+        play_work(p, 1, 500 * US);
+        play_execute(p, &step, (run){.thread = 1, .call_ns = 100 * US, .device_ns = 2 * MS}, NULL);
+        p->thread[0].now = p->thread[1].now;
+        play_wait(p, 0, 0);
+    }
+}
+
 static void play_nothing(play *p, int executions)
 {
     play_program programs[5];
@@ -73,7 +87,8 @@ int main(int argc, char **argv)
 {
     static play p;
     if (argc < 3) {
-        fprintf(stderr, "usage: %s FOLDER loop|two|many|unclocked|none|damaged [STEPS]\n", argv[0]);
+        fprintf(stderr, "usage: %s FOLDER loop|two|many|threads|unclocked|none|damaged [STEPS]\n",
+                argv[0]);
         return 2;
     }
     const int steps = argc > 3 ? atoi(argv[3]) : 40;
@@ -83,6 +98,8 @@ int main(int argc, char **argv)
         play_nothing(&p, steps);
     else if (strcmp(argv[2], "many") == 0)
         play_many(&p, steps);
+    else if (strcmp(argv[2], "threads") == 0)
+        play_threads(&p, steps);
     else
         play_steps_of(&p, strcmp(argv[2], "two") == 0, steps);
     tape_write(&p.tape, argv[1], "100-1");

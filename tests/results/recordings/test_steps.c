@@ -144,6 +144,9 @@ static void without_clocks_the_rest_is_host_work(void **state)
     found f = find(&p, NULL);
     sums_hold(f.steps);
     assert_false(f.steps->cpu_clocks);
+    assert_int_equal(f.steps->thread_count, 1);
+    assert_true(isnan(f.steps->threads[0].host_work.mean_ns));
+    assert_near(f.steps->threads[0].dispatch.median_ns, 50 * US, 1);
     part_is(f.steps, REC_PART_HOST, 5040 * US, 50 * US);
     part_is(f.steps, REC_PART_IDLE, 0, 0);
     says(&f, "CPU clocks were not recorded");
@@ -195,6 +198,26 @@ static void a_pipelined_loop_overlaps(void **state)
     assert_near(f.answer.wall_ns.estimate, 2846500, 10);
     part_is(s, REC_PART_HOST, 440 * US, 1);
     says(&f, "overlaps the device");
+    lose(&f);
+}
+
+/* Whatever the recorder did not write is said. */
+static void what_was_not_recorded_is_said(void **state)
+{
+    (void)state;
+    play p;
+    play_begin(&p);
+    tape_file(&p.tape)->lost = 3;
+    tape_file(&p.tape)->unseen = 1;
+    play_loop(&p, &(loop){.call_ns = 50 * US, .device_ns = 2800 * US});
+    found f = find(&p, NULL);
+    says(&f, "3 events were lost");
+    says(&f, "Of 1 more plugin ");
+    json_t *o = rec_steps_json(f.recording, f.steps, &f.answer);
+    json_t *process = json_object_get(o, "process");
+    assert_int_equal(json_integer_value(json_object_get(process, "lost")), 3);
+    assert_int_equal(json_integer_value(json_object_get(process, "plugins_unseen")), 1);
+    json_decref(o);
     lose(&f);
 }
 
@@ -309,50 +332,6 @@ static void an_update_op_by_op_is_no_step_of_its_own(void **state)
         }
         lose(&f);
     }
-}
-
-/* ---- PyTorch/XLA: one thread traces, another executes ----------------------------------- */
-
-static void a_tracing_thread_beside_an_executing_one(void **state)
-{
-    (void)state;
-    play p;
-    play_begin(&p);
-    const play_program step = play_compile(&p, "SyncTensorsGraph.7", 41, 1, 1, 300 * MS);
-    uint64_t now_state;
-    play_execute(&p, &step, (run){.call_ns = 20 * US, .device_ns = 20 * US}, &now_state);
-    play_wait(&p, 0, 0);
-    for (unsigned i = 0; i < LOOPS; i++) {
-        /* The main thread traces for 17 ms and sleeps for 3, then the other one executes. */
-        play_work(&p, 0, 17 * MS);
-        play_rest(&p, 0, 3 * MS);
-        p.thread[1].now = p.thread[0].now;
-        play_work(&p, 1, 500 * US);
-        p.thread[0].now = p.thread[1].now;
-        play_execute(&p, &step,
-                     (run){.thread = 1,
-                           .call_ns = MS,
-                           .device_ns = 4 * MS,
-                           .arguments = &now_state,
-                           .argument_count = 1,
-                           .donate = true},
-                     &now_state);
-        p.thread[0].now = p.thread[1].now;
-        play_wait(&p, 0, 0);
-    }
-    found f = find(&p, NULL);
-    const rec_steps *s = f.steps;
-    sums_hold(s);
-    assert_int_equal(s->executions_per_step, 1);
-    assert_int_equal(s->main_thread, s->process->main_thread);
-    assert_int_not_equal(s->dispatch_thread, s->main_thread);
-    assert_near(rec_steps_wall(s).median_ns, 24500 * US, 1);
-    part_is(s, REC_PART_HOST, 17500 * US, 2);
-    part_is(s, REC_PART_DISPATCH, MS, 2);
-    part_is(s, REC_PART_WAIT, 3 * MS, 2);
-    part_is(s, REC_PART_IDLE, 3 * MS, 2);
-    assert_int_equal(f.answer.verdict, REC_HOST_BOUND);
-    lose(&f);
 }
 
 /* ---- what is left out ------------------------------------------------------------------- */
@@ -581,9 +560,9 @@ int main(void)
         cmocka_unit_test(without_clocks_the_rest_is_host_work),
         cmocka_unit_test(without_completions_there_is_no_verdict),
         cmocka_unit_test(a_pipelined_loop_overlaps),
+        cmocka_unit_test(what_was_not_recorded_is_said),
         cmocka_unit_test(two_programs_are_one_step),
         cmocka_unit_test(an_update_op_by_op_is_no_step_of_its_own),
-        cmocka_unit_test(a_tracing_thread_beside_an_executing_one),
         cmocka_unit_test(warm_up_and_compiles_are_left_out),
         cmocka_unit_test(evaluations_are_no_steps),
         cmocka_unit_test(no_steps_is_an_error_that_helps),

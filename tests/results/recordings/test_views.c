@@ -207,11 +207,49 @@ static void what_ran_is_what_was_recorded(void **state)
     assert_string_equal(res_plugin_sha256(record), FIXTURE_DIGEST);
     assert_string_equal(res_host_text(record, "hostname"), "h");
     const json_t *told = json_object_get(record->provenance, "recording");
-    assert_string_equal(json_string_value(json_object_get(told, "way")), "captured");
     assert_int_equal(json_integer_value(json_object_get(told, "executions_per_step")), 2);
     /* The first steady step began 100 ms after the file was made. */
     assert_int_equal(strncmp(record->id, "20261123T034640.600000000Z-recording-", 37), 0);
     res_record_free(record);
+    drop(m);
+}
+
+static void assert_way(const made *m, const char *mode, const char *way)
+{
+    const rec_naming naming = {.mode = mode};
+    res_record *record = record_of(m, &naming);
+    const json_t *told = json_object_get(record->provenance, "recording");
+    assert_string_equal(json_string_value(json_object_get(told, "way")), way);
+    res_record_free(record);
+}
+
+/* Whether steps were captured is said where it is known, and nowhere else. */
+static void the_way_is_told_where_it_is_known(void **state)
+{
+    (void)state;
+    static const char *const torch[] = {"torch 2.9.0", "torch_xla 2.9.0", NULL};
+    made *m = make();
+    /* JAX, in two programs: jit captured both, or each is one of the ops of a step. */
+    assert_way(m, NULL, "unknown");
+    m->of_step[0].times = 12;
+    assert_way(m, NULL, "unknown");
+    /* One that does nearly all. */
+    m->of_step[0].times = 1;
+    m->of_step[1].device_ns = 1e5;
+    assert_way(m, NULL, "captured");
+    /* By their calls, where no completions are known. */
+    m->of_step[0].device_ns = m->of_step[1].device_ns = (double)NAN;
+    m->of_step[0].call_ns = m->of_step[1].call_ns = 1e6;
+    assert_way(m, NULL, "unknown");
+    /* A front end's mode tells. */
+    assert_way(m, "capture", "captured");
+    assert_way(m, "parts", "captured");
+    assert_way(m, "eager", "eager");
+    m->process.frameworks = torch;
+    assert_way(m, "lazy", "lazy");
+    assert_way(m, "dynamo-step", "captured");
+    m->of_step[0].device_ns = 3e6;
+    assert_way(m, NULL, "unknown");
     drop(m);
 }
 
@@ -454,33 +492,6 @@ static void foreign_words_about_a_recording(void **state)
     drop(m);
 }
 
-static void scripts_have_names(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *words[6], *name;
-    } cases[] = {{{"python", "train.py"}, "train"},
-                 {{"/venv/bin/python3.12", "-X", "dev", "-u", "a/b.c.py"}, "b.c"},
-                 {{"python3", "-m", "torch.distributed.run", "x.py"}, "torch.distributed.run"},
-                 {{"python3", "-c", "print()"}, "python3"},
-                 {{"python3"}, "python3"},
-                 {{"python3", "-X"}, "python3"},
-                 {{"./train", "x.py"}, "train"},
-                 {{NULL}, NULL}};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        bn_text text = {0};
-        rec_script_put(cases[i].words, &text);
-        if (cases[i].name)
-            assert_string_equal(text.data, cases[i].name);
-        else
-            assert_int_equal(text.length, 0);
-        bn_text_free(&text);
-    }
-    bn_text text = {0};
-    rec_script_put(NULL, &text);
-    assert_int_equal(text.length, 0);
-}
-
 /* ---- as a timeline ------------------------------------------------------------------------------
  */
 
@@ -571,6 +582,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_ran_is_what_was_recorded),
+        cmocka_unit_test(the_way_is_told_where_it_is_known),
         cmocka_unit_test(phases_are_of_the_recordings_clock),
         cmocka_unit_test(steps_left_out_are_warm_up),
         cmocka_unit_test(phases_that_nobody_knows),
@@ -579,7 +591,6 @@ int main(void)
         cmocka_unit_test(the_same_steps_have_the_same_id),
         cmocka_unit_test(a_store_keeps_it),
         cmocka_unit_test(foreign_words_about_a_recording),
-        cmocka_unit_test(scripts_have_names),
         cmocka_unit_test(the_timeline_has_all),
         cmocka_unit_test(a_timeline_of_little),
     };

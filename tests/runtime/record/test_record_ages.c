@@ -2,92 +2,10 @@
  * test_record_ages.c - callers and plugins of another age than the recorder: short structs, short
  * and long tables, plugins that lack calls, and no plugin at all. Through the plugin's own table.
  */
-#include "tests/runtime/record/record_fixture.h"
-
-typedef const PJRT_Api *get_api(void);
-
-static get_api *entry_of(const char *library, void **handle)
-{
-    get_api *get = NULL;
-    *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
-    void *symbol = *handle ? dlsym(*handle, "GetPjrtApi") : NULL;
-    memcpy(&get, &symbol, sizeof get);
-    MUST(get);
-    return get;
-}
+#include "tests/runtime/record/raw_fixture.h"
 
 /* ---- short structs -----------------------------------------------------------------------------
  */
-
-/* A raw client of the fake plugin, through API. */
-typedef struct raw {
-    const PJRT_Api *api;
-    PJRT_Client *client;
-    PJRT_Device *device;
-    PJRT_LoadedExecutable *executable;
-    PJRT_Buffer *argument;
-} raw;
-
-static PJRT_Buffer *raw_floats(const raw *r)
-{
-    static const float data[4] = {1, 2, 3, 4};
-    static const int64_t dims[1] = {4};
-    PJRT_Client_BufferFromHostBuffer_Args args = {
-        .struct_size = PJRT_Client_BufferFromHostBuffer_Args_STRUCT_SIZE,
-        .client = r->client,
-        .data = data,
-        .type = PJRT_Buffer_Type_F32,
-        .dims = dims,
-        .num_dims = 1,
-        .device = r->device};
-    MUST(!r->api->PJRT_Client_BufferFromHostBuffer(&args));
-    PJRT_Event_Destroy_Args destroy = {.struct_size = PJRT_Event_Destroy_Args_STRUCT_SIZE,
-                                       .event = args.done_with_host_buffer};
-    MUST(!r->api->PJRT_Event_Destroy(&destroy));
-    return args.buffer;
-}
-
-static raw raw_new(const PJRT_Api *api)
-{
-    raw r = {.api = api};
-    PJRT_Client_Create_Args create = {.struct_size = PJRT_Client_Create_Args_STRUCT_SIZE};
-    MUST(!api->PJRT_Client_Create(&create));
-    r.client = create.client;
-    PJRT_Client_AddressableDevices_Args devices = {
-        .struct_size = PJRT_Client_AddressableDevices_Args_STRUCT_SIZE, .client = r.client};
-    MUST(!api->PJRT_Client_AddressableDevices(&devices));
-    r.device = devices.addressable_devices[0];
-    char code[] = "module @m {\n  func.func public @main(%a: tensor<4xf32>) -> (tensor<4xf32>) {\n"
-                  "    return %a : tensor<4xf32>\n  }\n}\n";
-    PJRT_Program program = {.struct_size = PJRT_Program_STRUCT_SIZE,
-                            .code = code,
-                            .code_size = sizeof code - 1,
-                            .format = "mlir",
-                            .format_size = 4};
-    static const char options[] = {0x1a, 4, 0x20, 1, 0x28, 1};
-    PJRT_Client_Compile_Args compile = {.struct_size = PJRT_Client_Compile_Args_STRUCT_SIZE,
-                                        .client = r.client,
-                                        .program = &program,
-                                        .compile_options = options,
-                                        .compile_options_size = sizeof options};
-    MUST(!api->PJRT_Client_Compile(&compile));
-    r.executable = compile.executable;
-    r.argument = raw_floats(&r);
-    return r;
-}
-
-static void raw_free(raw *r)
-{
-    PJRT_Buffer_Destroy_Args buffer = {.struct_size = PJRT_Buffer_Destroy_Args_STRUCT_SIZE,
-                                       .buffer = r->argument};
-    PJRT_LoadedExecutable_Destroy_Args executable = {
-        .struct_size = PJRT_LoadedExecutable_Destroy_Args_STRUCT_SIZE, .executable = r->executable};
-    PJRT_Client_Destroy_Args client = {.struct_size = PJRT_Client_Destroy_Args_STRUCT_SIZE,
-                                       .client = r->client};
-    MUST(!r->api->PJRT_Buffer_Destroy(&buffer));
-    MUST(!r->api->PJRT_LoadedExecutable_Destroy(&executable));
-    MUST(!r->api->PJRT_Client_Destroy(&client));
-}
 
 /* The structs lie in memory of exactly their size, so that a sanitizer sees who goes beyond. */
 static PJRT_Error *execute_short(const raw *r, size_t args_size, size_t options_size,
@@ -304,13 +222,6 @@ static void executable_free(const raw *r, PJRT_Executable *executable)
     PJRT_Executable_Destroy_Args args = {.struct_size = PJRT_Executable_Destroy_Args_STRUCT_SIZE,
                                          .executable = executable};
     MUST(!r->api->PJRT_Executable_Destroy(&args));
-}
-
-static void buffer_free(const raw *r, PJRT_Buffer *buffer)
-{
-    PJRT_Buffer_Destroy_Args args = {.struct_size = PJRT_Buffer_Destroy_Args_STRUCT_SIZE,
-                                     .buffer = buffer};
-    MUST(!r->api->PJRT_Buffer_Destroy(&args));
 }
 
 static void compiles_ahead_and_loads(const char *folder)

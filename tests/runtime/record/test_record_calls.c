@@ -211,6 +211,38 @@ static void without_a_folder_nothing_is_written(void **state)
     in_child(adds, NULL);
 }
 
+/* The fake plugin knows no option of XLA's for CPU, and says so. */
+static void makes_a_client(const char *folder)
+{
+    void *library = dlopen(built("pjrt_record"), RTLD_NOW | RTLD_LOCAL);
+    void *symbol = library ? dlsym(library, "GetPjrtApi") : NULL;
+    const PJRT_Api *(*get)(void) = NULL;
+    memcpy(&get, &symbol, sizeof get);
+    MUST(get);
+    set_recorder(folder, "pjrt_fake");
+    const PJRT_Api *api = get();
+    PJRT_Client_Create_Args create = {.struct_size = PJRT_Client_Create_Args_STRUCT_SIZE};
+    PJRT_Error *error = api->PJRT_Client_Create(&create);
+    MUST(error && !create.create_options && create.num_options == 0);
+    PJRT_Error_Message_Args message = {.struct_size = PJRT_Error_Message_Args_STRUCT_SIZE,
+                                       .error = error};
+    api->PJRT_Error_Message(&message);
+    MUST(strstr(message.message, "unknown client option"));
+    PJRT_Error_Destroy_Args destroy = {.struct_size = PJRT_Error_Destroy_Args_STRUCT_SIZE,
+                                       .error = error};
+    api->PJRT_Error_Destroy(&destroy);
+}
+
+/* A recording that does not begin must not change how many devices a program has. */
+static void clients_are_told_their_devices_recorded_or_not(void **state)
+{
+    (void)state;
+    setenv(RECORD_ENV_CPU_DEVICES, "1", 1);
+    in_child(makes_a_client, new_folder());
+    in_child(makes_a_client, NULL);
+    unsetenv(RECORD_ENV_CPU_DEVICES);
+}
+
 /* ---- donation, failures ------------------------------------------------------------------------
  */
 
@@ -399,6 +431,7 @@ int main(void)
         cmocka_unit_test(written_without_a_mapping_it_is_the_same),
         cmocka_unit_test(without_clocks_there_are_none),
         cmocka_unit_test(without_a_folder_nothing_is_written),
+        cmocka_unit_test(clients_are_told_their_devices_recorded_or_not),
         cmocka_unit_test(donation_shows),
         cmocka_unit_test(failures_are_told_and_passed_on),
         cmocka_unit_test(ends_are_told_once),

@@ -1,0 +1,71 @@
+"""What the recorder costs a step of JAX: the same jitted steps on two platforms of one process, PLAIN
+and RECORDED, in blocks whose order is drawn anew for each pair.
+
+  cost_jax.py PLAIN RECORDED SEED
+
+Prints, for each kind of step, medians over the pairs: of a step on each platform, of their difference,
+and of their ratio. The two platforms' clients are of the same plugin."""
+import gc
+import json
+import random
+import statistics
+import sys
+import time
+
+import jax
+import jax.numpy as jnp
+
+# Name: arguments, steps of a block, pairs of blocks. A block takes a millisecond or more, so that the
+# clock and the wait at its end do not show; the shorter it is, the less others disturb a pair.
+KINDS = {"trivial": (1, 400, 400), "donated": (300, 8, 300)}
+WARM_UP_BLOCKS = 20
+
+
+def step_of(arguments):
+    if arguments == 1:
+        return jax.jit(lambda state: [state[0] + 1])
+    return jax.jit(lambda state: [x + 1 for x in state], donate_argnums=0)
+
+
+class Side:
+    """The steps on one platform; each takes the results of the one before."""
+
+    def __init__(self, platform, arguments):
+        device = jax.devices(platform)[0]
+        self.step = step_of(arguments)
+        self.state = [jax.device_put(jnp.full(4, i, jnp.float32), device) for i in range(arguments)]
+
+    def block(self, steps):
+        """Nanoseconds of a step, the device's work included."""
+        step, state = self.step, self.state
+        begin = time.perf_counter_ns()
+        for _ in range(steps):
+            state = step(state)
+        jax.block_until_ready(state)
+        end = time.perf_counter_ns()
+        self.state = state
+        return (end - begin) / steps
+
+
+def measure(platforms, arguments, steps, pairs, chance):
+    sides = [Side(platform, arguments) for platform in platforms]
+    times = ([], [])
+    for number in range(WARM_UP_BLOCKS + pairs):
+        for which in chance.sample((0, 1), 2):
+            ns = sides[which].block(steps)
+            if number >= WARM_UP_BLOCKS:
+                times[which].append(ns)
+        gc.collect(0)
+    plain, recorded = times
+    return {"plain_ns": statistics.median(plain), "recorded_ns": statistics.median(recorded),
+            "difference_ns": statistics.median(b - a for a, b in zip(plain, recorded)),
+            "ratio": statistics.median(b / a for a, b in zip(plain, recorded))}
+
+
+def main():
+    platforms, chance = sys.argv[1:3], random.Random(int(sys.argv[3]))
+    gc.disable()
+    print(json.dumps({kind: measure(platforms, *how, chance) for kind, how in KINDS.items()}))
+
+
+main()

@@ -1,0 +1,116 @@
+/*
+ * test_step_threads.c - steps in which several threads of the host take part: whose time the ledger
+ * is of, and what each thread did.
+ */
+#include "tests/results/recordings/recording_fixture.h"
+
+#define LOOPS 40
+
+static void part_is(const rec_steps *s, rec_part part, double ns, double tolerance)
+{
+    const double median = rec_steps_part(s, part).median_ns;
+    if (fabs(median - ns) > tolerance)
+        fail_msg("%s: %.0f ns, not %.0f", rec_part_name(part), median, ns);
+}
+
+/* Row INDEX of the threads, in the median step. The first step may be another one. */
+static void thread_is(const rec_steps *s, size_t index, uint32_t thread, double executions,
+                      double host_work, double dispatch)
+{
+    const rec_step_thread *t = &s->threads[index];
+    assert_int_equal(t->thread, thread);
+    assert_near(t->executions, executions, 1.0 / LOOPS + 1e-9);
+    assert_near(t->host_work.median_ns, host_work, 2);
+    assert_near(t->dispatch.median_ns, dispatch, 2);
+}
+
+/* ---- PyTorch/XLA: one thread traces, another executes ----------------------------------- */
+
+static void a_tracing_thread_beside_an_executing_one(void **state)
+{
+    (void)state;
+    play p;
+    play_begin(&p);
+    const play_program step = play_compile(&p, "SyncTensorsGraph.7", 41, 1, 1, 300 * MS);
+    uint64_t now_state;
+    play_execute(&p, &step, (run){.call_ns = 20 * US, .device_ns = 20 * US}, &now_state);
+    play_wait(&p, 0, 0);
+    for (unsigned i = 0; i < LOOPS; i++) {
+        /* The main thread traces for 17 ms and sleeps for 3, then the other one executes. */
+        play_work(&p, 0, 17 * MS);
+        play_rest(&p, 0, 3 * MS);
+        p.thread[1].now = p.thread[0].now;
+        play_work(&p, 1, 500 * US);
+        p.thread[0].now = p.thread[1].now;
+        play_execute(&p, &step,
+                     (run){.thread = 1,
+                           .call_ns = MS,
+                           .device_ns = 4 * MS,
+                           .arguments = &now_state,
+                           .argument_count = 1,
+                           .donate = true},
+                     &now_state);
+        p.thread[0].now = p.thread[1].now;
+        play_wait(&p, 0, 0);
+    }
+    found f = find(&p, NULL);
+    const rec_steps *s = f.steps;
+    sums_hold(s);
+    assert_int_equal(s->executions_per_step, 1);
+    assert_int_equal(s->main_thread, s->process->main_thread);
+    assert_int_not_equal(s->dispatch_thread, s->main_thread);
+    assert_near(rec_steps_wall(s).median_ns, 24500 * US, 1);
+    part_is(s, REC_PART_HOST, 17500 * US, 2);
+    part_is(s, REC_PART_DISPATCH, MS, 2);
+    part_is(s, REC_PART_WAIT, 3 * MS, 2);
+    part_is(s, REC_PART_IDLE, 3 * MS, 2);
+    assert_int_equal(f.answer.verdict, REC_HOST_BOUND);
+    /* The ledger's host work, by thread: who traces, and who dispatches. */
+    assert_int_equal(s->thread_count, 2);
+    thread_is(s, 0, s->main_thread, 0, 17 * MS, 0);
+    thread_is(s, 1, s->dispatch_thread, 1, 500 * US, MS);
+    json_t *o = rec_steps_json(f.recording, s, &f.answer), *list = json_object_get(o, "threads");
+    assert_int_equal(json_array_size(list), 2);
+    assert_true(json_is_true(json_object_get(json_array_get(list, 0), "ledger")));
+    json_t *other = json_array_get(list, 1), *work = json_object_get(other, "host_work");
+    assert_true(json_is_false(json_object_get(other, "ledger")));
+    assert_int_equal(json_integer_value(json_object_get(other, "number")), 101);
+    assert_near(json_real_value(json_object_get(work, "median_ns")), 500 * US, 2);
+    json_decref(o);
+    lose(&f);
+}
+
+/* Calls of a thread that executes nothing, within and between calls of others. */
+static void threads_that_only_transfer_are_told(void **state)
+{
+    (void)state;
+    play p;
+    play_begin(&p);
+    const play_program step = play_compile(&p, "jit_step", 42, 1, 1, 100 * MS);
+    for (unsigned i = 0; i < LOOPS; i++) {
+        p.thread[2].now = p.thread[0].now;
+        play_execute(&p, &step, (run){.call_ns = 50 * US, .device_ns = 3 * MS}, NULL);
+        play_destroy(&p, play_send(&p, 2, 1000, 200 * US), 0);
+        play_work(&p, 2, 700 * US);
+        play_wait(&p, 0, 0);
+        play_work(&p, 0, MS);
+    }
+    found f = find(&p, NULL);
+    sums_hold(f.steps);
+    assert_int_equal(f.steps->thread_count, 2);
+    thread_is(f.steps, 0, f.steps->main_thread, 1, MS, 50 * US);
+    thread_is(f.steps, 1, f.steps->threads[1].thread, 0, 700 * US, 0);
+    assert_near(f.steps->threads[0].executions, 1, 1e-9);
+    assert_near(f.steps->threads[0].host_work.mean_ns, MS, 2);
+    assert_near(f.steps->threads[1].calls.median_ns, 200 * US, 2);
+    lose(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_tracing_thread_beside_an_executing_one),
+        cmocka_unit_test(threads_that_only_transfer_are_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

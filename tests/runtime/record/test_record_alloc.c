@@ -1,0 +1,161 @@
+/*
+ * test_record_alloc.c - the recorder allocates nothing on the way of an execution: not in its call,
+ * not when it ends, not for the ends of its buffers.
+ *
+ * The test brings its own malloc family, in front of the C library's, and looks at who calls: the
+ * recorder and the plugin are libraries of their own. What the C library allocates for its callers,
+ * the recorder among them, counts as others', and so does our own client's: there is none, either.
+ */
+#define _GNU_SOURCE /* dladdr */
+
+#include "tests/runtime/record/record_fixture.h"
+
+#include <stdatomic.h>
+
+#define OWN_MALLOC !SANITIZED /* sanitizers have their own */
+
+enum { WARM_UP = 300, EXECUTIONS = 5000 };
+
+static atomic_bool watching;
+static atomic_int recorders, plugins, others;
+static const void *recorder, *plugin; /* where they are loaded */
+
+#if OWN_MALLOC
+void *__libc_malloc(size_t size);
+void *__libc_calloc(size_t count, size_t size);
+void *__libc_realloc(void *old, size_t size);
+
+static void count_caller(const void *caller)
+{
+    Dl_info info;
+    if (!atomic_load_explicit(&watching, memory_order_relaxed) || !dladdr(caller, &info))
+        return;
+    atomic_fetch_add(info.dli_fbase == recorder ? &recorders
+                     : info.dli_fbase == plugin ? &plugins
+                                                : &others,
+                     1);
+}
+
+void *malloc(size_t size)
+{
+    count_caller(__builtin_return_address(0));
+    return __libc_malloc(size);
+}
+
+void *calloc(size_t count, size_t size)
+{
+    count_caller(__builtin_return_address(0));
+    return __libc_calloc(count, size);
+}
+
+void *realloc(void *old, size_t size)
+{
+    count_caller(__builtin_return_address(0));
+    return __libc_realloc(old, size);
+}
+#endif
+
+static const void *base_of(const char *name)
+{
+    Dl_info info = {0};
+    void *library = dlopen(built(name), RTLD_NOW | RTLD_LOCAL);
+    void *symbol = library ? dlsym(library, "GetPjrtApi") : NULL;
+    MUST(symbol && dladdr(symbol, &info) && info.dli_fbase);
+    return info.dli_fbase;
+}
+
+/* Watches EXECUTIONS that are awaited, then as many of which nobody asks for the end. */
+static void watch(const runner *r, void (*execute)(const runner *r, size_t count, bool wait))
+{
+    execute(r, WARM_UP, true);
+    execute(r, WARM_UP, false);
+    atomic_store(&watching, true);
+    execute(r, EXECUTIONS, true);
+    execute(r, EXECUTIONS, false);
+    atomic_store(&watching, false);
+    fprintf(stderr, "# the recorder's %d, the plugin's %d, others' %d allocations\n",
+            atomic_load(&recorders), atomic_load(&plugins), atomic_load(&others));
+    MUST(atomic_load(&recorders) == 0 && atomic_load(&others) == 0);
+    MUST(!OWN_MALLOC || atomic_load(&plugins) > 0); /* the watch was on */
+}
+
+/* A buffer of its own for each, which the execution takes. */
+static void donate_often(const runner *r, size_t count, bool wait)
+{
+    bn_status st = {0};
+    for (size_t i = 0; i < count; i++) {
+        rt_buffer *argument = floats(r, 4), *result = NULL;
+        if (wait)
+            result = run(r, &argument, 1);
+        else
+            MUST_DO(rt_execute(r->executable, &argument, 1, NULL, 0, &result, NULL, &st), &st);
+        rt_buffer_release(r->client, argument);
+        rt_buffer_release(r->client, result);
+    }
+}
+
+static void executes(const char *folder, const char *program,
+                     void (*execute)(const runner *r, size_t count, bool wait))
+{
+    set_recorder(folder, "pjrt_sim");
+    runner r = runner_new(NULL, program);
+    recorder = base_of("pjrt_record");
+    plugin = base_of("pjrt_sim");
+    watch(&r, execute);
+    runner_free(&r);
+}
+
+static void adds(const char *folder)
+{
+    executes(folder, ADD, add_often);
+}
+
+static void donates(const char *folder)
+{
+    executes(folder, DONATE, donate_often);
+}
+
+/* Recorded in a mapped file and in a written one; both grow on the way. */
+static void nothing_is_allocated(void (*what)(const char *folder))
+{
+    static const char *const mapped[] = {"1", "0"};
+    for (size_t i = 0; i < 2; i++) {
+        const char *folder = new_folder();
+        setenv("BENCH_RECORD_MAPPED", mapped[i], 1);
+        in_child(what, folder);
+        recording r = recording_in(folder);
+        assert_int_equal(recording_count(&r, RECORD_EXECUTE), 2 * (WARM_UP + EXECUTIONS));
+        assert_int_equal(r.head.lost, 0);
+        recording_free(&r);
+    }
+    unsetenv("BENCH_RECORD_MAPPED");
+}
+
+static void an_execution_allocates_nothing(void **state)
+{
+    (void)state;
+    nothing_is_allocated(adds);
+}
+
+static void nor_does_one_that_takes_its_argument(void **state)
+{
+    (void)state;
+    nothing_is_allocated(donates);
+}
+
+/* Where nothing is recorded, too. */
+static void nor_one_that_is_only_forwarded(void **state)
+{
+    (void)state;
+    in_child(adds, NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_execution_allocates_nothing),
+        cmocka_unit_test(nor_does_one_that_takes_its_argument),
+        cmocka_unit_test(nor_one_that_is_only_forwarded),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
