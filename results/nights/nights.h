@@ -20,6 +20,8 @@ typedef enum res_metric {
 const char *res_metric_name(res_metric metric); /* "wall", ... */
 #define RES_METRIC_NAMES "wall, device, overhead, trace, compile"
 BN_MUST_USE bn_code res_metric_parse(const char *name, res_metric *metric, bn_status *st);
+/* METRIC of FIGURES. */
+res_over res_metric_over(const res_figures *figures, res_metric metric);
 
 /* One point of a series: the records of one build within a span of hours. A build is a file of a
  * plugin under one label; in a series over several settings it is of one of them. */
@@ -30,8 +32,10 @@ typedef struct res_night {
     size_t processes;   /* that VALUE is of */
     size_t left_out;    /* good records of other conditions than the newest: see res_pool */
     const char *source; /* of its device time; static */
-    size_t failed;      /* records that failed */
-    bn_code status;     /* BN_OK, or the class of the last failure where all failed */
+    res_device_remark remark;
+    bool refused;   /* its overhead is: VALUE, if it is that, is NaN */
+    size_t failed;  /* records that failed */
+    bn_code status; /* BN_OK, or the class of the last failure where all failed */
     const res_origin *origin;
     const char *settings; /* of its experiment */
     /* Of a framework's experiment, which versions and script: res_mark_front_end. */
@@ -50,8 +54,8 @@ typedef struct res_stretch {
     size_t before;      /* the last night with a value before it */
     res_interval ratio; /* over the stretch before, 95 % */
     double p;
-    bool build_known;    /* on both sides, so that the next line means something */
-    bool other_build;    /* the plugin's sha256 differs from the night BEFORE */
+    bool build_known;     /* on both sides, so that the next line means something */
+    bool other_build;     /* the plugin's sha256 differs from the night BEFORE */
     bool other_settings;  /* so does what the runtime was told */
     bool other_front_end; /* so does the version of the framework, or its script */
     bool other_host;      /* so does the machine */
