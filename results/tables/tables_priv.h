@@ -65,11 +65,6 @@ void res_grid_render(const res_grid *grid, res_format format, bn_text *out);
 /* What stands behind the runtime of RECORD: "", " (simulated)" or " (simulated, opaque)". */
 const char *res_simulated_shown(const res_record *record);
 
-/* A short text by value: res_time(ns).text in a printf argument. */
-typedef struct res_figure {
-    char text[64];
-} res_figure;
-
 /* Three significant digits and a unit that suits: "812 ns", "13.7 ms"; "-" for
  * NaN. */
 res_figure res_time(double ns);
