@@ -224,6 +224,32 @@ static void put_watched(const site *s, bn_text *out)
     bn_text_puts(out, "]");
 }
 
+/* Puts how many series there are, and in how many of them a change could be told by now. */
+static void put_series(const site *s, bn_text *out)
+{
+    const res_history *h = &s->history[RES_METRIC_WALL];
+    size_t comparable = 0;
+    for (size_t i = 0; i < h->count; i++) {
+        size_t known = 0;
+        for (size_t k = 0; k < h->series[i].count; k++)
+            known += isfinite(h->series[i].nights[k].value) ? 1 : 0;
+        comparable += known >= 2 * RES_LEAST_NIGHTS;
+    }
+    bn_text_printf(out, ",\"series\":%zu,\"comparable\":%zu", h->count, comparable);
+}
+
+/* What must be said of device times, by the numbers that stand for it in other files. */
+static void put_remarks(bn_text *out)
+{
+    bool first = true;
+    bn_text_puts(out, ",\n\"remarks\":[");
+    for (int i = 0; i < RES_DEVICE_REMARK_COUNT; i++) {
+        site_put_comma(out, &first);
+        site_put_text(out, res_device_remark_words((res_device_remark)i));
+    }
+    bn_text_puts(out, "]");
+}
+
 static void put_totals(const site *s, bn_text *out)
 {
     size_t failed = 0;
@@ -241,6 +267,8 @@ static void put_totals(const site *s, bn_text *out)
     site_put_number(out, s->options->night_hours);
     bn_text_printf(out, ",\"least_nights\":%d,\"no_pictures\":%s", RES_LEAST_NIGHTS,
                    s->made->no_pictures ? "true" : "false");
+    put_series(s, out);
+    put_remarks(out);
     out->failed = out->failed || misdates.failed;
     bn_text_free(&misdates);
 }
@@ -320,6 +348,7 @@ bn_code site_front_write(site *s, bn_status *st)
     bn_text lists = {0}, script = {0}, style = {0}, page = {0};
     put_site(s, &lists);
     put_lines(site_page_js, &script);
+    put_lines(site_compare_js, &script);
     put_lines(site_views_js, &script);
     bn_text_puts(&style, plot_report_colours);
     bn_text_puts(&style, plot_report_style);
