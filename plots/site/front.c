@@ -25,8 +25,8 @@ static void put_models(const site *s, bn_text *out)
         site_put_comma(out, &first);
         bn_text_printf(out, "\n[\"%s\",", m->key.text);
         site_put_text(out, m->name);
-        bn_text_printf(out, ",%zu,%zu,%.0f,%zu,%zu]", m->good, m->failed, m->last_s, m->series,
-                       m->changes);
+        bn_text_printf(out, ",%zu,%zu,%.0f,%zu,%zu,%zu]", m->good, m->failed, m->last_s, m->series,
+                       m->changes, m->comparable);
     }
     bn_text_puts(out, "]");
 }
@@ -227,15 +227,12 @@ static void put_watched(const site *s, bn_text *out)
 /* Puts how many series there are, and in how many of them a change could be told by now. */
 static void put_series(const site *s, bn_text *out)
 {
-    const res_history *h = &s->history[RES_METRIC_WALL];
-    size_t comparable = 0;
-    for (size_t i = 0; i < h->count; i++) {
-        size_t known = 0;
-        for (size_t k = 0; k < h->series[i].count; k++)
-            known += isfinite(h->series[i].nights[k].value) ? 1 : 0;
-        comparable += known >= 2 * RES_LEAST_NIGHTS;
+    size_t series = 0, comparable = 0;
+    for (size_t i = 0; i < s->model_count; i++) {
+        series += s->models[i].series;
+        comparable += s->models[i].comparable;
     }
-    bn_text_printf(out, ",\"series\":%zu,\"comparable\":%zu", h->count, comparable);
+    bn_text_printf(out, ",\"series\":%zu,\"comparable\":%zu", series, comparable);
 }
 
 /* What must be said of device times, by the numbers that stand for it in other files. */

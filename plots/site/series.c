@@ -203,6 +203,15 @@ static void put_series(const site *s, size_t which, bn_text *out)
 
 /* ---- models ------------------------------------------------------------------------ */
 
+/* Whether T has so many nights with a value that it could show a change. */
+static bool is_comparable(const res_timeline *t)
+{
+    size_t known = 0;
+    for (size_t i = 0; i < t->count; i++)
+        known += isfinite(t->nights[i].value) ? 1 : 0;
+    return known >= 2 * RES_LEAST_NIGHTS;
+}
+
 /* Puts the series of MODEL, and counts them. */
 static void put_model(const site *s, site_model *model, bn_text *out)
 {
@@ -210,7 +219,7 @@ static void put_model(const site *s, site_model *model, bn_text *out)
     bn_text_puts(out, "{\"name\":");
     site_put_text(out, model->name);
     bn_text_puts(out, ",\"series\":[");
-    model->series = model->changes = 0;
+    model->series = model->changes = model->comparable = 0;
     for (size_t i = 0; i < h->count; i++) {
         if (strcmp(h->series[i].experiment->model, model->name) != 0)
             continue;
@@ -218,6 +227,7 @@ static void put_model(const site *s, site_model *model, bn_text *out)
         put_series(s, i, out);
         model->series++;
         model->changes += h->series[i].stretch_count - 1;
+        model->comparable += is_comparable(&h->series[i]);
     }
     bn_text_puts(out, "]}");
 }

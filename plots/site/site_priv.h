@@ -93,6 +93,7 @@ typedef struct site_model {
     double last_s;
     size_t good, failed;
     size_t series, changes; /* by series.c; changes of the wall time */
+    size_t comparable;      /* series with nights enough for one */
 } site_model;
 
 /* What the pages say of an experiment, but for runtime and seed. */

@@ -10,8 +10,8 @@ const MOST_CHARTS = 12;
 
 function takeSite(value) {
   site = value;
-  for (const [key, name, good, failed, last, series, changes] of site.models) {
-    models.set(key, {key, name, good, failed, last, series, changes});
+  for (const [key, name, good, failed, last, series, changes, comparable] of site.models) {
+    models.set(key, {key, name, good, failed, last, series, changes, comparable});
   }
   for (const [key, runtime, label, sha256, version, simulated, first, last, good, failed] of site.builds) {
     builds.set(key, {key, runtime, label, sha256, version, simulated, first, last, good, failed});
@@ -162,8 +162,7 @@ function counts(recent, last, verdict) {
   const over = count(Math.min(RECENT_NIGHTS, site.nights.length), "night");
   const list = [];
   if (verdict && verdict.told === false) {
-    list.push(el("li", {class: "unsure"}, el("strong", null, "Could not tell"),
-      " whether the newest night is slower, as said above"));
+    list.push(counted("?", "could not tell whether the newest night is slower, as said above", "unsure"));
   }
   if (site.comparable || recent.length) {
     const some = site.comparable < site.series ? ", in the " + site.comparable + " of " + site.series +
@@ -173,8 +172,8 @@ function counts(recent, last, verdict) {
     counted(better, "change points for the better", "fast"),
     counted(site.watched.length, "series out of line, to be watched", "unsure"));
   } else {
-    list.push(el("li", {class: "unsure"}, el("strong", null, "Nothing to compare with"), " over " + over +
-      ": no series has the " + 2 * site.least_nights + " nights with a median step that a change point takes"));
+    list.push(counted("?", "changes: nothing to compare with in " + over + ", no series has the " +
+      2 * site.least_nights + " that a change point takes", "unsure"));
   }
   list.push(counted(last ? last.failed : 0, "failed in the newest night", "bad"));
   return el("ul", {class: "counts"}, list);
@@ -211,7 +210,8 @@ function newestPage() {
 function modelsPage() {
   return [el("h2", null, "Models"), table("Models of the store",
     ["model", "#series", "#changes of the median step", "#records", "#failed", "last run"],
-    [...models.values()].map((m) => [link("#/model/" + m.key, m.name), number(m.series), number(m.changes),
+    [...models.values()].map((m) => [link("#/model/" + m.key, m.name), number(m.series),
+      m.comparable ? number(m.changes) : figureCell(null),
       number(m.good + m.failed), number(m.failed), nightLink(m.last)]))];
 }
 
