@@ -88,5 +88,7 @@ void night_put_side(const night_side *side, bn_text *out);
 void night_put_headline(const nightly *n, bn_text *out);
 /* The exit code that goes with it. */
 int night_exit(const nightly *n);
+/* Whether the night tells whether something became slower, whatever failed beside it. */
+bool night_told(const nightly *n);
 
 #endif

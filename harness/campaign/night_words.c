@@ -40,6 +40,12 @@ int night_exit(const nightly *n)
                                       : COMPARE_FINE;
 }
 
+bool night_told(const nightly *n)
+{
+    const night_sum sum = night_add_up(n);
+    return sum.slower || n->changed || (sum.cells && !sum.untold);
+}
+
 /* "a slowdown of 2.1 % would have been seen in 4 of 5 cases" */
 static void put_visible(const night_sum *sum, double visible, bn_text *out)
 {

@@ -282,7 +282,8 @@ static bn_code write_site(nightly *n, bn_status *st)
                                   .now_s = n->now_s,
                                   .change = res_change_defaults(),
                                   .headline = n->headline.data,
-                                  .words = n->words.data};
+                                  .words = n->words.data,
+                                  .told = night_told(n)};
     site_made made;
     return o->site ? site_publish(&options, &n->index, &made, st) : BN_OK;
 }

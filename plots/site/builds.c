@@ -2,12 +2,11 @@
  * builds.c - a data file a build: what its processes say of each experiment, so that a browser can
  * set any two side by side.
  *
- * A process is one value, as everywhere. Those of other conditions than the newest good one are
- * left out and counted, as in tables (pool.c). Nothing is judged here.
+ * The figures are those of tables, of the same pools by the same functions, and in their words:
+ * the pages show them as they are. Nothing is judged here.
  */
 #include "plots/site/site_priv.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,53 +56,91 @@ static bool list_items(const site *s, item **list, size_t *count)
     return true;
 }
 
-static bool like(const item *a, const item *b)
+/* Room for the records of one experiment. */
+typedef struct pool_room {
+    const res_summary **summaries;
+    res_process *processes;
+} pool_room;
+
+static bool make_room(pool_room *room, size_t count)
 {
-    return strcmp(a->record->summary->conditions, b->record->summary->conditions) == 0;
+    *room = (pool_room){calloc(count + 1, sizeof(const res_summary *)),
+                        calloc(count + 1, sizeof *room->processes)};
+    return room->summaries && room->processes;
 }
 
-/* Puts a list of what each process says; nothing where none says anything. */
-static void put_values(const item *items, size_t count, const item *newest, res_metric metric,
-                       bn_text *out)
+static void free_room(pool_room *room)
 {
+    free(room->summaries);
+    free(room->processes);
+}
+
+/* Puts METRIC as a list, unless there is nothing to say: estimate, bounds, processes, whether it is
+ * told (1 or 0), what tables show of it and of its bounds. */
+static void put_figure(const res_figures *f, res_metric metric, bool *first, bn_text *out)
+{
+    const res_over over = res_metric_over(f, metric);
+    const res_difference_shown shows = res_figures_show(f, metric);
+    if (shows == RES_DIFFERENCE_UNKNOWN)
+        return;
+    site_put_comma(out, first);
+    bn_text_printf(out, "\"%s\":[", res_metric_name(metric));
+    site_put_number(out, over.value.estimate);
+    bn_text_putc(out, ',');
+    site_put_number(out, over.value.low);
+    bn_text_putc(out, ',');
+    site_put_number(out, over.value.high);
+    bn_text_printf(out, ",%zu,%d,", over.processes, shows == RES_DIFFERENCE_TOLD);
+    site_put_text(out, res_figures_words(f, metric).text);
+    bn_text_putc(out, ',');
+    site_put_text(out, res_figures_bounds(f, metric).text);
+    bn_text_puts(out, "]");
+}
+
+static void put_pool(const res_pool *pool, bn_text *out)
+{
+    const res_figures f = res_pool_figures(pool);
     bool first = true;
-    for (size_t i = 0; i < count; i++) {
-        double values[RES_METRIC_COUNT];
-        site_metrics_of(items[i].record->summary, values);
-        if (!like(&items[i], newest) || !isfinite(values[metric]))
-            continue;
-        if (first)
-            bn_text_printf(out, ",\"%s\":[", res_metric_name(metric));
-        site_put_comma(out, &first);
-        site_put_number(out, values[metric]);
-    }
-    if (!first)
-        bn_text_puts(out, "]");
-}
-
-static void put_entry(const site *s, const item *items, size_t count, bn_text *out)
-{
-    const item *newest = &items[count - 1];
-    const res_summary *summary = newest->record->summary;
-    const site_experiment *e = &s->experiments[summary->experiment];
-    size_t left_out = 0;
-    for (size_t i = 0; i < count; i++)
-        left_out += !like(&items[i], newest);
-    bn_text_printf(out, "{\"cell\":\"%s\",\"title\":", e->cell.text);
-    site_put_text(out, e->title);
-    bn_text_printf(out, ",\"model\":\"%s\",\"settings\":", s->models[e->model].key.text);
-    site_put_text(out, newest->settings);
-    bn_text_puts(out, ",\"conditions\":");
-    site_put_text(out, summary->conditions);
-    bn_text_puts(out, ",\"host\":");
-    site_put_text(out, summary->origin->host);
-    bn_text_printf(out, ",\"left_out\":%zu", left_out);
+    bn_text_printf(out, ",\"source\":\"%s\",\"processes\":%zu,\"runs\":%zu", f.source,
+                   pool->counted, pool->run_count);
+    bn_text_printf(out, ",\"left_out\":[%zu,%zu,%zu],\"remark\":%d,\"figures\":{",
+                   pool->other_conditions, pool->other_builds, pool->count - pool->counted,
+                   (int)res_figures_remark(&f));
     for (int m = 0; m < RES_METRIC_COUNT; m++)
-        put_values(items, count, newest, (res_metric)m, out);
+        put_figure(&f, (res_metric)m, &first, out);
     bn_text_puts(out, "}");
 }
 
-static void put_build(const site *s, size_t build, const item *items, size_t count, bn_text *out)
+/* Puts the experiment of ITEMS, which are in order of time. */
+static void put_entry(const site *s, const item *items, size_t count, const pool_room *room,
+                      bn_text *out)
+{
+    res_summary_pool of;
+    for (size_t i = 0; i < count; i++)
+        room->summaries[i] = items[i].record->summary;
+    const size_t experiment = items[count - 1].record->summary->experiment;
+    if (!res_pool_summaries(room->summaries, count, s->index->experiments[experiment],
+                            room->processes, &of)) {
+        out->failed = true;
+        return;
+    }
+    const site_experiment *e = &s->experiments[experiment];
+    bn_text_printf(out, "{\"cell\":\"%s\",\"title\":", e->cell.text);
+    site_put_text(out, e->title);
+    bn_text_printf(out, ",\"model\":\"%s\",\"settings\":", s->models[e->model].key.text);
+    site_put_text(out, items->settings);
+    bn_text_puts(out, ",\"newest\":");
+    site_put_text(out, of.newest->id);
+    bn_text_puts(out, ",\"conditions\":");
+    site_put_text(out, of.newest->conditions);
+    bn_text_puts(out, ",\"host\":");
+    site_put_text(out, of.newest->origin->host);
+    put_pool(&of.pool, out);
+    bn_text_puts(out, "}");
+}
+
+static void put_build(const site *s, size_t build, const item *items, size_t count,
+                      const pool_room *room, bn_text *out)
 {
     bool first_entry = true;
     bn_text_printf(out, "{\"key\":\"%s\",\"cells\":[", s->builds[build].key.text);
@@ -113,7 +150,7 @@ static void put_build(const site *s, size_t build, const item *items, size_t cou
             end++;
         bn_text_puts(out, first_entry ? "\n" : ",\n");
         first_entry = false;
-        put_entry(s, items + first, end - first, out);
+        put_entry(s, items + first, end - first, room, out);
     }
     bn_text_puts(out, "]}");
 }
@@ -121,10 +158,11 @@ static void put_build(const site *s, size_t build, const item *items, size_t cou
 bn_code site_builds_write(site *s, bn_status *st)
 {
     item *items = NULL;
+    pool_room room = {0};
     size_t count, at = 0;
     bn_text text = {0};
     char name[SITE_NAME];
-    bn_code code = list_items(s, &items, &count)
+    bn_code code = list_items(s, &items, &count) && make_room(&room, count)
                        ? BN_OK
                        : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a site");
     for (size_t b = 0; b < s->build_count && code == BN_OK; b++) {
@@ -133,12 +171,13 @@ bn_code site_builds_write(site *s, bn_status *st)
             end++;
         snprintf(name, sizeof name, "build-%s", s->builds[b].key.text);
         site_begin(&text, name);
-        put_build(s, b, items + at, end - at, &text);
+        put_build(s, b, items + at, end - at, &room, &text);
         site_end(&text);
         code = site_folder_data(&s->folder, name, &text, st);
         at = end;
     }
     bn_text_free(&text);
+    free_room(&room);
     free(items);
     return code;
 }

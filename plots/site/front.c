@@ -25,8 +25,8 @@ static void put_models(const site *s, bn_text *out)
         site_put_comma(out, &first);
         bn_text_printf(out, "\n[\"%s\",", m->key.text);
         site_put_text(out, m->name);
-        bn_text_printf(out, ",%zu,%zu,%.0f,%zu,%zu]", m->good, m->failed, m->last_s, m->series,
-                       m->changes);
+        bn_text_printf(out, ",%zu,%zu,%.0f,%zu,%zu,%zu]", m->good, m->failed, m->last_s, m->series,
+                       m->changes, m->comparable);
     }
     bn_text_puts(out, "]");
 }
@@ -224,6 +224,29 @@ static void put_watched(const site *s, bn_text *out)
     bn_text_puts(out, "]");
 }
 
+/* Puts how many series there are, and in how many of them a change could be told by now. */
+static void put_series(const site *s, bn_text *out)
+{
+    size_t series = 0, comparable = 0;
+    for (size_t i = 0; i < s->model_count; i++) {
+        series += s->models[i].series;
+        comparable += s->models[i].comparable;
+    }
+    bn_text_printf(out, ",\"series\":%zu,\"comparable\":%zu", series, comparable);
+}
+
+/* What must be said of device times, by the numbers that stand for it in other files. */
+static void put_remarks(bn_text *out)
+{
+    bool first = true;
+    bn_text_puts(out, ",\n\"remarks\":[");
+    for (int i = 0; i < RES_DEVICE_REMARK_COUNT; i++) {
+        site_put_comma(out, &first);
+        site_put_text(out, res_device_remark_words((res_device_remark)i));
+    }
+    bn_text_puts(out, "]");
+}
+
 static void put_totals(const site *s, bn_text *out)
 {
     size_t failed = 0;
@@ -241,6 +264,8 @@ static void put_totals(const site *s, bn_text *out)
     site_put_number(out, s->options->night_hours);
     bn_text_printf(out, ",\"least_nights\":%d,\"no_pictures\":%s", RES_LEAST_NIGHTS,
                    s->made->no_pictures ? "true" : "false");
+    put_series(s, out);
+    put_remarks(out);
     out->failed = out->failed || misdates.failed;
     bn_text_free(&misdates);
 }
@@ -320,6 +345,7 @@ bn_code site_front_write(site *s, bn_status *st)
     bn_text lists = {0}, script = {0}, style = {0}, page = {0};
     put_site(s, &lists);
     put_lines(site_page_js, &script);
+    put_lines(site_compare_js, &script);
     put_lines(site_views_js, &script);
     bn_text_puts(&style, plot_report_colours);
     bn_text_puts(&style, plot_report_style);

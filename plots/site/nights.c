@@ -1,4 +1,7 @@
-/* nights.c - a data file a night: its records, by the index alone. */
+/*
+ * nights.c - a data file a night: its records, by the index alone. What a record says is what
+ * tables would show of its process if they had no other.
+ */
 #include "plots/site/site_priv.h"
 
 #include <stdio.h>
@@ -46,21 +49,44 @@ static void put_experiment(const site *s, size_t number, bool *first, bn_text *o
     bn_text_printf(out, ",\"%s\"]", s->models[e->model].key.text);
 }
 
+/* A number is a time that is told; words stand for one that is not. */
+static void put_figure(const res_figures *f, res_metric metric, bn_text *out)
+{
+    const res_difference_shown shows = res_figures_show(f, metric);
+    bn_text_putc(out, ',');
+    if (shows == RES_DIFFERENCE_TOLD || shows == RES_DIFFERENCE_UNKNOWN)
+        site_put_number(out, res_metric_over(f, metric).value.estimate);
+    else
+        site_put_text(out, res_figures_words(f, metric).text);
+}
+
+/* Puts the figures of one process, and the number of the remark on them where there is one. */
+static void put_figures(const site *s, const res_summary *summary, bn_text *out)
+{
+    res_summary_pool of;
+    res_process room;
+    if (!res_pool_summaries(&summary, 1, s->index->experiments[summary->experiment], &room, &of)) {
+        out->failed = true;
+        return;
+    }
+    const res_figures f = res_pool_figures(&of.pool);
+    const res_device_remark remark = res_figures_remark(&f);
+    for (int m = 0; m < RES_METRIC_COUNT; m++)
+        put_figure(&f, (res_metric)m, out);
+    if (remark != RES_DEVICE_PLAIN)
+        bn_text_printf(out, ",%d", (int)remark);
+}
+
 static void put_row(const site *s, const site_record *r, size_t experiment, bn_text *out)
 {
     const res_summary *summary = r->summary;
-    double values[RES_METRIC_COUNT];
-    site_metrics_of(summary, values);
     bn_text_printf(out, "[%zu,\"%s\",", experiment, site_key_of(summary->id).text);
     site_put_text(out, summary->id);
     bn_text_printf(out, ",%.0f,\"%s\",\"%s\",%lld", r->time_s,
                    r->build == SITE_NONE ? "" : s->builds[r->build].key.text,
                    summary->status == BN_OK ? "" : bn_code_name(summary->status),
                    (long long)summary->steps);
-    for (int m = 0; m < RES_METRIC_COUNT; m++) {
-        bn_text_putc(out, ',');
-        site_put_number(out, values[m]);
-    }
+    put_figures(s, summary, out);
     bn_text_puts(out, "]");
 }
 
@@ -107,6 +133,7 @@ static bn_code write_verdicts(site *s, bn_status *st)
         site_put_text(&text, o->headline);
         bn_text_puts(&text, ",\"words\":");
         site_put_html(&text, o->words);
+        bn_text_printf(&text, ",\"told\":%s", o->told ? "true" : "false");
         bn_text_puts(&text, "}");
         site_end(&text);
         code = site_folder_data(&s->folder, name, &text, st);

@@ -1,5 +1,6 @@
 // page.js - the pieces of the pages: loading data, elements, figures as words, tables, charts. The
-// pages are in views.js. Both become one script.
+// pages are in views.js and compare.js. All become one script. No figure is made here: bench says
+// what is known of a cell, and what is shown of it.
 //
 // Data are scripts that call bench_data, since a page from the disk may load nothing else. Texts of
 // records become text nodes. Only tables and pictures that bench made, and escaped, become markup.
@@ -12,6 +13,7 @@ const METRIC_WORDS = {
   wall: "median step", device: "device time of a step", overhead: "overhead of an execution",
   trace: "tracing of a step", compile: "compilation of all graphs",
 };
+const OF_DEVICE = new Set(["device", "overhead"]);
 const MOST_ROWS = 300;
 
 // ---- data ------------------------------------------------------------------------------------
@@ -145,18 +147,16 @@ function count(number, word, words) {
   return number + " " + (number === 1 ? word : words || word + "s");
 }
 
-// What bench takes of the values of processes: exp of the mean log, or of a difference, which may be
-// negative, the plain mean; null where there is none.
-function mean(values, metric) {
-  if (!values || values.length === 0) return null;
-  const sum = (list) => list.reduce((total, v) => total + v, 0);
-  if (metric === "overhead") return sum(values) / values.length;
-  return values.every((v) => v > 0) ? Math.exp(sum(values.map(Math.log)) / values.length) : null;
+// A figure is a time, the words that bench puts in place of one that is not told ("< 1.2 ms", "not
+// told"), or null: not known.
+function words(figure) {
+  return typeof figure === "string" ? figure : known(figure) ? time(figure) : "-";
 }
 
-// B over A; null where one of them is not above zero.
-function over(a, b) {
-  return a > 0 && b > 0 ? b / a : null;
+// What stands in place of night I's value in a series, or the value.
+function nightFigure(m, i) {
+  const said = (m.said || []).find(([night]) => night === i);
+  return said ? said[1] : m.value[i];
 }
 
 // ---- tables ---------------------------------------------------------------------------------------
@@ -256,10 +256,13 @@ function frame(x, y, ticks, words) {
 function chart(series, metric, buildName, went) {
   const m = series.metrics[metric];
   const nights = m.value.map((v, i) => i).filter((i) => known(m.value[i]));
-  const words = series.title + ", " + METRIC_WORDS[metric] + ": " + count(nights.length, "night") + ", " +
-    count(m.stretches.length - 1, "change") + ". The table below says the same.";
+  const changes = nights.length < 2 * site.least_nights ? "too few for a change"
+    : count(m.stretches.length - 1, "change");
+  const untold = m.said ? ", " + m.said.length + " not told" : "";
+  const title = series.title + ", " + METRIC_WORDS[metric] + ": " + count(nights.length, "night") + ", " + changes +
+    untold + ". The table below says the same.";
   const {box, atX, atY} = frame(spread(series.time, 0.02, 86400), spread(m.value.concat(m.low || [], m.high || [])),
-    day, words);
+    day, title);
   const bars = [], dots = [];
   for (const i of nights) {
     dots.push("M" + atX(series.time[i]).toFixed(1) + " " + atY(m.value[i]).toFixed(1) + "h.01");
@@ -287,7 +290,7 @@ function chart(series, metric, buildName, went) {
   };
   box.addEventListener("pointermove", (event) => {
     const i = nearest(event);
-    said.textContent = stamp(series.time[i]) + ": " + time(m.value[i]) + " " +
+    said.textContent = stamp(series.time[i]) + ": " + words(nightFigure(m, i)) + " " +
       interval(m, i) + ", " + buildName(buildOf(series, i));
   });
   box.addEventListener("click", (event) => went(series.time[nearest(event)]));

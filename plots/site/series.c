@@ -69,6 +69,25 @@ static void put_stretches(const res_timeline *t, bn_text *out)
     bn_text_puts(out, "]");
 }
 
+/* [night, words] where these stand in place of the value: an overhead that is not told from zero.
+ */
+static void put_said(const res_timeline *t, res_metric metric, bn_text *out)
+{
+    bool first = true;
+    for (size_t i = 0; i < t->count; i++) {
+        const res_difference_shown shows = res_night_shows(&t->nights[i], metric);
+        if (shows == RES_DIFFERENCE_TOLD || shows == RES_DIFFERENCE_UNKNOWN)
+            continue;
+        bn_text_puts(out, first ? ",\"said\":[" : ",");
+        first = false;
+        bn_text_printf(out, "[%zu,", i);
+        site_put_text(out, res_night_words(&t->nights[i], metric).text);
+        bn_text_puts(out, "]");
+    }
+    if (!first)
+        bn_text_puts(out, "]");
+}
+
 static void put_metric(const res_timeline *t, res_metric metric, bn_text *out)
 {
     bn_text_printf(out, "\"%s\":{\"words\":", res_metric_name(metric));
@@ -77,7 +96,22 @@ static void put_metric(const res_timeline *t, res_metric metric, bn_text *out)
     put_real_list("value", t, offsetof(res_night, value), out);
     put_real_list("low", t, offsetof(res_night, low), out);
     put_real_list("high", t, offsetof(res_night, high), out);
+    put_said(t, metric, out);
     bn_text_puts(out, "}");
+}
+
+/* [night, remark] where something must be said of its device time. */
+static void put_remarks(const res_timeline *t, bn_text *out)
+{
+    bool first = true;
+    bn_text_puts(out, ",\"remarks\":[");
+    for (size_t i = 0; i < t->count; i++) {
+        if (t->nights[i].remark == RES_DEVICE_PLAIN)
+            continue;
+        site_put_comma(out, &first);
+        bn_text_printf(out, "[%zu,%d]", i, (int)t->nights[i].remark);
+    }
+    bn_text_puts(out, "]");
 }
 
 /* Puts what all metrics share: dates, builds by their place in a list of this series, failures. */
@@ -153,6 +187,7 @@ static void put_series(const site *s, size_t which, bn_text *out)
     bn_text_printf(out, ",\"simulated\":%s,\"emulated\":%s", t->simulated ? "true" : "false",
                    e->trace_cost_ns > 0 ? "true" : "false");
     put_nights(s, t, out);
+    put_remarks(t, out);
     bn_text_puts(out, ",\"metrics\":{");
     for (int m = 0; m < RES_METRIC_COUNT; m++) {
         if (!has_values(&s->history[m].series[which]))
@@ -168,6 +203,15 @@ static void put_series(const site *s, size_t which, bn_text *out)
 
 /* ---- models ------------------------------------------------------------------------ */
 
+/* Whether T has so many nights with a value that it could show a change. */
+static bool is_comparable(const res_timeline *t)
+{
+    size_t known = 0;
+    for (size_t i = 0; i < t->count; i++)
+        known += isfinite(t->nights[i].value) ? 1 : 0;
+    return known >= 2 * RES_LEAST_NIGHTS;
+}
+
 /* Puts the series of MODEL, and counts them. */
 static void put_model(const site *s, site_model *model, bn_text *out)
 {
@@ -175,7 +219,7 @@ static void put_model(const site *s, site_model *model, bn_text *out)
     bn_text_puts(out, "{\"name\":");
     site_put_text(out, model->name);
     bn_text_puts(out, ",\"series\":[");
-    model->series = model->changes = 0;
+    model->series = model->changes = model->comparable = 0;
     for (size_t i = 0; i < h->count; i++) {
         if (strcmp(h->series[i].experiment->model, model->name) != 0)
             continue;
@@ -183,6 +227,7 @@ static void put_model(const site *s, site_model *model, bn_text *out)
         put_series(s, i, out);
         model->series++;
         model->changes += h->series[i].stretch_count - 1;
+        model->comparable += is_comparable(&h->series[i]);
     }
     bn_text_puts(out, "]}");
 }

@@ -12,7 +12,7 @@
 #include "plots/site/site.h"
 
 /* Of data files: raised where pages of one version cannot show the data of another. */
-#define SITE_VERSION 1
+#define SITE_VERSION 2
 
 /* ---- data files (put.c) ------------------------------------------------------------ */
 
@@ -93,6 +93,7 @@ typedef struct site_model {
     double last_s;
     size_t good, failed;
     size_t series, changes; /* by series.c; changes of the wall time */
+    size_t comparable;      /* series with nights enough for one */
 } site_model;
 
 /* What the pages say of an experiment, but for runtime and seed. */
@@ -136,8 +137,6 @@ BN_MUST_USE bn_code site_sort(site *s, bn_status *st);
 size_t site_build_of(const site *s, const char *runtime, const res_origin *origin, bool simulated);
 /* Of all that E asks for but runtime, settings and seed. "" without memory. */
 site_key site_cell_of(const res_experiment *e);
-/* What is known of a record, in the order of res_metric; NaN where it is not. */
-void site_metrics_of(const res_summary *summary, double values[RES_METRIC_COUNT]);
 
 /* ---- files of each kind ------------------------------------------------------------ */
 
@@ -162,10 +161,11 @@ BN_MUST_USE bn_code site_details_write(site *s, bn_status *st);
 /* What names all others, and the page itself (front.c). */
 BN_MUST_USE bn_code site_front_write(site *s, bn_status *st);
 
-/* ---- what the page is made of: page.js, views.js and page.css, line by line -------- */
+/* ---- what the page is made of: page.js, compare.js, views.js and page.css, by line - */
 
 /* Each ends with NULL. */
 extern const char *const site_page_js[];
+extern const char *const site_compare_js[];
 extern const char *const site_views_js[];
 extern const char *const site_page_css[];
 

@@ -18,15 +18,6 @@ static bn_code no_memory(bn_status *st)
     return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a site");
 }
 
-void site_metrics_of(const res_summary *s, double values[RES_METRIC_COUNT])
-{
-    values[RES_METRIC_WALL] = s->wall_ns;
-    values[RES_METRIC_DEVICE] = s->device_ns;
-    values[RES_METRIC_OVERHEAD] = s->overhead_ns;
-    values[RES_METRIC_TRACE] = s->trace_ns;
-    values[RES_METRIC_COMPILE] = s->compile_ns;
-}
-
 /* ---- records ----------------------------------------------------------------------- */
 
 static int time_order(const void *a, const void *b)

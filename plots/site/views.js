@@ -1,17 +1,17 @@
 // views.js - the pages, one function each, and the addresses that lead to them: #/night/KEY?text=...
+// Those of builds are in compare.js.
 // A page is a promise of its elements; the first is its heading.
 
 let site;
 const models = new Map(), builds = new Map(), nights = new Map(), details = new Set();
 
 const RECENT_NIGHTS = 30; // whose changes the first page lists
-const MATRIX = 8;         // builds that are set side by side at once
 const MOST_CHARTS = 12;
 
 function takeSite(value) {
   site = value;
-  for (const [key, name, good, failed, last, series, changes] of site.models) {
-    models.set(key, {key, name, good, failed, last, series, changes});
+  for (const [key, name, good, failed, last, series, changes, comparable] of site.models) {
+    models.set(key, {key, name, good, failed, last, series, changes, comparable});
   }
   for (const [key, runtime, label, sha256, version, simulated, first, last, good, failed] of site.builds) {
     builds.set(key, {key, runtime, label, sha256, version, simulated, first, last, good, failed});
@@ -66,8 +66,9 @@ function number(value, show) {
   return {show: show === undefined ? String(value) : show, value};
 }
 
-function timeCell(ns) {
-  return {show: time(ns), value: known(ns) ? ns : ""};
+// What is not told is sorted with what is not known.
+function figureCell(figure) {
+  return {show: words(figure), value: typeof figure === "number" ? figure : ""};
 }
 
 // ---- filters: their values are part of the address ------------------------------------------------
@@ -132,10 +133,13 @@ function lines(text) {
 }
 
 function verdictOf(night) {
-  if (!night || !night.judged) return Promise.resolve(null);
-  return load("verdict-" + night.key).then((verdict) => [
+  return night && night.judged ? load("verdict-" + night.key) : Promise.resolve(null);
+}
+
+function judged(night, verdict) {
+  return verdict ? [
     el("h3", null, "What bench nightly judged of ", link("#/night/" + night.key, day(night.first))),
-    el("p", null, el("strong", null, verdict.headline)), lines(verdict.words)]);
+    el("p", null, el("strong", null, verdict.headline)), lines(verdict.words)] : null;
 }
 
 function notes() {
@@ -152,16 +156,34 @@ function notes() {
   return list;
 }
 
+// What change points say. That there is none says something only where there could be one.
+function counts(recent, last, verdict) {
+  const worse = recent.filter((c) => c.ratio > 1).length, better = recent.filter((c) => c.ratio < 1).length;
+  const over = count(Math.min(RECENT_NIGHTS, site.nights.length), "night");
+  const list = [];
+  if (verdict && verdict.told === false) {
+    list.push(counted("?", "could not tell whether the newest night is slower, as said above", "unsure"));
+  }
+  if (site.comparable || recent.length) {
+    const some = site.comparable < site.series ? ", in the " + site.comparable + " of " + site.series +
+      " series that have nights enough for one" : "";
+    list.push(counted(worse, "change points for the worse in " + over + some + (worse ? "" :
+      "; a change shows after " + site.least_nights + " nights"), "slow"),
+    counted(better, "change points for the better", "fast"),
+    counted(site.watched.length, "series out of line, to be watched", "unsure"));
+  } else {
+    list.push(counted("?", "changes: nothing to compare with in " + over + ", no series has the " +
+      2 * site.least_nights + " that a change point takes", "unsure"));
+  }
+  list.push(counted(last ? last.failed : 0, "failed in the newest night", "bad"));
+  return el("ul", {class: "counts"}, list);
+}
+
 function newestPage() {
   const last = site.nights.length ? nights.get(site.nights[site.nights.length - 1][0]) : null;
   const since = site.nights.length ? site.nights[Math.max(0, site.nights.length - RECENT_NIGHTS)][1] : 0;
   const recent = site.changes.filter((c) => c.at >= since);
-  const found = [el("ul", {class: "counts"},
-    counted(recent.filter((c) => c.ratio > 1).length, "changes for the worse in " +
-      count(Math.min(RECENT_NIGHTS, site.nights.length), "night"), "slow"),
-    counted(recent.filter((c) => c.ratio < 1).length, "changes for the better", "fast"),
-    counted(site.watched.length, "series out of line, to be watched", "unsure"),
-    counted(last ? last.failed : 0, "failed in the newest night", "bad"))];
+  const found = [];
   if (recent.length) found.push(changesTable("Change points, the newest first", recent));
   if (site.watched.length) {
     found.push(table("Out of line in the newest nights; a change has " + site.least_nights + " or more",
@@ -171,7 +193,7 @@ function newestPage() {
         number(run)])));
   }
   return Promise.all([load("newest"), verdictOf(last)]).then(([newest, verdict]) => [
-    el("h2", null, "What was found"), verdict, found, notes(),
+    el("h2", null, "What was found"), judged(last, verdict), counts(recent, last, verdict), found, notes(),
     el("h2", null, "Newest results"),
     el("p", {class: "soft"}, "Of the newest build of each experiment: " + count(newest.records, "record") + "."),
     newest.tables.map(([, title, html], i) => {
@@ -188,7 +210,8 @@ function newestPage() {
 function modelsPage() {
   return [el("h2", null, "Models"), table("Models of the store",
     ["model", "#series", "#changes of the median step", "#records", "#failed", "last run"],
-    [...models.values()].map((m) => [link("#/model/" + m.key, m.name), number(m.series), number(m.changes),
+    [...models.values()].map((m) => [link("#/model/" + m.key, m.name), number(m.series),
+      m.comparable ? number(m.changes) : figureCell(null),
       number(m.good + m.failed), number(m.failed), nightLink(m.last)]))];
 }
 
@@ -196,17 +219,19 @@ function nightsOf(series, metric) {
   const m = series.metrics[metric];
   const failed = new Map(series.failed.map(([night, records, why]) =>
     [night, count(records, "record") + " failed" + (why ? ": " + why : "")]));
+  const remarks = new Map(series.remarks.filter(() => OF_DEVICE.has(metric))
+    .map(([night, code]) => [night, site.remarks[code]]));
   return table("Nights of " + series.title + ", " + METRIC_WORDS[metric],
-    ["night", "#value", "95 % interval", "build", "failures"],
-    series.time.map((at, i) => [nightLink(at), timeCell(m.value[i]), interval(m, i),
-      buildLink(buildOf(series, i)), failed.get(i) || ""]).reverse());
+    ["night", "#value", "95 % interval", "build", "remarks", "failures"],
+    series.time.map((at, i) => [nightLink(at), figureCell(nightFigure(m, i)), interval(m, i),
+      buildLink(buildOf(series, i)), remarks.get(i) || "", failed.get(i) || ""]).reverse());
 }
 
 function seriesPart(series, metric) {
   const parts = [el("h3", null, series.title, " ", series.simulated ? badge("SIMULATED DEVICE") : "",
     series.emulated ? badge("EMULATED FRONT END") : "")];
   if (!series.metrics[metric]) {
-    parts.push(el("p", {class: "soft"}, "No night has a " + METRIC_WORDS[metric] + "."));
+    parts.push(el("p", {class: "soft"}, "No night tells the " + METRIC_WORDS[metric] + "."));
   } else {
     parts.push(chart(series, metric, buildName, (at) => { location.hash = "#/night/" + nightAt(at); }),
       fold("Levels and changes", () => fragment(series.metrics[metric].words,
@@ -259,161 +284,6 @@ function changesPage(path, query) {
     contains(c.title + " " + buildName(c.build) + " " + c.cause, q))))];
 }
 
-// ---- builds --------------------------------------------------------------------------------------------
-
-const NOT_JUDGED = "This is not judged: processes of different nights are set side by side as they were measured, " +
-  "and the nights are part of every difference. bench compare judges two builds by processes in pairs.";
-
-// [both, only A, only B]: cells are matched by what was asked for and by settings, or, where each
-// build has one setting of it, by what was asked for alone.
-function matched(a, b) {
-  const strict = [a, b].some((build) => new Set(build.cells.map((c) => c.cell)).size < build.cells.length);
-  const keyOf = (c) => strict ? c.cell + " " + c.settings : c.cell;
-  const left = new Map(a.cells.map((c) => [keyOf(c), c])), right = new Map(b.cells.map((c) => [keyOf(c), c]));
-  const both = [...left].filter(([key]) => right.has(key)).map(([key, c]) => [c, right.get(key)]);
-  return [both, left.size - both.length, right.size - both.length];
-}
-
-// The geometric mean of B over A, of cells that both have.
-function overall(a, b, metric) {
-  const ratios = matched(a, b)[0].map(([x, y]) => over(mean(x[metric], metric), mean(y[metric], metric))).filter(known);
-  return {ratio: mean(ratios, "ratio"), cells: ratios.length};
-}
-
-function matrix(keys, files, metric) {
-  const rows = keys.map((a, i) => [buildLink(a), ...keys.map((b, k) => {
-    if (i === k) return {show: "\u2013", value: 0};
-    const {ratio, cells} = overall(files[i], files[k], metric);
-    if (!cells) return {show: "none shared", value: ""};
-    return {show: link("#/compare/" + a + "/" + b + "?metric=" + metric, change(ratio)), value: ratio};
-  })]);
-  return table("Columns over rows, " + METRIC_WORDS[metric] + ", geometric mean of the experiments that both have. " +
-    NOT_JUDGED, ["build", ...keys.map((key) => "#" + buildName(key))], rows);
-}
-
-function chooser(list) {
-  const pick = (name) => el("select", {name, "aria-label": "Build " + name},
-    list.map((b) => el("option", {value: b.key}, buildName(b.key) + ", " + b.runtime + ", " + day(b.first))));
-  const a = pick("A"), b = pick("B");
-  a.value = (list[1] || list[0]).key;
-  return el("form", {class: "filters", submit: (event) => {
-    event.preventDefault();
-    location.hash = "#/compare/" + a.value + "/" + b.value;
-  }}, el("label", null, "A ", a), el("label", null, "B ", b), el("button", {class: "go"}, "Compare"));
-}
-
-function buildsPage(path, query) {
-  const all = [...builds.values()];
-  if (!all.length) return [el("h2", null, "Builds"), el("p", null, "No record says its build.")];
-  const kinds = distinct(all.map((b) => b.runtime));
-  const box = el("div");
-  let asked = 0;
-  const parts = filtered("builds", query, (changed) => [
-    select("Runtime", "runtime", [[all[0].runtime, all[0].runtime], ...kinds.filter((k) => k !== all[0].runtime)
-      .map((k) => [k, k])], query, changed),
-    select("Figure", "metric", METRICS.map((m) => [m, METRIC_WORDS[m]]), query, changed),
-    search(query, changed)], (q) => {
-    const runtime = q.get("runtime") || all[0].runtime;
-    const metric = METRICS.includes(q.get("metric")) ? q.get("metric") : "wall";
-    const list = all.filter((b) => b.runtime === runtime && contains(b.label + " " + b.sha256 + " " + b.version, q));
-    const keys = list.slice(0, MATRIX).map((b) => b.key).reverse();
-    const mine = ++asked;
-    box.replaceChildren(el("p", {class: "soft"}, "Loading the builds."));
-    Promise.all(keys.map((key) => load("build-" + key))).then((files) => {
-      if (mine === asked) box.replaceChildren(matrix(keys, files, metric));
-    }, (why) => box.replaceChildren(el("p", {class: "bad"}, why.message)));
-    return [el("h3", null, "The newest " + count(keys.length, "build") + " side by side"), box,
-      table("All builds, the newest first", ["build", "runtime", "version", "digest", "first run", "last run",
-        "#records", "#failed"], list.map((b) => [buildLink(b.key), b.runtime, b.version, b.sha256.slice(0, 12),
-        nightLink(b.first), nightLink(b.last), number(b.good + b.failed), number(b.failed)]))];
-  });
-  return [el("h2", null, "Builds"), el("h3", null, "Any two"), chooser(all), parts];
-}
-
-function about(pairs) {
-  return el("dl", null, pairs.filter(([, value]) => value).map(([name, value]) =>
-    [el("dt", null, name), el("dd", null, value)]));
-}
-
-function buildWords(b) {
-  return about([["runtime", b.runtime + (b.simulated ? " (simulated)" : "")], ["label", b.label],
-    ["digest", b.sha256], ["version", b.version], ["runs", day(b.first) + " to " + day(b.last)],
-    ["records", b.good + b.failed + (b.failed ? ", " + b.failed + " of them failed" : "")]]);
-}
-
-function byTitle(cells) {
-  return cells.slice().sort((x, y) => x.title.localeCompare(y.title));
-}
-
-function buildPage([key]) {
-  const b = must(builds, key, "build");
-  const before = [...builds.values()].filter((o) => o.runtime === b.runtime && o.last < b.last)[0];
-  return load("build-" + key).then((file) => [el("h2", null, "Build " + buildName(key), " ",
-    b.simulated ? badge("SIMULATED DEVICE") : ""), buildWords(b),
-  before ? el("p", null, link("#/compare/" + before.key + "/" + key, "Compare with " + buildName(before.key) +
-    ", the build before")) : null,
-  table("What its processes say: geometric means, of overheads plain ones; a process is one value",
-    ["experiment", "#processes", ...METRICS.map((m) => "#" + METRIC_WORDS[m]), "left out"],
-    byTitle(file.cells).map((c) => [link("#/model/" + c.model, c.title), number((c.wall || []).length),
-      ...METRICS.map((m) => timeCell(mean(c[m], m))),
-      c.left_out ? count(c.left_out, "process", "processes") + " of other conditions" : ""]))]);
-}
-
-function apart(a, b) {
-  if (a.length < 2 || b.length < 2) return "one process says little";
-  if (Math.min(...b) > Math.max(...a)) return "all of B above all of A";
-  if (Math.max(...b) < Math.min(...a)) return "all of B below all of A";
-  return "the ranges overlap";
-}
-
-function ranged(values) {
-  return values.length > 1 ? time(Math.min(...values)) + " to " + time(Math.max(...values)) : "";
-}
-
-// What bench found in the store between the nights of both builds.
-function foundBetween(a, b, cell, metric) {
-  const from = Math.min(a.first, b.first), to = Math.max(a.last, b.last);
-  return site.changes.filter((c) => c.cell === cell && c.metric === metric && c.at > from && c.at <= to &&
-    builds.has(c.build) && builds.get(c.build).runtime === b.runtime)
-    .map((c) => day(c.at) + ": " + change(c.ratio) + " " + range(c.low, c.high)).join("; ");
-}
-
-function comparison(a, b, fileA, fileB, metric) {
-  const [both, onlyA, onlyB] = matched(fileA, fileB);
-  both.sort(([x], [y]) => x.title.localeCompare(y.title));
-  const rows = both.filter(([x, y]) => x[metric] && y[metric]).map(([x, y]) => {
-    const left = mean(x[metric], metric), right = mean(y[metric], metric), ratio = over(left, right);
-    const others = [x.host !== y.host ? "other machine" : x.conditions !== y.conditions ? "other conditions" : "",
-      x.settings !== y.settings ? "other settings" : ""].filter((w) => w).join(", ");
-    return [link("#/model/" + x.model, x.title), timeCell(left), timeCell(right),
-      {show: change(ratio), value: known(ratio) ? ratio : ""},
-      apart(x[metric], y[metric]) + (others ? "; " + others : ""),
-      ranged(x[metric]), ranged(y[metric]), number(x[metric].length), number(y[metric].length),
-      foundBetween(a, b, x.cell, metric)];
-  });
-  const {ratio, cells} = overall(fileA, fileB, metric);
-  const words = cells ? "B over A, geometric mean of " + count(cells, "experiment") + ": "
-    : "No experiment has this figure in both.";
-  return [el("p", null, words, cells ? el("strong", null, change(ratio)) : null, cells ? "." : null,
-    onlyA || onlyB ? " Only in A: " + onlyA + "; only in B: " + onlyB + "." : ""),
-  table("B over A, " + METRIC_WORDS[metric] + ". " + NOT_JUDGED + " The last column says which change points bench " +
-    "found in the store's series between both.", ["experiment", "#A", "#B", "#B over A", "processes", "A from",
-    "B from", "#of A", "#of B", "bench found"], rows)];
-}
-
-function comparePage([keyA, keyB], query) {
-  const a = must(builds, keyA, "build"), b = must(builds, keyB, "build");
-  return Promise.all([load("build-" + keyA), load("build-" + keyB)]).then(([fileA, fileB]) => [
-    el("h2", null, buildName(keyB) + " against " + buildName(keyA), " ",
-      a.simulated || b.simulated ? badge("SIMULATED DEVICE") : ""),
-    el("div", {class: "sides"}, el("section", null, el("h3", null, "A: ", buildLink(keyA)), buildWords(a)),
-      el("section", null, el("h3", null, "B: ", buildLink(keyB)), buildWords(b))),
-    el("p", null, link("#/compare/" + keyB + "/" + keyA, "The other way round")),
-    filtered("compare/" + keyA + "/" + keyB, query, (changed) => [
-      select("Figure", "metric", METRICS.map((m) => [m, METRIC_WORDS[m]]), query, changed)],
-    (q) => comparison(a, b, fileA, fileB, METRICS.includes(q.get("metric")) ? q.get("metric") : "wall"))]);
-}
-
 // ---- nights and records ----------------------------------------------------------------------------------
 
 function nightsPage(path, query) {
@@ -426,24 +296,26 @@ function nightsPage(path, query) {
 }
 
 function rowOf(row) {
-  const [experiment, key, id, at, build, status, steps, ...values] = row;
-  return {experiment, key, id, at, build, status, steps, values};
+  const [experiment, key, id, at, build, status, steps] = row, from = 7, end = from + METRICS.length;
+  return {experiment, key, id, at, build, status, steps, values: row.slice(from, end),
+    remark: site.remarks[row[end] || 0]};
 }
 
 function nightPage([key], query) {
   const night = must(nights, key, "night");
   return Promise.all([load("night-" + key), verdictOf(night)]).then(([file, verdict]) => {
     const rows = file.records.map(rowOf);
-    return [el("h2", null, "Night of " + stamp(night.first) + " UTC"), verdict,
+    return [el("h2", null, "Night of " + stamp(night.first) + " UTC"), judged(night, verdict),
       filtered("night/" + key, query, (changed) => [search(query, changed), select("Status", "status",
         [["", "all"], ["failed", "failed"], ["ok", "good"]], query, changed)],
       (q) => table("Records of this night; a process is a record",
-        ["record", "experiment", "build", "status", ...METRICS.map((m) => "#" + METRIC_WORDS[m]), "#steps"],
+        ["record", "experiment", "build", "status", ...METRICS.map((m) => "#" + METRIC_WORDS[m]), "#steps", "remarks"],
         rows.filter((r) => (!q.get("status") || (q.get("status") === "ok") === !r.status) &&
           contains(file.experiments[r.experiment][0] + " " + buildName(r.build) + " " + r.status + " " + r.id, q))
           .map((r) => [{show: link("#/record/" + key + "/" + r.key, stamp(r.at).slice(11)), value: r.at},
             link("#/model/" + file.experiments[r.experiment][1], file.experiments[r.experiment][0]),
-            buildLink(r.build), r.status || "ok", ...r.values.map(timeCell), number(r.steps)])))];
+            buildLink(r.build), r.status || "ok", ...r.values.map(figureCell), number(r.steps),
+            r.remark])))];
   });
 }
 
@@ -464,7 +336,8 @@ function recordPage([nightKey, key]) {
         ["experiment", link("#/model/" + file.experiments[found.experiment][1], file.experiments[found.experiment][0])],
         ["night", link("#/night/" + nightKey, stamp(night.first))], ["build", buildLink(found.build)],
         ["status", found.status || "ok"], ["steps", String(found.steps)],
-        ...METRICS.map((m, i) => [METRIC_WORDS[m], time(found.values[i])])]),
+        ...METRICS.map((m, i) => [METRIC_WORDS[m], known(found.values[i]) ? words(found.values[i]) : "not known"]),
+        ["remark", found.remark]]),
       detail ? detailsOf(detail) : [el("p", null, "Ledger, steps and provenance are kept for the newest records and " +
         "for those around a change. This adds them for this one:"), el("pre", {tabindex: 0},
         "bench publish --store STORE --output SITE --record " + found.id)]];

@@ -99,6 +99,17 @@ bool res_pool_settle(res_pool *pool);
 /* Whether process I counts. */
 bool res_pool_counts(const res_pool *pool, size_t i);
 
+/* A pool of what an index keeps of records (summaries.c). Its figures are those of the records. */
+typedef struct res_summary_pool {
+    res_pool pool;             /* its list is the caller's: no res_pool_free */
+    const res_summary *newest; /* the newest that is good; NULL: none is, and the pool is empty */
+} res_summary_pool;
+/* Pools COUNT SUMMARIES, of one cell and way, as res_pool_make does. They are put in the order of
+ * their ids. ROOM for COUNT processes must outlive POOL. False without memory. */
+bool res_pool_summaries(const res_summary **summaries, size_t count,
+                        const res_experiment *experiment, res_process *room,
+                        res_summary_pool *pool);
+
 /* A figure over PROCESSES that know it, of those that count: exp of the mean log and its interval,
  * by Student's t over as many VALUES, which are of processes or of runs; bounds are NaN below
  * RES_LEAST_PROCESSES of them. */
@@ -120,6 +131,16 @@ typedef enum res_refusal {
     RES_REFUSED_DEVICE
 } res_refusal;
 
+/* What must be said beside the device time and the overhead of a cell. */
+typedef enum res_device_remark {
+    RES_DEVICE_PLAIN,
+    RES_DEVICE_CUT,          /* the device time was cut down to the wall time */
+    RES_DEVICE_CUT_OVERHEAD, /* and the overhead no longer fits: RES_REFUSED_OVERHEAD */
+    RES_DEVICE_FAR,          /* above the wall time by more than both intervals: left out */
+    RES_DEVICE_CONTRARY,     /* RES_REFUSED_DEVICE */
+    RES_DEVICE_REMARK_COUNT
+} res_device_remark;
+
 /* The figures of a cell: of each process as in res_measures. */
 typedef struct res_figures {
     res_over wall, trace;
@@ -135,6 +156,7 @@ typedef struct res_figures {
     const char *source;
 } res_figures;
 res_figures res_pool_figures(const res_pool *pool);
+res_device_remark res_figures_remark(const res_figures *figures);
 
 /* One graph of the step, over the processes that ran it. */
 typedef struct res_execution_figures {

@@ -366,6 +366,17 @@ res_figures res_pool_figures(const res_pool *pool)
     return f;
 }
 
+res_device_remark res_figures_remark(const res_figures *f)
+{
+    if (f->refusal == RES_REFUSED_DEVICE)
+        return RES_DEVICE_CONTRARY;
+    if (f->device_scale == 1)
+        return RES_DEVICE_PLAIN;
+    if (isnan(f->device.value.estimate))
+        return RES_DEVICE_FAR;
+    return f->refusal == RES_REFUSED_OVERHEAD ? RES_DEVICE_CUT_OVERHEAD : RES_DEVICE_CUT;
+}
+
 /* ---- executions ------------------------------------------------------------------------------ */
 
 /* The execution of RECORD that runs the same graph as LIKE, or NULL. */

@@ -186,66 +186,57 @@ static size_t night_of(res_timeline *series, const item *it, double span_s)
     return series->count++;
 }
 
-/* As pool.c has it: nobody knows what build a record without one is of, but a group is of one. */
-static bool is_pooled(const res_summary *s, const res_summary *newest)
-{
-    if (s == newest)
-        return true;
-    return res_summary_good(s) && strcmp(s->origin->sha256, newest->origin->sha256) == 0 &&
-           strcmp(s->conditions, newest->conditions) == 0 &&
-           (known(s->origin) || (s->group[0] && strcmp(s->group, newest->group) == 0));
-}
-
-static res_over figure_of(const res_figures *f, res_metric metric)
+res_over res_metric_over(const res_figures *f, res_metric metric)
 {
     const res_over over[RES_METRIC_COUNT] = {f->wall, f->device, f->overhead, f->trace, f->compile};
     return over[metric];
 }
 
-/* Fills in the figures of NIGHT from its COUNT records PLACES in ITEMS, which are in order of time.
- * ROOM is for as many processes. False without memory. */
-static bool settle_night(res_night *night, const item *items, const size_t *places, size_t count,
-                         res_metric metric, res_process *room)
+/* Room for the records of one series. */
+typedef struct nights_room {
+    const res_summary **summaries;
+    res_process *processes;
+    size_t *where, *end, *order;
+    double *values;
+} nights_room;
+
+/* Whether tables refuse METRIC of FIGURES, though processes had a value. */
+static bool is_refused(const res_figures *figures, res_device_remark remark, res_metric metric)
 {
-    const res_summary *newest = NULL;
-    size_t n = 0;
-    for (size_t i = 0; i < count; i++) {
-        const res_summary *s = items[places[i]].summary;
-        if (res_summary_good(s) && (!newest || strcmp(s->id, newest->id) > 0))
-            newest = s;
-    }
-    for (size_t i = 0; newest && i < count; i++) {
-        const res_summary *s = items[places[i]].summary;
-        if (is_pooled(s, newest))
-            room[n++] = (res_process){.measures = {.trace_ns = s->trace_ns,
-                                                   .overhead_ns = s->overhead_ns,
-                                                   .device_ns = s->device_ns,
-                                                   .compile_ns = s->compile_ns,
-                                                   .source = s->source,
-                                                   .wall_ns = s->wall_ns},
-                                      .group = s->group};
-        else
-            night->left_out += res_summary_good(s);
-    }
-    if (n == 0)
-        return true;
-    res_pool pool = {.experiment = items[places[0]].experiment, .list = room, .count = n};
-    if (!res_pool_settle(&pool))
+    if (metric == RES_METRIC_OVERHEAD)
+        return figures->refusal != RES_REFUSED_NOTHING;
+    return metric == RES_METRIC_DEVICE &&
+           (remark == RES_DEVICE_FAR || remark == RES_DEVICE_CONTRARY);
+}
+
+/* Fills in the figures of NIGHT from its COUNT records PLACES in ITEMS. False without memory. */
+static bool settle_night(res_night *night, const item *items, const size_t *places, size_t count,
+                         res_metric metric, const nights_room *room)
+{
+    res_summary_pool of;
+    for (size_t i = 0; i < count; i++)
+        room->summaries[i] = items[places[i]].summary;
+    if (!res_pool_summaries(room->summaries, count, items[places[0]].experiment, room->processes,
+                            &of))
         return false;
-    const res_figures figures = res_pool_figures(&pool);
-    const res_over over = figure_of(&figures, metric);
+    if (!of.newest)
+        return true;
+    const res_figures figures = res_pool_figures(&of.pool);
+    const res_over over = res_metric_over(&figures, metric);
     night->status = BN_OK;
     night->value = over.value.estimate;
     night->low = over.value.low;
     night->high = over.value.high;
-    night->refused = isnan(over.value.estimate) && over.processes > 0;
-    night->processes = night->refused ? 0 : over.processes;
+    night->processes = isnan(over.value.estimate) ? 0 : over.processes;
+    night->left_out = of.pool.other_builds + of.pool.other_conditions;
     night->source = figures.source;
+    night->remark = res_figures_remark(&figures);
+    night->refused = is_refused(&figures, night->remark, metric);
     /* The axis of a step recorded elsewhere names its framework's version. */
-    if (!res_axis_is_usual(&res_axes[RES_AXIS_FRONT_END], pool.experiment) &&
-        strcmp(pool.experiment->mode, "recorded") != 0)
+    if (!res_axis_is_usual(&res_axes[RES_AXIS_FRONT_END], of.pool.experiment) &&
+        strcmp(of.pool.experiment->mode, "recorded") != 0)
         snprintf(night->front_end, sizeof night->front_end, "%s",
-                 res_mark_front_end(newest->conditions));
+                 res_mark_front_end(of.newest->conditions));
     return true;
 }
 
@@ -265,13 +256,6 @@ static void sort_by_night(const size_t *where, size_t count, size_t nights, size
         end[n] = n + 1 < nights ? end[n + 1] : count;
 }
 
-/* Room for the records of one series. */
-typedef struct nights_room {
-    res_process *processes;
-    size_t *where, *end, *order;
-    double *values;
-} nights_room;
-
 /* Sorts ITEMS into nights; false without memory. */
 static bool make_nights(res_timeline *series, const item *items, size_t count,
                         const res_history_options *o, nights_room *room)
@@ -289,7 +273,7 @@ static bool make_nights(res_timeline *series, const item *items, size_t count,
     sort_by_night(room->where, count, series->count, room->end, room->order);
     for (size_t n = 0, first = 0; made && n < series->count; first = room->end[n++])
         made = settle_night(&series->nights[n], items, room->order + first, room->end[n] - first,
-                            o->metric, room->processes);
+                            o->metric, room);
     return made;
 }
 
@@ -401,14 +385,19 @@ static int settings_order(const void *a, const void *b)
 
 static bool make_room(nights_room *room, size_t count)
 {
-    *room = (nights_room){calloc(count, sizeof *room->processes), calloc(count, sizeof(size_t)),
-                          calloc(count, sizeof(size_t)), calloc(count, sizeof(size_t)),
+    *room = (nights_room){calloc(count, sizeof(const res_summary *)),
+                          calloc(count, sizeof *room->processes),
+                          calloc(count, sizeof(size_t)),
+                          calloc(count, sizeof(size_t)),
+                          calloc(count, sizeof(size_t)),
                           calloc(count, sizeof *room->values)};
-    return room->processes && room->where && room->end && room->order && room->values;
+    return room->summaries && room->processes && room->where && room->end && room->order &&
+           room->values;
 }
 
 static void free_room(nights_room *room)
 {
+    free(room->summaries);
     free(room->processes);
     free(room->where);
     free(room->end);

@@ -20,6 +20,8 @@ typedef enum res_metric {
 const char *res_metric_name(res_metric metric); /* "wall", ... */
 #define RES_METRIC_NAMES "wall, device, overhead, trace, compile"
 BN_MUST_USE bn_code res_metric_parse(const char *name, res_metric *metric, bn_status *st);
+/* METRIC of FIGURES. */
+res_over res_metric_over(const res_figures *figures, res_metric metric);
 
 /* One point of a series: the records of one build within a span of hours. A build is a file of a
  * plugin under one label; in a series over several settings it is of one of them. */
@@ -28,11 +30,12 @@ typedef struct res_night {
     double value;       /* ns: what res_figures have of its processes; NaN: none */
     double low, high;   /* its 95 % interval; NaN below RES_LEAST_PROCESSES processes */
     size_t processes;   /* that VALUE is of */
-    bool refused;       /* it has no VALUE, though processes had one: tables refuse it, too */
     size_t left_out;    /* good records of other conditions than the newest: see res_pool */
     const char *source; /* of its device time; static */
-    size_t failed;      /* records that failed */
-    bn_code status;     /* BN_OK, or the class of the last failure where all failed */
+    res_device_remark remark;
+    bool refused;   /* it has no VALUE, though processes had one: tables refuse it, too */
+    size_t failed;  /* records that failed */
+    bn_code status; /* BN_OK, or the class of the last failure where all failed */
     const res_origin *origin;
     const char *settings; /* of its experiment */
     /* Of a framework's experiment, which versions and script: res_mark_front_end. */

@@ -86,10 +86,10 @@ res_figure res_time_difference(res_interval ns)
     return figure;
 }
 
-res_figure res_time_refusable(res_interval ns, res_refusal refusal)
+res_figure res_time_refusable(res_interval ns, bool refused)
 {
-    res_figure figure = {RES_NOT_TOLD};
-    return refusal == RES_REFUSED_NOTHING ? res_time_difference(ns) : figure;
+    const res_figure untold = {RES_NOT_TOLD};
+    return refused ? untold : res_time_difference(ns);
 }
 
 res_figure res_time_difference_range(res_interval ns)
@@ -108,6 +108,66 @@ res_figure res_time_range(double estimate_ns, double low_ns, double high_ns)
              s.decimals, high_ns / s.divisor);
     return figure;
 }
+
+/* ---- figures of a cell ---------------------------------------------------------------- */
+
+/* An overhead that was REFUSED has no estimate. */
+static res_difference_shown shows(res_interval ns, bool refused, res_metric metric)
+{
+    if (metric == RES_METRIC_OVERHEAD)
+        return refused ? RES_DIFFERENCE_NOT_TOLD : res_difference_shows(ns);
+    return isnan(ns.estimate) ? RES_DIFFERENCE_UNKNOWN : RES_DIFFERENCE_TOLD;
+}
+
+static res_figure words_of(res_interval ns, bool refused, res_metric metric)
+{
+    return metric == RES_METRIC_OVERHEAD ? res_time_refusable(ns, refused) : res_time(ns.estimate);
+}
+
+res_difference_shown res_figures_show(const res_figures *f, res_metric metric)
+{
+    return shows(res_metric_over(f, metric).value, f->refusal != RES_REFUSED_NOTHING, metric);
+}
+
+res_figure res_figures_words(const res_figures *f, res_metric metric)
+{
+    return words_of(res_metric_over(f, metric).value, f->refusal != RES_REFUSED_NOTHING, metric);
+}
+
+res_figure res_figures_bounds(const res_figures *f, res_metric metric)
+{
+    const res_interval ns = res_metric_over(f, metric).value;
+    return metric == RES_METRIC_OVERHEAD ? res_time_difference_range(ns)
+                                         : res_time_range(ns.estimate, ns.low, ns.high);
+}
+
+res_difference_shown res_night_shows(const res_night *night, res_metric metric)
+{
+    return shows((res_interval){night->value, night->low, night->high}, night->refused, metric);
+}
+
+res_figure res_night_words(const res_night *night, res_metric metric)
+{
+    return words_of((res_interval){night->value, night->low, night->high}, night->refused, metric);
+}
+
+const char *res_device_remark_words(res_device_remark remark)
+{
+    static const char *const words[RES_DEVICE_REMARK_COUNT] = {
+        [RES_DEVICE_PLAIN] = "",
+        [RES_DEVICE_CUT] = "the device time came out above the step that it is part of, and is cut "
+                           "off there",
+        [RES_DEVICE_CUT_OVERHEAD] = "the device time came out above the step that it is part of, "
+                                    "and is cut off there; its overhead no longer fits: not shown",
+        [RES_DEVICE_FAR] = "the device time came out above the step that it is part of, by more "
+                           "than both intervals: not shown",
+        [RES_DEVICE_CONTRARY] = "the device time came out above the PJRT time that it is part of, "
+                                "by more than its interval: neither it nor the overhead is shown",
+    };
+    return words[remark];
+}
+
+/* ---- aligned, ratios, amounts ------------------------------------------------------------ */
 
 /* Steps below 0.1 s are in microseconds with one decimal, others in milliseconds with three: a
  * clock can tell a tenth of a microsecond. */

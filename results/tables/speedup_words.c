@@ -292,23 +292,22 @@ static void note_devices(const res_speedup *speedup, json_t *notes)
         const res_speedup_row *row = &speedup->rows[i];
         const res_figures *f = &row->figures;
         const size_t known = f->device.processes, all = row->pool.counted;
-        const bool none = isnan(f->device.value.estimate);
-        const bool contrary = f->refusal == RES_REFUSED_DEVICE;
-        if (contrary)
+        const res_device_remark remark = res_figures_remark(f);
+        if (remark == RES_DEVICE_CONTRARY)
             res_speedup_name_row(speedup, row, &refused, "%s", "");
-        else if (f->device_scale != 1)
-            res_speedup_name_row(speedup, row, &cut, "%s",
-                                 none ? "(by more than both intervals: not shown)"
-                                 : f->refusal == RES_REFUSED_OVERHEAD
-                                     ? "(its overhead no longer fits: not shown)"
-                                     : "");
+        else if (remark != RES_DEVICE_PLAIN)
+            res_speedup_name_row(
+                speedup, row, &cut, "%s",
+                remark == RES_DEVICE_FAR            ? "(by more than both intervals: not shown)"
+                : remark == RES_DEVICE_CUT_OVERHEAD ? "(its overhead no longer fits: not shown)"
+                                                    : "");
+        const bool too_few = isnan(f->device.value.estimate) && remark == RES_DEVICE_PLAIN;
         if (known > 0 && known < all)
             res_speedup_name_row(speedup, row, &list, "(%zu of %zu%s)", known, all,
-                                 none && !contrary && !isnan(f->device_scale) ? ", too few to show"
-                                                                              : "");
+                                 too_few ? ", too few to show" : "");
     }
     add_note(notes, "Only some processes could tell the device time", &list);
-    add_note(notes, RES_DEVICE_CUT, &cut);
+    add_note(notes, RES_DEVICE_CUT_SAID, &cut);
     add_note(notes,
              "The device time came out above the PJRT time that it is part of, by more than its "
              "interval, so neither it nor the overhead is shown",

@@ -254,7 +254,8 @@ static void execution_row(res_grid *grid, const res_execution *execution, const 
     res_grid_cell(grid, "%s", res_time(shown.device.estimate).text);
     res_grid_cell(grid, "%s",
                   res_time_range(shown.device.estimate, shown.device.low, shown.device.high).text);
-    res_grid_cell(grid, "%s", res_time_refusable(shown.overhead, shown.refusal).text);
+    res_grid_cell(grid, "%s",
+                  res_time_refusable(shown.overhead, shown.refusal != RES_REFUSED_NOTHING).text);
     res_grid_cell(
         grid, "%s",
         execution->probe_count > 0
@@ -311,9 +312,9 @@ static void put_device_notes(const res_record *record, const res_figures *step, 
 {
     if (step->device_scale != 1)
         res_put_note(out, format,
-                     step->refusal == RES_REFUSED_OVERHEAD ? RES_DEVICE_CUT
+                     step->refusal == RES_REFUSED_OVERHEAD ? RES_DEVICE_CUT_SAID
                          "; its overhead no longer fits, and is not told."
-                                                           : RES_DEVICE_CUT ".");
+                                                           : RES_DEVICE_CUT_SAID ".");
     for (size_t i = 0; i < record->execution_count; i++) {
         const res_execution *execution = &record->executions[i];
         size_t earlier = 0, same = 1;

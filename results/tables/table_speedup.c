@@ -130,18 +130,16 @@ static void put_figures(res_grid *grid, const res_speedup_row *row, bool name_so
         res_grid_cell(grid, "%.10g", f->nodes_per_step);
     else
         res_grid_cell(grid, "-");
-    res_grid_cell(grid, "%s", res_time(f->trace.value.estimate).text);
-    res_grid_cell(grid, "%s", res_time_refusable(f->overhead.value, f->refusal).text);
-    res_grid_cell(grid, "%s", res_time(f->device.value.estimate).text);
+    res_grid_cell(grid, "%s", res_figures_words(f, RES_METRIC_TRACE).text);
+    res_grid_cell(grid, "%s", res_figures_words(f, RES_METRIC_OVERHEAD).text);
+    res_grid_cell(grid, "%s", res_figures_words(f, RES_METRIC_DEVICE).text);
     res_grid_cell(grid, "%s",
                   !name_source                         ? ""
                   : isfinite(f->device.value.estimate) ? f->source
                                                        : "-");
-    res_grid_cell(grid, "%s", res_time(f->wall.value.estimate).text);
-    res_grid_cell(
-        grid, "%s",
-        res_time_range(f->wall.value.estimate, f->wall.value.low, f->wall.value.high).text);
-    res_grid_cell(grid, "%s", res_time(f->compile.value.estimate).text);
+    res_grid_cell(grid, "%s", res_figures_words(f, RES_METRIC_WALL).text);
+    res_grid_cell(grid, "%s", res_figures_bounds(f, RES_METRIC_WALL).text);
+    res_grid_cell(grid, "%s", res_figures_words(f, RES_METRIC_COMPILE).text);
     put_speedup(grid, row);
 }
 

@@ -451,11 +451,12 @@ static void put_looks(const res_versus *versus, res_format format, bn_text *out)
     }
     if (!usual && !of_short)
         return;
-    snprintf(text, sizeof text,
-             "The verdicts decided how many pairs ran: p and intervals allow for looks after %s%s%s "
-             "pairs.",
-             usual ? "4, 5, 6, 8, 10 and 12" : "", usual && of_short ? "; of short steps after " : "",
-             of_short ? "4, 6, 8, 12, 18 and 24" : "");
+    snprintf(
+        text, sizeof text,
+        "The verdicts decided how many pairs ran: p and intervals allow for looks after %s%s%s "
+        "pairs.",
+        usual ? "4, 5, 6, 8, 10 and 12" : "", usual && of_short ? "; of short steps after " : "",
+        of_short ? "4, 6, 8, 12, 18 and 24" : "");
     res_put_note(out, format, text);
 }
 

@@ -59,6 +59,25 @@ typedef enum res_difference_shown {
 res_difference_shown res_difference_shows(res_interval ns);
 #define RES_NOT_TOLD "not told"
 
+/* ---- figures of a cell (figures.c) ------------------------------------------------ */
+
+/* A short text by value: res_time(ns).text in a printf argument. */
+typedef struct res_figure {
+    char text[64];
+} res_figure;
+
+/* What the speedup table, and whatever else has figures of cells, shows of METRIC of FIGURES: only
+ * an overhead may be BELOW or NOT_TOLD, and is the latter where it was refused. */
+res_difference_shown res_figures_show(const res_figures *figures, res_metric metric);
+/* That in words, "13.7 ms", "< 1.2 ms", "not told", "-", and its bounds, "[13.1, 14.2]" or "". */
+res_figure res_figures_words(const res_figures *figures, res_metric metric);
+res_figure res_figures_bounds(const res_figures *figures, res_metric metric);
+/* The same of NIGHT of a series of METRIC. */
+res_difference_shown res_night_shows(const res_night *night, res_metric metric);
+res_figure res_night_words(const res_night *night, res_metric metric);
+/* What REMARK says, without a full stop; "" for RES_DEVICE_PLAIN. */
+const char *res_device_remark_words(res_device_remark remark);
+
 /* Appends LINES of sentences for people that stand beside tables. In Markdown each is escaped, for
  * names in them may be anybody's; else they stay as they are. */
 void res_put_lines(bn_text *out, res_format format, const char *lines);

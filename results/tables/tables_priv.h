@@ -69,11 +69,6 @@ bool res_grid_shows(const res_grid *grid, res_format format, const char *heading
 /* What stands behind the runtime of RECORD: "", " (simulated)" or " (simulated, opaque)". */
 const char *res_simulated_shown(const res_record *record);
 
-/* A short text by value: res_time(ns).text in a printf argument. */
-typedef struct res_figure {
-    char text[64];
-} res_figure;
-
 /* Three significant digits and a unit that suits: "812 ns", "13.7 ms"; "-" for
  * NaN. */
 res_figure res_time(double ns);
@@ -81,7 +76,7 @@ res_figure res_time(double ns);
  * told", "-". */
 res_figure res_time_difference(res_interval ns);
 /* The same of an overhead: RES_NOT_TOLD where it was refused. */
-res_figure res_time_refusable(res_interval ns, res_refusal refusal);
+res_figure res_time_refusable(res_interval ns, bool refused);
 /* The bounds of a difference in the unit and decimals of the figure that res_time_difference shows:
  * "[-0.42, 1.06]" beside "< 1.06 ms". */
 res_figure res_time_difference_range(res_interval ns);
@@ -107,7 +102,7 @@ res_figure res_size(int64_t bytes);
 res_figure res_amount(double amount);
 
 /* What notes say of a device time that tables cut (res_figures.device_scale). */
-#define RES_DEVICE_CUT                                                                             \
+#define RES_DEVICE_CUT_SAID                                                                        \
     "The device time came out above the step that it is part of, and is cut off there"
 
 /* ---- around tables (format.c) ------------------------------------------------ */

@@ -9,11 +9,19 @@ trap 'rm -rf "$folder"' EXIT
 tests=${BENCH_TEST_BUILD:-$PWD/build}/tests
 make_history=$tests/harness/campaign/make_history
 make_foreign=$tests/results/records/make_foreign
+make_figures=$tests/plots/site/make_figures
 site=$folder/site
 umask 022 # a store that others may write keeps no builds
 
-wrong_with() { # SITE [--hostile]
+wrong_with() { # SITE [--hostile] [--table FILE]
     "$python" tests/plots/site/read_site.py "$@" 2>&1 | tail -n 8
+}
+
+# wrong_beside_table SITE STORE: the same, and where the site says other than the tables of the store.
+wrong_beside_table() {
+    "$bench" table --store "$2" --format json >"$folder/table.json" 2>/dev/null
+    [ -s "$folder/table.json" ] || echo "no table"
+    wrong_with "$1" --table "$folder/table.json"
 }
 
 # publish ARGUMENT...: into $site.
@@ -26,7 +34,7 @@ publish --title 'Nights & <days>'
 report "a site of a store of 90 nights" "$(
     fault_of 0
     grep -q '^540 records of 90 nights and 30 builds; ' "$folder/out" || echo "another answer"
-    wrong_with "$site"
+    wrong_beside_table "$site" "$store"
     grep -q '<h1>Nights &amp; &lt;days&gt;</h1>' "$site/index.html" || echo "no title"
     grep -q '"changes":\[\]' "$site/data/site.js" && echo "no change was found"
 )"
@@ -66,6 +74,17 @@ report "a record that is asked for has its details" "$(
     fault_of 0
     [ "$(ls "$site/data" | grep -c '^record-')" -eq $((before + 1)) ] || echo "no file more"
     wrong_with "$site"
+)"
+
+"$make_figures" "$folder/odd" || echo "# make_figures failed"
+run publish --store "$folder/odd" --output "$folder/figures"
+report "figures that are refused, cut off or not told are those of the tables" "$(
+    fault_of 0
+    wrong_beside_table "$folder/figures" "$folder/odd"
+    for what in device_cut overhead_refused; do
+        grep -q "\"$what\": true" "$folder/table.json" || echo "nothing is $what"
+    done
+    grep -q '"not told"' "$folder"/figures/data/night-*.js || echo "all of the night is told"
 )"
 
 # The site moves, and needs nothing of where it was made.
@@ -117,7 +136,9 @@ run nightly --suite "$folder/suite.json" --store "$folder/nights" --report "$fol
     --title 'Every night'
 report "a night keeps a site, with what it judged" "$(
     fault_of 4
-    wrong_with "$folder/nightly"
+    wrong_beside_table "$folder/nightly" "$folder/nights"
+    grep -q '"told":false' "$folder"/nightly/data/verdict-*.js || echo "a first night tells something"
+    grep -q '"comparable":0' "$folder/nightly/data/site.js" || echo "a first night is compared"
     grep -q 'could not tell' "$folder"/nightly/data/verdict-*.js || echo "no verdict"
     grep -q '<h1>Every night</h1>' "$folder/nightly/index.html" || echo "no title"
 )"

@@ -1,6 +1,7 @@
 """read_site.py SITE - reads a site as a browser would, without one, and says what is wrong: files
 that are no call of bench_data, keys that lead nowhere, markup that is not whole, addresses that lead
-elsewhere. With --hostile, texts of records must be there, and steer nothing."""
+elsewhere. With --hostile, texts of records must be there, and steer nothing. With --table FILE, which
+bench table --format json made of the same store, both must say the same of each cell."""
 
 import json
 import os
@@ -97,6 +98,64 @@ def check(what, right):
         faults.append(what)
 
 
+def is_shown(value):
+    """A time, nothing, or the words that stand in place of one that is not told."""
+    return value is None or value == "not told" or (
+        value.startswith("< ") if isinstance(value, str) else isinstance(value, (int, float)))
+
+
+def same(a, b):
+    if a is None or b is None:
+        return a is b
+    return abs(a - b) <= 1e-6 * abs(a)
+
+
+# Members of a row of the speedup table: estimate, bounds, processes.
+FIGURES = {"wall": ("wall_ns", "wall_low_ns", "wall_high_ns", "processes"),
+           "device": ("device_per_step_ns", "device_low_ns", "device_high_ns", "device_processes"),
+           "overhead": ("overhead_per_execution_ns", "overhead_low_ns", "overhead_high_ns"),
+           "trace": ("trace_ns",), "compile": ("compile_ns", None, None, "compile_processes")}
+
+
+def shows(row, metric):
+    """What becomes of the figure: told, not told, or not known."""
+    estimate, low, high = [row.get(name) for name in (FIGURES[metric] + (None, None))[:3]]
+    if metric == "overhead" and row["overhead_refused"]:
+        return "not told"
+    if estimate is None:
+        return None
+    if metric != "overhead" or (estimate if low is None else low) > 0:
+        return "told"
+    return "not told" if high is None or high < 0 else "<"
+
+
+def compare_tables(rows, cells):
+    """Whether the site says of each cell what the tables say."""
+    for row in rows:
+        about = "%s %s %s: " % (row["model"], row["phase"], row["mode"])
+        cell = cells.get(row["id"])
+        if row["status"] != "ok" or cell is None:
+            check(about + "no cell", row["status"] != "ok")
+            continue
+        for name in ("processes", "runs"):
+            check(about + name, row[name] == cell[name])
+        conditions, _, run = cell["left_out"]
+        check(about + "left out", conditions == row["left_out_other_conditions"] and run == row["left_out_other_run"])
+        check(about + "source", row["device_time_source"] == cell["source"])
+        check(about + "a cut that is said",
+              ("cut off" in lists["remarks"][cell["remark"]]) <= row["device_cut"])
+        for metric, members in FIGURES.items():
+            wanted, figure = shows(row, metric), cell["figures"].get(metric)
+            if wanted is None or figure is None:
+                check(about + metric + " is known", wanted is None and figure is None)
+                continue
+            for value, name in zip(figure, members):
+                check(about + metric + ", " + str(name), name is None or same(row[name], value))
+            words = figure[5]
+            check(about + metric + " is " + wanted, (figure[4] == 1) == (wanted == "told") and (
+                words == "not told" if wanted == "not told" else words.startswith("< ") == (wanted == "<")))
+
+
 files = data()
 lists = files["site"]
 models = {m[0] for m in lists["models"]}
@@ -117,20 +176,29 @@ for name in nights:
         keys.add(row[1])
         check("a record's experiment", night["experiments"][row[0]][1] in models)
         check("a record's build", row[4] == "" or row[4] in builds)
-        check("a row's width", len(row) == 12)
+        check("a row's width", len(row) == 12 or len(row) == 13 and 0 < row[12] < len(lists["remarks"]))
+        check("a figure of a record", all(is_shown(value) for value in row[7:12]))
 check("all records have a night", records == lists["records"])
 check("details are of records", set(lists["details"]) <= keys)
-cells = set()
+cells, by_newest = set(), {}
 for key in builds:
     for cell in files["build-" + key]["cells"]:
         cells.add(cell["cell"])
+        by_newest[cell["newest"]] = cell
         check("a cell's model", cell["model"] in models)
-        check("a cell's values", all(v > 0 for v in cell.get("wall", [])))
+        check("a cell's remark", 0 <= cell["remark"] < len(lists["remarks"]))
+        check("a cell's step", cell["figures"]["wall"][0] > 0 and cell["processes"] > 0)
+        check("a figure of a cell", all(len(f) == 7 and f[5] != "-" for f in cell["figures"].values()))
+if "--table" in sys.argv:
+    with open(sys.argv[sys.argv.index("--table") + 1], encoding="utf-8") as f:
+        compare_tables(json.load(f)["rows"], by_newest)
 for key in models:
     for series in files["model-" + key]["series"]:
         series_keys.add((key, series["key"]))
         for metric in series["metrics"].values():
             check("a value a night", len(metric["value"]) == len(series["time"]))
+            check("words of a night", all(0 <= i < len(series["time"]) and is_shown(said) and isinstance(said, str)
+                                          for i, said in metric.get("said", [])))
             check("stretches", metric["stretches"][-1][1] == len(series["time"]))
             check("a table of stretches", fragment("model-" + key, metric["words"]).tables == 1)
         check("builds of a series", all(b == "" or b in builds for _, b in series["builds"]))
