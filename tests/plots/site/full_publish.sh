@@ -48,7 +48,8 @@ spends publish --store "$store" --output "$site"
 report "its site is made from the index in 60 s ($seconds s, by the clock $clock s, $peak MB)" "$(
     fault_of 0
     within 60
-    "$python" tests/plots/site/read_site.py "$site" 2>&1 | tail -n 5
+    "$bench" table --store "$store" --format json >"$folder/table.json" 2>/dev/null
+    "$python" tests/plots/site/read_site.py "$site" --table "$folder/table.json" 2>&1 | tail -n 5
 )"
 echo "# $(find "$site" -type f | wc -l) files, $(du -sm "$site" | cut -f 1) MB"
 
