@@ -57,6 +57,13 @@ assert sum_of("estimated_ns", "layer1") > 0 and sum_of("trace_ns", "layer1") > 0
 assert len({(l["scope"], l["phase"]) for l in lines}) == len(lines)
 ')"
 
+cheap() {
+    run scopes "${sim[@]}" --preset none --format json
+    fault_of 0
+    holds 'assert records["tracing"]["ratio"] < 1.2, records["tracing"]'
+}
+live "timing scopes adds less than a fifth to tracing" cheap busy_machine
+
 run run "${quick[@]}" --mode lazy --runtime sim --runtime-option values=none --device-time none --format json
 report "nodes are those that a run traces" "$(
     fault_of 0
