@@ -83,6 +83,20 @@ bool suite_work_has(const char *work, res_axis_id axis)
 
 /* ---- finding -------------------------------------------------------------------- */
 
+/* WORD is none of the suites that come with bench. */
+static bn_code refuse_suite(const char *word, bn_status *st)
+{
+    static const char *const names[] = {"smoke", "reference", "nightly"};
+    bn_near near = bn_near_begin(word);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        bn_near_try(&near, names[i]);
+    const char *best = bn_near_best(&near);
+    return bn_fail(st, BN_INVALID,
+                   "there is no suite %s; %s%s%s bench come smoke, reference and nightly; a file "
+                   "of one's own is given as a path",
+                   word, best ? "did you mean " : "", best ? best : "", best ? "? With" : "with");
+}
+
 bn_code suite_find(const char *word, char *path, size_t size, bn_status *st)
 {
     static const char *const places[] = {"../suites", "../share/bench/suites"};
@@ -104,10 +118,7 @@ bn_code suite_find(const char *word, char *path, size_t size, bn_status *st)
         if (access(path, R_OK) == 0)
             return BN_OK;
     }
-    return bn_fail(st, BN_INVALID,
-                   "there is no suite %s; smoke, reference and nightly come with bench, a file of "
-                   "one's own is given as a path",
-                   word);
+    return refuse_suite(word, st);
 }
 
 /* ---- checking ------------------------------------------------------------------- */

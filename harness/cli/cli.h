@@ -176,6 +176,9 @@ typedef struct cli_call {
      * none. SURE is set where it is clear, and the option then takes it. NULL in place of the
      * function: words are words. */
     const char *(*lone)(const char *word, bool *sure);
+    /* What to do in place of giving OPTION, of LENGTH letters, to this command, which does not take
+     * it: "bench scopes"; NULL: not known. May be NULL. */
+    const char *(*instead)(uint32_t command, const char *option, size_t length);
     bool taken; /* LONE's option has got its value */
     int word_count;
     /* The first such option that was given, or NULL. */

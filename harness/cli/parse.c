@@ -240,6 +240,10 @@ static void note_given(cli_call *call, const cli_option *row)
 static bn_code refuse_name(const cli_call *call, const char *name, size_t length, bool anywhere,
                            bn_status *st)
 {
+    const char *instead = call->instead ? call->instead(call->command, name, length) : NULL;
+    if (instead)
+        return bn_fail(st, BN_INVALID, "this command does not take --%.*s; %s does that",
+                       (int)length, name, instead);
     if (anywhere)
         return bn_fail(st, BN_INVALID, "this command does not take --%.*s; see --help", (int)length,
                        name);

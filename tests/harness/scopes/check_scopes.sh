@@ -18,7 +18,7 @@ refuses "a mode" 2 "--mode" -- scopes "${small[@]}" --mode lazy
 refuses "a figure that there is none of" 2 "--weight|trace, flops" -- scopes "${small[@]}" --weight time
 refuses "a file of another format" 2 "x.pdf|.folded, .svg" -- \
     scopes "${small[@]}" --output "$folder/x.pdf"
-refuses "a preset that there is none of" 1 "preset|tpu-v4" -- scopes "${small[@]}" --preset tpu-v99
+refuses "a preset that there is none of" 1 "preset|tpu-v99; did you mean tpu-v4?|There are ideal" -- scopes "${small[@]}" --preset tpu-v99
 refuses "a runtime that there is none of" 3 "no-such" -- scopes "${small[@]}" --runtime no-such
 report "none of these left a file" "$([ ! -e "$folder/x.pdf" ] || echo "x.pdf is there")"
 
