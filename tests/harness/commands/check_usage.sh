@@ -136,6 +136,42 @@ report "bench compare A B is bench compare --runtime A --runtime B" "$(
     [ -d "$folder/compared/a" ] && [ -d "$folder/compared/b" ] || echo "no records of both"
 )"
 
+# same_by_option WHAT COMMAND WORDS: `bench COMMAND DIR WORDS` and `bench COMMAND --store DIR WORDS` print the
+# same, and write the same to $folder/made, or $folder/made.html.
+same_by_option() {
+    local what=$1 command=$2 by_option
+    shift 2
+    rm -rf "$folder"/made* "$folder/first"
+    run "$command" --store "$store" "$@"
+    by_option=$status
+    mkdir "$folder/first"
+    cp "$folder/out" "$folder/first"
+    find "$folder" -maxdepth 1 -name 'made*' -exec mv {} "$folder/first" \;
+    run "$command" "$store" "$@"
+    report "$what" "$(
+        [ "$by_option" -eq 0 ] || echo "exit status $by_option with --store"
+        fault_of 0
+        for by_option in "$folder"/first/*; do
+            diff -rq "$by_option" "$folder/${by_option##*/}" 2>&1
+        done
+    )"
+}
+same_by_option "bench history DIR is bench history --store DIR" history --format csv
+same_by_option "bench export DIR is bench export --store DIR" export --to csv
+same_by_option "bench publish DIR is bench publish --store DIR" publish --output "$folder/made"
+if command -v gnuplot >/dev/null; then
+    same_by_option "bench report DIR is bench report --store DIR" report --output "$folder/made.html"
+fi
+tiny_suite '"lazy"' 1
+run nightly "$folder/suite.json" --store "$folder/night" --report "$folder/page" --keep-builds 0
+report "bench nightly FILE is bench nightly --suite FILE" "$(
+    case $status in 0 | 2 | 3 | 4) ;; *) echo "exit status $status" ;; esac
+    [ -s "$folder/page/index.html" ] || echo "no page"
+    find "$folder/night" -name '*.h5' | grep -q . || echo "no record"
+)"
+refuses "bench nightly smoke is of the suite that comes with bench" 1 "suite smoke|nothing of its" -- \
+    nightly smoke --filter no-such-title --store "$folder/night" --report "$folder/page"
+
 # ---- narrow tables -------------------------------------------------------------------------------
 
 # wide FILE: its lines of more than 80 columns.
