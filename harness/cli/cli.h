@@ -121,6 +121,10 @@ void cli_list_put(const cli_list *list, bn_text *out);
 /* Whether WORD is one of LIST's words. */
 bool cli_list_has(const cli_list *list, const char *word);
 
+/* Reads TEXT, "500ms", "90s", "10m" or "2h", into SECONDS; a number alone is of UNIT_S seconds.
+ * False for anything else. (parse.c) */
+bool cli_span_read(const char *text, double unit_s, double *seconds);
+
 /* ---- rows of options -------------------------------------------------------------- */
 
 /* What an option takes, and the type of the member that holds it. */
@@ -130,6 +134,7 @@ typedef enum cli_kind {
     CLI_REAL,    /* double */
     CLI_SHARE,   /* double below 1: "3%" or "0.03" */
     CLI_SPAN,    /* double, seconds: "90", "500ms", "90s", "10m", "2h" */
+    CLI_HOURS,   /* double, hours: the same, but a number alone is hours */
     CLI_SIZE,    /* double, whole bytes: "512M", "2G", each unit 1024 of the one before */
     CLI_FLAG,    /* bool: takes no value */
     CLI_PAIRS,   /* const char *[CLI_MAX_REPEATS + 1]: repeated NAME=VALUE; ends with NULL */

@@ -59,6 +59,7 @@ done <<'ROWS'
 2#--min-time takes a time, 500ms, 90s, 10m or 2h, not '3x'#--min-time 3x
 2#--min-time takes a time#--min-time=-1
 2#--timeout takes a time#--timeout soon
+2#--night-hours takes a time, 12h, 90m or 12 for 12 hours, not '12x'#history --night-hours 12x
 2#--steps takes a whole number from 1#--steps 0
 2#--steps takes a whole number#--steps 1.5
 2#--batch takes;;-1#--batch -1
