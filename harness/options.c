@@ -166,7 +166,7 @@ static const cli_option others[] = {
      .commands = (ALL & ~(unsigned)(EXPORT | IMPORT)) | GRAPH, .fallback = "text",
      .text = "text, md, csv, json (records on standard output, all else on standard error), latex "
              "(for \\input, no package needed), html, or narrow: text in 80 columns"},
-    {"wide", NULL, CLI_FLAG, AT(output.wide), .commands = RUN | TABLE | DOCTOR,
+    {"wide", NULL, CLI_FLAG, AT(output.wide), .commands = RUN | TABLE | DOCTOR | COMPARE | HISTORY,
      .text = "all columns also on a terminal, where the table otherwise is narrow"},
     {"timeout", "TIME", CLI_SPAN, AT(matrix.timeout),
      .commands = RUN | VERIFY | SELFTEST | REPLAY | COMPARE | ESTIMATE | STUDY | EXPLAIN | SCOPES,

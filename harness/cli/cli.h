@@ -64,6 +64,8 @@ void cli_note_end(const char *job, bool good, const char *word, const char *rest
 /* PAGE to standard output, as cli_out; on a terminal where cli_is_long says so, through the pager.
  * That is BENCH_PAGER, else PAGER, else less; empty or cat: none. (pager.c) */
 void cli_show(const char *page);
+/* The same with TEXT, which it frees; nothing of a text that failed. */
+void cli_show_text(bn_text *text);
 /* The same with a page of help: on a terminal that is narrower than it, paragraphs and the texts of
  * options keep to its width. */
 void cli_show_help(const char *page);
@@ -242,5 +244,11 @@ typedef struct cli_output {
     bool quiet; /* see cli_be_quiet */
     bool force; /* files that are there are replaced */
 } cli_output;
+/* Whether tables in text keep to a terminal's width: standard output is one, and the user asked for
+ * neither all columns nor another format. (pager.c) */
+bool cli_is_narrow(const cli_output *output);
+/* Of a page that keeps to the terminal's width, and the same with all columns, the one for
+ * cli_show: WIDE where it goes through the pager, which moves sideways. */
+const char *cli_page_of(const char *narrow, const char *wide);
 
 #endif
