@@ -224,6 +224,7 @@ typedef struct cli_words_of {
     const cli_table *table;
     const struct cli_command {
         const char *name, *summary;
+        const char *word; /* its second word, "models|ops", "DIR|models", "diff A B"; NULL: none */
         uint32_t bit;
     } * commands; /* the first is what bench alone runs */
     size_t command_count;

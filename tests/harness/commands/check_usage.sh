@@ -315,18 +315,64 @@ report "bash completes commands, options and values" "$(
     [ "$(completed bench run --model vgg16,resnet1)" = vgg16,resnet18 ] ||
         echo "$(completed bench run --model vgg16,resnet1)"
     [ "$(completed bench table --table com)" = compile ] || echo "$(completed bench table --table com)"
+    [ "$(completed bench --mode laz)" = lazy ] || echo "$(completed bench --mode laz)"
 )"
-for shell in zsh fish; do
-    run completion $shell
-    cp "$folder/out" "$folder/completion"
-    if ! command -v $shell >/dev/null; then
-        report "a script for $shell" "$(fault_of 0)"
-    else
-        report "a script that $shell reads" "$(
-            fault_of 0
-            $shell -n "$folder/completion" 2>&1
-        )"
-    fi
-done
+report "and second words" "$(
+    for row in "list mod:models modes" "study gr:graphs" "plot led:ledger" "selftest st:statistics" "graph d:diff" \
+        "help dep:" "help comp:compare completion" "completion z:zsh" "list models m:" "steps D:"; do
+        read -ra words <<<"${row%%:*}"
+        got=$(completed bench "${words[@]}" | tr '\n' ' ')
+        [ "${got% }" = "${row#*:}" ] || echo "${row%%:*}: $got"
+    done
+)"
+# In a zsh that has read no set-up, as after source <(bench completion zsh) in an empty .zshrc.
+run completion zsh
+cp "$folder/out" "$folder/completion"
+if ! command -v zsh >/dev/null; then
+    skip "a script that zsh reads and completes by" "there is no zsh"
+else
+    # completed_by_zsh WORD...: what the script offers; zsh itself takes from it what fits the last word.
+    completed_by_zsh() {
+        ZDOTDIR=$folder zsh -f -c '
+            source "$0" || exit 1
+            [[ -n $_comps[bench] ]] || { echo "bench is not completed"; exit 1 }
+            emulate -L sh
+            setopt ksharrays
+            COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMPREPLY=()
+            _bench
+            printf "%s\n" "${COMPREPLY[@]}"' "$folder/completion" "$@" 2>&1 | tr '\n' ' '
+    }
+    report "a script that zsh reads and completes by" "$(
+        fault_of 0
+        zsh -n "$folder/completion" 2>&1
+        for row in "com:help run .*compare" "run --mode laz:eager lazy" "study gr:graphs in-flight" \
+            "list models --var:--variant .*--help"; do
+            read -ra words <<<"${row%%:*}"
+            got=$(completed_by_zsh bench "${words[@]}")
+            [[ "$got" =~ ^${row#*:} ]] || echo "${row%%:*}: $got"
+        done
+    )"
+fi
+run completion fish
+cp "$folder/out" "$folder/completion"
+if ! command -v fish >/dev/null; then
+    skip "a script that fish reads and completes by" "there is no fish"
+else
+    # completed_by_fish LINE: what fish offers for the last word of LINE.
+    completed_by_fish() {
+        HOME=$folder fish --no-config -c 'source $argv[1]; complete -C $argv[2]' "$folder/completion" "$1" 2>&1 |
+            cut -f 1 | tr '\n' ' '
+    }
+    report "a script that fish reads and completes by" "$(
+        fault_of 0
+        fish -n "$folder/completion" 2>&1
+        for row in "bench com:compare completion" "bench --mode laz:lazy" "bench run --mode laz:lazy" \
+            "bench --mod:--mode --model" "bench study gr:graphs" "bench list mod:models modes" \
+            "bench table --tab:--table" "bench help comp:compare completion" "bench graph di:diff"; do
+            got=$(completed_by_fish "${row%%:*}")
+            [ "$(tr ' ' '\n' <<<"${got% }" | sort | tr '\n' ' ')" = "${row#*:} " ] || echo "${row%%:*}: $got"
+        done
+    )"
+fi
 refuses "completion of another shell" 2 "there is no shell 'bsh'; did you mean bash?" -- completion bsh
 echo "1..$count"
