@@ -228,6 +228,31 @@ if command -v script >/dev/null; then
     )"
 fi
 
+# under PRESSURE ARGUMENT...: run where the kernel tells that in so many of 100 moments of the last ten
+# seconds something waited for a core. It is another file in the place of its own, for this process alone.
+under() {
+    echo "some avg10=$1.00 avg60=0.00 avg300=0.00 total=1" >"$folder/pressure"
+    shift
+    # shellcheck disable=SC2016 # the inner shell's
+    unshare -rm sh -c 'mount --bind "$0" /proc/pressure/cpu && exec "$@"' "$folder/pressure" "$@" \
+        >"$folder/out" 2>"$folder/err" </dev/null
+}
+if under 50 true 2>/dev/null; then
+    under 63 "$bench" run resnet18 "${tiny[@]}"
+    status=$?
+    report "before a run on a busy machine there is a warning" "$(
+        [ $status -eq 0 ] || echo "exit status $status"
+        grep -q '^\[0/1\] this machine is busy: in 63 % of the last ten seconds something waited' "$folder/err" ||
+            echo "none"
+    )"
+    under 63 "$bench" run resnet18 "${tiny[@]}" --quiet
+    report "unless bench is to be quiet" "$(! grep 'this machine is busy' "$folder/err")"
+    under 7 "$bench" run resnet18 "${tiny[@]}"
+    report "on a quiet machine there is none" "$(! grep 'this machine is busy' "$folder/err")"
+else
+    skip "before a run on a busy machine there is a warning" "no file can be put in the place of /proc/pressure/cpu"
+fi
+
 # ---- a file of defaults -----------------------------------------------------------------------
 
 defaults() { printf '%s' "$1" >"$folder/bench.json"; }
