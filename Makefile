@@ -184,9 +184,10 @@ $(BUILD)/lib$(1).a: $(OBJECTS_$(1)) $(BUILD)/$(1).list
 endef
 $(foreach room,$(ROOMS),$(eval $(call archive_rules,$(room))))
 
-# The simulated runtime's own objects: position-independent, all hidden but the entry.
+# The simulated runtime's own objects, and who tells near words: position-independent, all hidden
+# but the entry.
 SIM_OBJECTS := $(patsubst %.c,$(BUILD)/pic/%.o,\
-    $(wildcard $(foreach room,$(SIM_ROOMS),$(FOLDER_$(room))/*.c)))
+    $(wildcard $(foreach room,$(SIM_ROOMS),$(FOLDER_$(room))/*.c)) runtime/base/near.c)
 $(BUILD)/pic/%.o: %.c $(BUILD)/flags
 	$(call note,CC,$< (plugin))
 	@mkdir -p $(@D)

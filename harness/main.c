@@ -376,7 +376,8 @@ static int completion(options *o, const char *const *words)
     bn_status st = {.code = BN_OK};
     bn_text text = {0};
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
-        list[i] = (struct cli_command){commands[i].name, commands[i].summary, commands[i].bit};
+        list[i] = (struct cli_command){commands[i].name, commands[i].summary, commands[i].what,
+                                       commands[i].bit};
     const cli_words_of source = {.table = options_table(),
                                  .commands = list,
                                  .command_count = sizeof commands / sizeof *commands,

@@ -38,8 +38,7 @@ enum {
     EXPLAIN = OPTION_EXPLAIN,
     SCOPES = OPTION_SCOPES,
     ALL = RUN | VERIFY | TABLE | LIST | SELFTEST | WEIGHTS | REPLAY | COMPARE | EXPORT | IMPORT |
-          HISTORY | SUITE | NIGHTLY | STEPS | ESTIMATE | DOCTOR | METRICS | STUDY | EXPLAIN |
-          SCOPES
+          HISTORY | SUITE | NIGHTLY | STEPS | ESTIMATE | DOCTOR | METRICS | STUDY | EXPLAIN | SCOPES
 };
 
 /* A row that is MARKED says what is run, so it cannot be given with a suite. Help and manual list
@@ -80,21 +79,20 @@ static const cli_option others[] = {
      .text = "what this build of the runtime is, for the record (a commit, say)"},
     {"processes", "N", CLI_NUMBER, AT(matrix.processes), .commands = RUN | REPLAY | STUDY,
      .fallback = "0", .most = RES_MOST_REPETITIONS,
-     .text = "processes that measure each experiment; intervals are made of what differs between "
-             "them, and below 3 there are none. 0: 4, and of run and study 16 where steps take less "
-             "than 1 ms, from the second on for an eighth of --min-time"},
+     .text =
+         "processes that measure each experiment; intervals are made of what differs between "
+         "them, and below 3 there are none. 0: 4, and of run and study 16 where steps take less "
+         "than 1 ms, from the second on for an eighth of --min-time"},
     {"separate", NULL, CLI_FLAG, AT(matrix.separate), .commands = RUN | REPLAY,
      .text = "measure each mode in processes of its own, in place of all in the same, in turns"},
     {"steps", "N", CLI_NUMBER, AT(matrix.steps),
-     .commands = RUN | COMPARE | SELFTEST | REPLAY | STUDY,
-     .fallback = "5", .least = 1, .marked = true,
-     .text = "steps that each process measures at least"},
+     .commands = RUN | COMPARE | SELFTEST | REPLAY | STUDY, .fallback = "5", .least = 1,
+     .marked = true, .text = "steps that each process measures at least"},
     {"steps", "N", CLI_NUMBER, AT(matrix.steps), .commands = SCOPES, .fallback = "5", .least = 1,
      .text = "steps that run under the plugin's profiler"},
     {"steps", "N", CLI_NUMBER, AT(matrix.steps), .commands = EXPLAIN, .fallback = "10", .least = 1,
      .most = 10000, .text = "steps that are run and explained"},
-    {"min-time", "TIME", CLI_SPAN, AT(matrix.min_time),
-     .commands = RUN | SELFTEST | REPLAY | STUDY,
+    {"min-time", "TIME", CLI_SPAN, AT(matrix.min_time), .commands = RUN | SELFTEST | REPLAY | STUDY,
      .fallback = "1",
      .text = "each process measures at least this long, 3s or 500ms (a number alone: seconds), and "
              "at least --steps steps"},
@@ -103,14 +101,12 @@ static const cli_option others[] = {
      .text = "steps before measuring at most; warm-up ends when nothing was compiled in 8 steps "
              "and their times show no trend"},
     {"device-time", "SOURCE", CLI_TEXT, AT(matrix.device_time),
-     .commands = RUN | COMPARE | REPLAY | STUDY,
-     .fallback = "auto", .marked = true,
+     .commands = RUN | COMPARE | REPLAY | STUDY, .fallback = "auto", .marked = true,
      .text = "auto: what the plugin's profiler says, or where it has none the slope; slope: never "
              "the profiler, and also where a step takes over a second; none: not measured, which "
              "saves seconds a process"},
     {"pin", "WHERE", CLI_TEXT, AT(matrix.pin),
-     .commands = RUN | SELFTEST | COMPARE | REPLAY | STUDY,
-     .fallback = "none", .marked = true,
+     .commands = RUN | SELFTEST | COMPARE | REPLAY | STUDY, .fallback = "none", .marked = true,
      .text = "none; host: host thread on one core, the runtime on the others; all: everything on "
              "the cores given, host thread on the first; or a list of cores, 0,2-3. Threads that a "
              "plugin starts later inherit the mask; threads of a device's driver cannot be pinned"},
@@ -140,9 +136,10 @@ static const cli_option others[] = {
      .fallback = "100",
      .text = "in the timeline are the first 10 steps and every N-th; 0: the first ones only"},
     {"debug-run", "DIR", CLI_TEXT, AT(metering.debug), .commands = RUN,
-     .text = "also write all reports of the run into DIR, a new or empty folder, with a page that "
-             "leads through them, index.html: tables, goodput, the doctor, steps, timeline, metrics, "
-             "graphs"},
+     .text =
+         "also write all reports of the run into DIR, a new or empty folder, with a page that "
+         "leads through them, index.html: tables, goodput, the doctor, steps, timeline, metrics, "
+         "graphs"},
     {"debug-every", "N", CLI_NUMBER, AT(metering.debug_every), .commands = RUN, .fallback = "10",
      .least = 1, .text = "of the measured steps, --debug-run lists every N-th"},
     {"golden", "DIR", CLI_TEXT, AT(golden), .commands = VERIFY, .fallback = "",
@@ -169,12 +166,11 @@ static const cli_option others[] = {
      .commands = (ALL & ~(unsigned)(EXPORT | IMPORT)) | GRAPH, .fallback = "text",
      .text = "text, md, csv, json (records on standard output, all else on standard error), latex "
              "(for \\input, no package needed), html, or narrow: text in 80 columns"},
-    {"wide", NULL, CLI_FLAG, AT(output.wide), .commands = RUN | TABLE | DOCTOR,
+    {"wide", NULL, CLI_FLAG, AT(output.wide), .commands = RUN | TABLE | DOCTOR | COMPARE | HISTORY,
      .text = "all columns also on a terminal, where the table otherwise is narrow"},
     {"timeout", "TIME", CLI_SPAN, AT(matrix.timeout),
      .commands = RUN | VERIFY | SELFTEST | REPLAY | COMPARE | ESTIMATE | STUDY | EXPLAIN | SCOPES,
-     .fallback = "1800",
-     .marked = true,
+     .fallback = "1800", .marked = true,
      .text =
          "stop an experiment after this time: 90s, 10m, 2h (a number alone: seconds); 0: never"},
     {"weights", "FILE", CLI_TEXT, AT(matrix.weights), .commands = RUN | COMPARE | STUDY,
@@ -185,10 +181,9 @@ static const cli_option others[] = {
      .text =
          "safetensors file that export-weights writes; one that is there stays, but for --force"},
     {"table", "NAME", CLI_TEXT, AT(table), .commands = TABLE, .fallback = "speedup",
-     .text =
-         "speedup; executions (PJRT time, device time, overhead); ledger (medians of a step's "
-         "parts); goodput (what of all wall time was device work of steps, and where the rest "
-         "went); compile; memory; estimates (of bench estimate --store: nothing was measured)"},
+     .text = "speedup; executions (PJRT time, device time, overhead); ledger (medians of a step's "
+             "parts); goodput (what of all wall time was device work of steps, and where the rest "
+             "went); compile; memory; estimates (of bench estimate --store: nothing was measured)"},
     {"to", "FORMAT", CLI_TEXT, AT(to), .commands = EXPORT, .text = RES_EXPORT_NAMES},
     {"output", "FILE|DIR", CLI_TEXT, AT(file), .commands = EXPORT,
      .text = "what export writes: a file, of asv, xla and xspace a folder; without it a file goes "
@@ -202,12 +197,13 @@ static const cli_option others[] = {
     {"phase", "NAME", CLI_TEXT, AT(taking.phase), .commands = IMPORT,
      .text = "of a recording: train or infer, where its steps are that; by default step"},
     {"step-program", "NAME", CLI_TEXT, AT(matrix.recorded.step_program),
-     .commands = IMPORT | REPLAY | STEPS | DOCTOR | COMPARE | ESTIMATE, .marked = true, .recorded = true,
+     .commands = IMPORT | REPLAY | STEPS | DOCTOR | COMPARE | ESTIMATE, .marked = true,
+     .recorded = true,
      .text = "of a recording: the first program of a step, by its name, the beginning of its name "
              "and *, or the beginning of its hash; by default steps are looked for"},
     {"process", "PID", CLI_NUMBER, AT(matrix.recorded.process),
-     .commands = IMPORT | REPLAY | STEPS | DOCTOR | COMPARE | ESTIMATE, .fallback = "0", .most = UINT32_MAX,
-     .marked = true, .recorded = true,
+     .commands = IMPORT | REPLAY | STEPS | DOCTOR | COMPARE | ESTIMATE, .fallback = "0",
+     .most = UINT32_MAX, .marked = true, .recorded = true,
      .text = "of a recording: the process; 0: the one with most executions"},
     {"device", "ID", CLI_NUMBER, AT(stepping.device), .commands = STEPS | DOCTOR, .fallback = "-1",
      .least = -1, .text = "of a recording: the device; -1: the one with most executions"},
@@ -251,7 +247,8 @@ static const cli_option others[] = {
          "each process measures at least this long; more pairs help more than longer processes"},
     {"pairs", "N", CLI_NUMBER, AT(compare.pairs), .commands = COMPARE, .fallback = "0",
      .text = "pairs of processes for each comparison, at most 64, judged once; 0: until it is "
-             "decided, with looks after 4, 5, 6, 8, 10 and 12 pairs; of steps below 2 ms up to 24, from "
+             "decided, with looks after 4, 5, 6, 8, 10 and 12 pairs; of steps below 2 ms up to 24, "
+             "from "
              "the second on of a quarter of --min-time"},
     {"precision", "SHARE", CLI_SHARE, AT(compare.precision), .commands = COMPARE, .fallback = "0",
      .text = "run pairs until wall times are known to about this share, as 1%, whatever the "
@@ -285,8 +282,10 @@ static const cli_option others[] = {
      .text = "probability of any false change point in a series that has none"},
     {"least-change", "R", CLI_REAL, AT(series.least_change), .commands = HISTORY,
      .fallback = "0.01", .text = "smaller changes are not shown; 0.01 is 1 %"},
-    {"night-hours", "H", CLI_REAL, AT(series.night_hours), .commands = HISTORY | NIGHTLY | PUBLISH,
-     .fallback = "12", .text = "records of one build within so many hours are one night"},
+    {"night-hours", "TIME", CLI_HOURS, AT(series.night_hours),
+     .commands = HISTORY | NIGHTLY | PUBLISH, .fallback = "12",
+     .text = "records of one build within this time are one night: 12h, 90m (a number alone: "
+             "hours)"},
     {"reindex", NULL, CLI_FLAG, AT(series.reindex), .commands = HISTORY | PUBLISH,
      .text = "read every record again, whatever the store's index.tsv says"},
     {"runtime", "NAME,...", CLI_NAMES, AT(suite.runtimes), .commands = SUITE | NIGHTLY,
@@ -350,8 +349,7 @@ static const cli_option others[] = {
          "keep what the compiler said in DIR, and do not compile it again; empty: keep nothing"},
     {"trace-cost-ns", "N,...", CLI_NUMBERS,
      AT(matrix.axis) + RES_AXIS_TRACE_COST * sizeof(cli_list), .commands = STUDY, .fallback = "0",
-     .most = INT_MAX,
-     .text = "busy wait for each traced node; the study trace-cost sweeps it"},
+     .most = INT_MAX, .text = "busy wait for each traced node; the study trace-cost sweeps it"},
     {"output", "FILE", CLI_TEXT, AT(file), .commands = STUDY,
      .text = "also draw points and lines: .svg, .png or .gp; a file that is there is replaced"},
     {"preset", "NAME", CLI_TEXT, AT(scopes.preset), .commands = SCOPES, .fallback = "cpu-2",

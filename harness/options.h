@@ -101,6 +101,8 @@ BN_MUST_USE bn_code options_parse(uint32_t command, int argc, char **argv, bn_ar
 /* As cli_call.lone: the option of COMMAND that a word may be meant for; NULL: words are words. */
 typedef const char *options_lone_word(const char *word, bool *sure);
 options_lone_word *options_lone(uint32_t command);
+/* As cli_call.instead. */
+const char *options_instead(uint32_t command, const char *option, size_t length);
 /* Appends the values that ROW takes, "a, b, c", where they are few and known. */
 void options_values(const cli_option *row, bn_text *out);
 /* O's options of a suite, for the commands that run or read one. They point into O. */

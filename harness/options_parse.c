@@ -63,6 +63,7 @@ bn_code options_parse_with(uint32_t command, const char *name, const json_t *con
                      .most_words = most,
                      .rest = command == OPTION_RECORD};
     call.lone = options_lone(command);
+    call.instead = options_instead;
     *o = (options){0};
     bn_code code =
         run ? cli_defaults(&call, st) : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for options");

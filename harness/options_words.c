@@ -1,6 +1,6 @@
 /*
- * options_words.c - which values an option has, for completion, and which option a word is meant
- * for that stands alone.
+ * options_words.c - which values an option has, for completion; which option a word is meant for
+ * that stands alone; which command is meant by an option of none.
  */
 #include "harness/options.h"
 #include "results/nights/nights.h"
@@ -101,5 +101,21 @@ options_lone_word *options_lone(uint32_t command)
     for (size_t i = 0; i < sizeof lones / sizeof *lones; i++)
         if (lones[i].commands & command)
             return lones[i].lone;
+    return NULL;
+}
+
+/* ---- options that are a command of their own --------------------------------------------------
+ */
+
+const char *options_instead(uint32_t command, const char *option, size_t length)
+{
+    static const struct {
+        const char *option, *instead;
+        uint32_t commands;
+    } rows[] = {{"by-scope", "bench scopes --model NAME", OPTION_RUN | OPTION_EXPLAIN}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if ((rows[i].commands & command) && strlen(rows[i].option) == length &&
+            strncmp(rows[i].option, option, length) == 0)
+            return rows[i].instead;
     return NULL;
 }

@@ -215,6 +215,12 @@ report "no folder has more than 20 sources" "$(
     printf '%s\n' "${files[@]}" | sed -n 's,/[^/]*\.c$,,p' | sort | uniq -c |
         awk '$1 > 20 { print $2 ": " $1 " sources" }'
 )"
+# tests/run.sh counts lines that begin with ok, and takes a test without any for a broken one.
+report "a script that skips all of itself says so in a line of its own" "$(
+    printf '%s\n' "${files[@]}" | grep '^tests/.*\.sh$' | xargs awk '
+        waiting && !/echo "ok .*# SKIP/ { print waiting }
+        { waiting = /echo "1\.\.0 # SKIP/ ? FILENAME ":" FNR : "" }'
+)"
 # Unfinished work is filed or finished, not left in the text.
 report "no file has a note about unfinished work" "$(
     grep -nwE 'TO[D]O|FIX[M]E|X[X]X' "${files[@]}" | cut -c 1-120

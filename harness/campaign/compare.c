@@ -151,16 +151,41 @@ static int exit_of(const compare_run *compare)
                         : COMPARE_FINE;
 }
 
-static void print(const compare_run *compare, res_format format)
+/* The verdicts in the terminal's width; all of them where a pager shows them. */
+static void print_narrow(const compare_run *compare)
+{
+    bn_text narrow = {0}, wide = {0};
+    res_table_versus(&compare->versus, RES_TABLE_NARROW, &narrow);
+    res_table_versus(&compare->versus, RES_TABLE_TEXT, &wide);
+    const bool whole = narrow.data && wide.data && !narrow.failed && !wide.failed;
+    const char *shown = whole ? cli_page_of(narrow.data, wide.data) : NULL;
+    if (shown)
+        cli_show(shown);
+    if (shown == narrow.data && compare->store[0])
+        cli_note_command("compare: all columns: bench compare --wide --store %s/a --store %s/b",
+                         compare->store, compare->store);
+    bn_text_free(&narrow);
+    bn_text_free(&wide);
+}
+
+static void print_page(const compare_run *compare, res_format format)
 {
     bn_text text = {0}, page = {0};
     res_table_versus(&compare->versus, format, &text);
     if (format == RES_TABLE_HTML && text.data)
         res_put_page(&page, "Comparison of two runtimes", text.data);
-    if (text.data)
-        cli_out("%s", format == RES_TABLE_HTML && page.data ? page.data : text.data);
+    cli_show_text(format == RES_TABLE_HTML ? &page : &text);
+    bn_text_free(&text);
     bn_text_free(&page);
-    bn_text_clear(&text);
+}
+
+static void print(const compare_run *compare, res_format format)
+{
+    bn_text text = {0};
+    if (cli_is_narrow(&compare->options->output))
+        print_narrow(compare);
+    else
+        print_page(compare, format);
     /* Formats for programs lack the last line of the table: people read it here. */
     res_versus_summary(&compare->versus, &text);
     if ((format == RES_TABLE_JSON || format == RES_TABLE_CSV) && text.data)

@@ -139,8 +139,8 @@ static bn_code set_members(suite_spec *suite, const json_t *object, suite_measur
             continue;
         if (m.kind == SUITE_NUMBER)
             *(int64_t *)(void *)at = json_integer_value(value);
-        else if (m.kind == SUITE_REAL)
-            *(double *)(void *)at = json_number_value(value);
+        else if (m.kind == SUITE_SPAN)
+            (void)suite_seconds(value, (double *)(void *)at);
         else if (m.kind == SUITE_TEXT)
             *(const char **)(void *)at = json_string_value(value);
         else if (m.kind == SUITE_AXIS)

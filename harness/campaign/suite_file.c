@@ -21,8 +21,8 @@ static const suite_member measures[] = {
     {"warmup", SUITE_NUMBER, NULL, "warmup", AT(matrix.warmup), .least = 1, .most = 1e9},
     {"repetitions", SUITE_NUMBER, NULL, "repetitions", AT(repetitions), .least = 1,
      .most = RES_MOST_REPETITIONS},
-    {"min_time", SUITE_REAL, NULL, "min_time", AT(matrix.min_time), .most = 1e9},
-    {"timeout", SUITE_REAL, NULL, "timeout", AT(matrix.timeout), .most = 1e9},
+    {"min_time", SUITE_SPAN, NULL, "min_time", AT(matrix.min_time), .most = 1e9},
+    {"timeout", SUITE_SPAN, NULL, "timeout", AT(matrix.timeout), .most = 1e9},
     {"device_time", SUITE_TEXT, NULL, "device_time", AT(matrix.device_time),
      .words = "auto,slope,none"},
     {"pin", SUITE_TEXT, NULL, "pin", .offset = AT(matrix.pin)},
@@ -83,6 +83,20 @@ bool suite_work_has(const char *work, res_axis_id axis)
 
 /* ---- finding -------------------------------------------------------------------- */
 
+/* WORD is none of the suites that come with bench. */
+static bn_code refuse_suite(const char *word, bn_status *st)
+{
+    static const char *const names[] = {"smoke", "reference", "nightly"};
+    bn_near near = bn_near_begin(word);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        bn_near_try(&near, names[i]);
+    const char *best = bn_near_best(&near);
+    return bn_fail(st, BN_INVALID,
+                   "there is no suite %s; %s%s%s bench come smoke, reference and nightly; a file "
+                   "of one's own is given as a path",
+                   word, best ? "did you mean " : "", best ? best : "", best ? "? With" : "with");
+}
+
 bn_code suite_find(const char *word, char *path, size_t size, bn_status *st)
 {
     static const char *const places[] = {"../suites", "../share/bench/suites"};
@@ -104,10 +118,7 @@ bn_code suite_find(const char *word, char *path, size_t size, bn_status *st)
         if (access(path, R_OK) == 0)
             return BN_OK;
     }
-    return bn_fail(st, BN_INVALID,
-                   "there is no suite %s; smoke, reference and nightly come with bench, a file of "
-                   "one's own is given as a path",
-                   word);
+    return refuse_suite(word, st);
 }
 
 /* ---- checking ------------------------------------------------------------------- */
@@ -152,13 +163,11 @@ static bn_code check_word(const suite_text *s, const char *at, const suite_membe
 static bn_code check_number(const suite_text *s, const char *at, const suite_member *m,
                             const json_t *value, bn_status *st)
 {
-    const bool real = m->kind == SUITE_REAL;
     const double n = json_number_value(value);
     char text[128];
-    if ((real ? !json_is_number(value) : !json_is_integer(value)) ||
-        !(n >= m->least && n <= m->most))
-        return suite_fail(s, at, false, st, "a %s from %.0f to %.0f is needed, not %s",
-                          real ? "number" : "whole number", m->least, m->most, shown(value, text));
+    if (!json_is_integer(value) || !(n >= m->least && n <= m->most))
+        return suite_fail(s, at, false, st, "a whole number from %.0f to %.0f is needed, not %s",
+                          m->least, m->most, shown(value, text));
     /* Not all numbers in the range need be values of the axis. */
     bn_text known = {0};
     snprintf(text, sizeof text, "%lld", (long long)n);
@@ -170,6 +179,26 @@ static bn_code check_number(const suite_text *s, const char *at, const suite_mem
                                       last ? last + 1 : " others", m->option, text);
     bn_text_free(&known);
     return code;
+}
+
+bool suite_seconds(const json_t *value, double *seconds)
+{
+    *seconds = json_number_value(value);
+    return json_is_number(value) ||
+           (json_is_string(value) && cli_span_read(json_string_value(value), 1, seconds));
+}
+
+static bn_code check_span(const suite_text *s, const char *at, const suite_member *m,
+                          const json_t *value, bn_status *st)
+{
+    double seconds;
+    char text[128];
+    if (suite_seconds(value, &seconds) && seconds >= m->least && seconds <= m->most)
+        return BN_OK;
+    return suite_fail(s, at, false, st,
+                      "a time is needed, \"500ms\", \"90s\" or a number of seconds from %.0f to "
+                      "%.0f, not %s",
+                      m->least, m->most, shown(value, text));
 }
 
 /* Whether WORD is one of WORDS, "a,b". */
@@ -272,6 +301,8 @@ static bn_code check_one(const suite_text *s, const char *at, const suite_member
 {
     if (m->kind == SUITE_TEXT || m->kind == SUITE_WORDS)
         return check_text(s, at, m, value, st);
+    if (m->kind == SUITE_SPAN)
+        return check_span(s, at, m, value, st);
     if (m->axis && m->axis->id == RES_AXIS_RUNTIME)
         return check_runtime(s, at, value, st);
     if (m->axis && m->axis->field.kind == RES_KIND_TEXT)

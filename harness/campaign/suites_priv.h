@@ -36,7 +36,7 @@ void suite_pointer_at(char out[SUITE_POINTER_TEXT], const char *pointer, size_t 
 typedef enum suite_kind {
     SUITE_AXIS, /* an axis of experiments: a list of values, or one of them */
     SUITE_NUMBER,
-    SUITE_REAL,
+    SUITE_SPAN, /* seconds: a number, or a time with its unit as options take them */
     SUITE_TEXT,
     SUITE_WORDS /* a list of texts, or one of them */
 } suite_kind;
@@ -61,6 +61,8 @@ typedef struct suite_member {
 bool suite_member_at(size_t index, suite_member *member);
 /* The same by NAME; false where there is none. */
 bool suite_member_of(const char *name, suite_member *member);
+/* Reads VALUE of a SUITE_SPAN member, a number of seconds or text as "500ms"; false for others. */
+bool suite_seconds(const json_t *value, double *seconds);
 /* What MATRIX runs in place of models: SUITE_RECORDING, SUITE_PROGRAM; NULL: models. */
 const char *suite_work_of(const json_t *matrix);
 /* Whether AXIS says something of WORK, one of these two. */

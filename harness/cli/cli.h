@@ -64,6 +64,8 @@ void cli_note_end(const char *job, bool good, const char *word, const char *rest
 /* PAGE to standard output, as cli_out; on a terminal where cli_is_long says so, through the pager.
  * That is BENCH_PAGER, else PAGER, else less; empty or cat: none. (pager.c) */
 void cli_show(const char *page);
+/* The same with TEXT, which it frees; nothing of a text that failed. */
+void cli_show_text(bn_text *text);
 /* The same with a page of help: on a terminal that is narrower than it, paragraphs and the texts of
  * options keep to its width. */
 void cli_show_help(const char *page);
@@ -121,6 +123,10 @@ void cli_list_put(const cli_list *list, bn_text *out);
 /* Whether WORD is one of LIST's words. */
 bool cli_list_has(const cli_list *list, const char *word);
 
+/* Reads TEXT, "500ms", "90s", "10m" or "2h", into SECONDS; a number alone is of UNIT_S seconds.
+ * False for anything else. (parse.c) */
+bool cli_span_read(const char *text, double unit_s, double *seconds);
+
 /* ---- rows of options -------------------------------------------------------------- */
 
 /* What an option takes, and the type of the member that holds it. */
@@ -130,6 +136,7 @@ typedef enum cli_kind {
     CLI_REAL,    /* double */
     CLI_SHARE,   /* double below 1: "3%" or "0.03" */
     CLI_SPAN,    /* double, seconds: "90", "500ms", "90s", "10m", "2h" */
+    CLI_HOURS,   /* double, hours: the same, but a number alone is hours */
     CLI_SIZE,    /* double, whole bytes: "512M", "2G", each unit 1024 of the one before */
     CLI_FLAG,    /* bool: takes no value */
     CLI_PAIRS,   /* const char *[CLI_MAX_REPEATS + 1]: repeated NAME=VALUE; ends with NULL */
@@ -176,6 +183,9 @@ typedef struct cli_call {
      * none. SURE is set where it is clear, and the option then takes it. NULL in place of the
      * function: words are words. */
     const char *(*lone)(const char *word, bool *sure);
+    /* What to do in place of giving OPTION, of LENGTH letters, to this command, which does not take
+     * it: "bench scopes"; NULL: not known. May be NULL. */
+    const char *(*instead)(uint32_t command, const char *option, size_t length);
     bool taken; /* LONE's option has got its value */
     int word_count;
     /* The first such option that was given, or NULL. */
@@ -214,6 +224,7 @@ typedef struct cli_words_of {
     const cli_table *table;
     const struct cli_command {
         const char *name, *summary;
+        const char *word; /* its second word, "models|ops", "DIR|models", "diff A B"; NULL: none */
         uint32_t bit;
     } * commands; /* the first is what bench alone runs */
     size_t command_count;
@@ -234,5 +245,11 @@ typedef struct cli_output {
     bool quiet; /* see cli_be_quiet */
     bool force; /* files that are there are replaced */
 } cli_output;
+/* Whether tables in text keep to a terminal's width: standard output is one, and the user asked for
+ * neither all columns nor another format. (pager.c) */
+bool cli_is_narrow(const cli_output *output);
+/* Of a page that keeps to the terminal's width, and the same with all columns, the one for
+ * cli_show: WIDE where it goes through the pager, which moves sideways. */
+const char *cli_page_of(const char *narrow, const char *wide);
 
 #endif

@@ -78,8 +78,7 @@ static bool goes_on(const paragraph *p, const char *line, size_t length)
     const size_t indent = indent_of(line);
     if (p->words.length == 0 || length == 0)
         return false;
-    return indent == 0 ? indent_of(p->words.data) == 0
-                       : indent == HELP_COLUMN && has_text(p);
+    return indent == 0 ? indent_of(p->words.data) == 0 : indent == HELP_COLUMN && has_text(p);
 }
 
 /* Ends P: puts it in lines of COLUMNS, and empties it. */
@@ -124,8 +123,8 @@ static void reflow(const char *page, size_t columns, bn_text *out)
         some = true;
         bn_text_append(&p.words, page, length);
         p.hang = indent == HELP_COLUMN || strncmp(page, "  --", 4) == 0 ? HELP_COLUMN
-                 : indent == 2                                         ? 6
-                                                                       : indent;
+                 : indent == 2                                          ? 6
+                                                                        : indent;
     }
     if (some)
         put_paragraph(&p, columns, out);
@@ -208,6 +207,7 @@ static json_t *value_json(const void *options, const cli_option *row)
     case CLI_REAL:
     case CLI_SHARE:
     case CLI_SPAN:
+    case CLI_HOURS:
     case CLI_SIZE:
         return json_real(*(const double *)at);
     case CLI_FLAG:

@@ -68,3 +68,20 @@ void cli_show(const char *page)
     if (!cli_is_long(page) || !page_through(pager(), page))
         cli_out("%s", page);
 }
+
+void cli_show_text(bn_text *text)
+{
+    if (text->data && !text->failed)
+        cli_show(text->data);
+    bn_text_free(text);
+}
+
+bool cli_is_narrow(const cli_output *output)
+{
+    return strcmp(output->format, "text") == 0 && !output->wide && cli_out_terminal();
+}
+
+const char *cli_page_of(const char *narrow, const char *wide)
+{
+    return cli_is_long(narrow) && cli_is_long(wide) ? wide : narrow;
+}

@@ -81,23 +81,35 @@ static bn_code set_share(const cli_option *row, const char *value, double *out, 
     return code;
 }
 
-static bn_code set_span(const cli_option *row, const char *value, double *out, bn_status *st)
+bool cli_span_read(const char *text, double unit_s, double *seconds)
 {
-    static const struct {
+    const struct {
         const char *name;
         double seconds;
-    } units[] = {{"", 1}, {"ms", 1e-3}, {"s", 1}, {"m", 60}, {"min", 60}, {"h", 3600}};
+    } units[] = {{"", unit_s}, {"ms", 1e-3}, {"s", 1}, {"m", 60}, {"min", 60}, {"h", 3600}};
     char *end;
     errno = 0;
-    const double n = strtod(value, &end);
-    const bool is_good = !errno && end != value && isfinite(n) && n >= 0;
+    const double n = strtod(text, &end);
+    const bool is_good = !errno && end != text && isfinite(n) && n >= 0;
     for (size_t i = 0; is_good && i < sizeof units / sizeof *units; i++)
         if (strcmp(end, units[i].name) == 0) {
-            *out = n * units[i].seconds;
-            return BN_OK;
+            *seconds = n * units[i].seconds;
+            return true;
         }
-    return bn_fail(st, BN_INVALID, "--%s takes a time, 500ms, 90s, 10m or 2h, not '%s'", row->name,
-                   value);
+    return false;
+}
+
+static bn_code set_span(const cli_option *row, const char *value, double *out, bn_status *st)
+{
+    const double unit_s = row->kind == CLI_HOURS ? 3600 : 1;
+    double seconds;
+    if (!cli_span_read(value, unit_s, &seconds))
+        return bn_fail(st, BN_INVALID, "--%s takes a time, %s, not '%s'", row->name,
+                       row->kind == CLI_HOURS ? "12h, 90m or 12 for 12 hours"
+                                              : "500ms, 90s, 10m or 2h",
+                       value);
+    *out = seconds / unit_s;
+    return BN_OK;
 }
 
 static bn_code set_size(const cli_option *row, const char *value, double *out, bn_status *st)
@@ -185,6 +197,7 @@ bn_code cli_take(const cli_call *call, const cli_option *row, const char *value,
     case CLI_SHARE:
         return set_share(row, value, at, st);
     case CLI_SPAN:
+    case CLI_HOURS:
         return set_span(row, value, at, st);
     case CLI_SIZE:
         return set_size(row, value, at, st);
@@ -240,6 +253,10 @@ static void note_given(cli_call *call, const cli_option *row)
 static bn_code refuse_name(const cli_call *call, const char *name, size_t length, bool anywhere,
                            bn_status *st)
 {
+    const char *instead = call->instead ? call->instead(call->command, name, length) : NULL;
+    if (instead)
+        return bn_fail(st, BN_INVALID, "this command does not take --%.*s; %s does that",
+                       (int)length, name, instead);
     if (anywhere)
         return bn_fail(st, BN_INVALID, "this command does not take --%.*s; see --help", (int)length,
                        name);

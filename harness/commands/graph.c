@@ -248,7 +248,7 @@ static bn_code show(const shlo_diff *d, const char *const *paths, res_format for
         res_put_page(&page, "Two graphs", text.data);
     const bool failed = text.failed || page.failed;
     if (!failed && text.data)
-        cli_out("%s", page.data ? page.data : text.data);
+        cli_show(page.data ? page.data : text.data);
     bn_text_free(&text);
     bn_text_free(&page);
     return failed ? bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the answer") : BN_OK;

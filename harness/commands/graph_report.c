@@ -268,8 +268,8 @@ static void put_count(json_t *row, int64_t count)
 static void put_graphs(const report *r, bn_text *out)
 {
     static const res_sheet_column columns[] = {
-        {"graph", false},  {"hash", false}, {"nodes", true}, {"in", true},   {"out", true},
-        {"aliases", true}, {"FLOPs", true}, {"bytes", true}, {"temp", true}, {"peak", true}};
+        {"graph", false},  {"hash", false}, {"graph nodes", true}, {"in", true},   {"out", true},
+        {"aliases", true}, {"FLOPs", true}, {"bytes", true},       {"temp", true}, {"peak", true}};
     json_t *rows = json_array();
     for (size_t i = 0; i < r->graph_count; i++) {
         const res_execution *x = r->graphs[i].figures;

@@ -69,7 +69,7 @@ static bn_code answer(asked *a, bn_text *text, bn_status *st)
     res_format format;
     const res_history *history = &a->history;
     const res_index *index = &a->index;
-    bn_code code = res_format_parse(a->output->format, &format, st);
+    bn_code code = command_format_of(a->output, &format, st);
     if (code == BN_OK)
         code = command_index_load(a->selection->store, a->series->reindex, &a->index, NULL, st);
     if (code == BN_OK)

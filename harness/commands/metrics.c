@@ -110,7 +110,7 @@ static bn_code show(const source *from, bool as_json, bn_status *st)
     }
     res_metrics_put(from->metrics, false, &text);
     const bool failed = text.failed;
-    cli_text(&text);
+    cli_show_text(&text);
     return failed ? no_memory(st) : BN_OK;
 }
 
@@ -123,7 +123,7 @@ static bn_code show_difference(const source *a, const source *b, bool as_json, b
     else if (diff)
         res_metrics_diff_put(diff, &text);
     const bool failed = !diff || text.failed;
-    cli_text(&text);
+    cli_show_text(&text);
     json_decref(diff);
     return failed ? no_memory(st) : BN_OK;
 }

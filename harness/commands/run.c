@@ -531,7 +531,7 @@ int command_table(const command_selection *selection, const char *table, const c
     res_format format;
     res_index index = {0}, part = {0};
     res_collection all = {0}, estimates = {0};
-    bn_text text = {0};
+    bn_text text = {0}, wide = {0};
     const bool only = strcmp(table, RES_TABLE_ESTIMATES) == 0;
     bn_code code = command_format_of(output, &format, &st);
     if (code == BN_OK)
@@ -558,13 +558,11 @@ int command_table(const command_selection *selection, const char *table, const c
     if (leaves_estimates(table, format))
         command_say_estimates(estimates.count);
     put_tables(table, &all, &estimates, output->verbose, format, &text);
-    /* A pager moves sideways, so it gets all columns. */
-    if (format == RES_TABLE_NARROW && text.data && cli_is_long(text.data) &&
-        strcmp(output->format, "text") == 0) {
-        bn_text_clear(&text);
-        put_tables(table, &all, &estimates, output->verbose, RES_TABLE_TEXT, &text);
-    }
-    print_page(&text, format, selection->store, cli_show);
+    if (cli_is_narrow(output))
+        put_tables(table, &all, &estimates, output->verbose, RES_TABLE_TEXT, &wide);
+    const bool paged = text.data && wide.data && cli_page_of(text.data, wide.data) == wide.data;
+    print_page(paged ? &wide : &text, format, selection->store, cli_show);
+    bn_text_free(&wide);
     bn_text_free(&text);
     res_collection_free(&all);
     res_collection_free(&estimates);

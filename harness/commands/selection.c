@@ -192,7 +192,7 @@ bn_code command_newest_read(const command_selection *selection, res_collection *
 bn_code command_format_of(const cli_output *output, res_format *format, bn_status *st)
 {
     bn_code code = res_format_parse(output->format, format, st);
-    if (code == BN_OK && *format == RES_TABLE_TEXT && !output->wide && cli_out_terminal())
+    if (code == BN_OK && cli_is_narrow(output))
         *format = RES_TABLE_NARROW;
     return code;
 }

@@ -186,12 +186,6 @@ static bn_code estimate_all(command *c, bn_status *st)
 
 /* ---- what is printed --------------------------------------------------------- */
 
-static void print_text(void (*print)(const char *format, ...), const bn_text *text)
-{
-    if (text->data && text->length)
-        print("%s", text->data);
-}
-
 /* Tables go to standard output; of CSV one, and the sentences to standard error. */
 static void print(const command *c)
 {
@@ -217,9 +211,11 @@ static void print(const command *c)
     res_put_lines(&notes, c->format, words.data ? words.data : "");
     if (!data)
         bn_text_putc(&tables, '\n');
-    print_text(cli_out, &tables);
-    print_text(data ? cli_err : cli_out, &notes);
-    bn_text_free(&tables);
+    if (!data && notes.length)
+        bn_text_puts(&tables, notes.data);
+    cli_show_text(&tables);
+    if (data && notes.length)
+        cli_err("%s", notes.data);
     bn_text_free(&words);
     bn_text_free(&notes);
 }

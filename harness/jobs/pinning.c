@@ -48,6 +48,21 @@ static bool is_core_list(const char *list)
     return digits > 0;
 }
 
+/* LIST is neither a word that --pin takes nor cores; MAY is what it can name of these. */
+static bn_code refuse_pin(const char *list, const char *may, bn_status *st)
+{
+    static const char *const words[] = {"none", "host", "all"};
+    bn_near near = bn_near_begin(list);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        bn_near_try(&near, words[i]);
+    const char *best = bn_near_best(&near);
+    return bn_fail(st, BN_INVALID,
+                   "--pin takes none, host, all or a list of cores such as 0,2-3, not '%s'; %s%s%s "
+                   "process may use %s",
+                   list, best ? "did you mean " : "", best ? best : "", best ? "? This" : "this",
+                   may);
+}
+
 static bn_code parse_list(job_pinning *p, const char *list, bn_status *st)
 {
     hwloc_bitmap_t wanted = hwloc_bitmap_alloc();
@@ -59,10 +74,7 @@ static bn_code parse_list(job_pinning *p, const char *list, bn_status *st)
     }
     if (!is_core_list(list) || hwloc_bitmap_list_sscanf(wanted, list) != 0 ||
         hwloc_bitmap_weight(wanted) < 1)
-        code = bn_fail(st, BN_INVALID,
-                       "--pin takes none, host, all or a list of cores such as 0,2-3, not '%s'; "
-                       "this process may use %s",
-                       list, may);
+        code = refuse_pin(list, may, st);
     else if (!hwloc_bitmap_isincluded(wanted, p->all))
         code =
             bn_fail(st, BN_INVALID,

@@ -266,5 +266,5 @@ void rerun_print(const job_step *step, const rerun_result *results, size_t count
     }
     for (size_t i = 0; i < count; i++)
         put_result(step, &results[i], format, out.length == 0, &out);
-    cli_text(&out);
+    cli_show_text(&out);
 }

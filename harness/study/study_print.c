@@ -208,5 +208,5 @@ void study_print(study *s, res_format format)
         return;
     }
     put_all(s, any, format, &out);
-    cli_text(&out);
+    cli_show_text(&out);
 }

@@ -198,13 +198,13 @@ static void print(const verify_state *v)
     verify_table(v->lines, v->format, v->options->output.verbose, &table);
     verify_summary(v->lines, &words);
     res_put_lines(&summary, v->format, words.data ? words.data : "");
-    if (table.data)
-        cli_out("%s", table.data);
     if (v->format == RES_TABLE_MARKDOWN)
-        cli_out("\n"); /* else the summary would be a row of the table */
-    if (summary.data)
-        (data ? cli_err : cli_out)("%s", summary.data);
-    bn_text_free(&table);
+        bn_text_putc(&table, '\n'); /* else the summary would be a row of the table */
+    if (!data && summary.data)
+        bn_text_puts(&table, summary.data);
+    cli_show_text(&table);
+    if (data && summary.data)
+        cli_err("%s", summary.data);
     bn_text_free(&words);
     bn_text_free(&summary);
 }

@@ -30,11 +30,16 @@ static void narrow(const res_grid *grid, size_t *widths)
     }
 }
 
+static size_t names_of(const res_grid *grid)
+{
+    return grid->names ? grid->names : strspn(grid->align, "l");
+}
+
 /* Text that still does not fit stands in parts, one below the other: the columns that name a row,
  * and as many of the others as have room. Nothing is left out, and a figure keeps its interval. */
 static void text_in_parts(const res_grid *grid, size_t rows, const size_t *widths, bn_text *out)
 {
-    const size_t names = strspn(grid->align, "l");
+    const size_t names = names_of(grid);
     size_t *some = calloc(grid->columns + 1, sizeof *some);
     out->failed = out->failed || !some;
     for (size_t next = names; some && next < grid->columns;) {
@@ -94,7 +99,7 @@ void res_grid_render(const res_grid *grid, res_format format, bn_text *out)
         return;
     }
     if (format == RES_TABLE_NARROW && res_grid_total(grid, widths) > RES_NARROW &&
-        grid->align[strspn(grid->align, "l")])
+        grid->align[names_of(grid)])
         text_in_parts(grid, rows, widths, out);
     else
         renderers[format](grid, rows, widths, out);

@@ -293,6 +293,11 @@ static void put_series(const res_history *history, const res_timeline *series, r
         put_picture(series, &line);
         bn_text_puts(&line, "  ");
     }
+    /* In narrow text the picture is a line of its own, whose gaps no wrapping takes away. */
+    if (format == RES_TABLE_NARROW) {
+        res_put_note(out, RES_TABLE_TEXT, line.data ? line.data : "");
+        bn_text_clear(&line);
+    }
     bn_text_printf(&line, "%s, %zu night%s", res_metric_name(history->metric), series->count,
                    series->count == 1 ? "" : "s");
     res_put_note(out, format, line.data ? line.data : "");

@@ -287,13 +287,18 @@ static const res_column goodput_columns[] = {
     {"untold", "not told", RES_CELL_LOSS, false},
     {NULL, NULL, RES_CELL_TEXT, false}};
 
-static const res_column compile_columns[] = {
-    {"graph", "graph", RES_CELL_TEXT, false},         {"nodes", "nodes", RES_CELL_COUNT, false},
-    {"lower", "lowering", RES_CELL_TIME, false},      {"compile", "compile", RES_CELL_TIME, false},
-    {"program", "program", RES_CELL_SIZE, false},     {"code", "code", RES_CELL_SIZE, false},
-    {"flops", "FLOP", RES_CELL_AMOUNT, false},        {"cache", "cache", RES_CELL_TEXT, false},
-    {"compiles", "compiles", RES_CELL_COUNT, true},   {"cache_hits", "hits", RES_CELL_COUNT, true},
-    {"disk_hits", "from disk", RES_CELL_COUNT, true}, {NULL, NULL, RES_CELL_TEXT, false}};
+static const res_column compile_columns[] = {{"graph", "graph", RES_CELL_TEXT, false},
+                                             {"nodes", "graph nodes", RES_CELL_COUNT, false},
+                                             {"lower", "lowering", RES_CELL_TIME, false},
+                                             {"compile", "compile", RES_CELL_TIME, false},
+                                             {"program", "program", RES_CELL_SIZE, false},
+                                             {"code", "code", RES_CELL_SIZE, false},
+                                             {"flops", "FLOP", RES_CELL_AMOUNT, false},
+                                             {"cache", "cache", RES_CELL_TEXT, false},
+                                             {"compiles", "compiles", RES_CELL_COUNT, true},
+                                             {"cache_hits", "hits", RES_CELL_COUNT, true},
+                                             {"disk_hits", "from disk", RES_CELL_COUNT, true},
+                                             {NULL, NULL, RES_CELL_TEXT, false}};
 
 static const res_column memory_columns[] = {
     {"graph", "graph", RES_CELL_TEXT, false},       {"argument", "arguments", RES_CELL_SIZE, false},

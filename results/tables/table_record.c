@@ -349,10 +349,9 @@ static void put_executions(const res_record *record, res_format format, bn_text 
     const res_figures step = res_record_figures(record);
     size_t shown = count > RES_MOST_ROWS ? ROWS_SHOWN : count;
     res_grid run = res_grid_make("lrrrrrrrirrl"), compile = res_grid_make("lrrrrrrrrl");
-    res_grid_row(
-        &run,
-        "graph|a step|nodes|args|results|PJRT|all of a step|device|within this process|overhead|"
-        "null test|source");
+    res_grid_row(&run, "graph|a step|graph nodes|args|results|PJRT|all of a step|device|within "
+                       "this process|overhead|"
+                       "null test|source");
     res_grid_row(
         &compile,
         "graph|lowering|compile|program|FLOP|arguments|results|temporary|code|fingerprint");

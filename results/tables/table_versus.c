@@ -190,10 +190,16 @@ static void verdict_row(res_grid *grid, const res_versus *versus, const res_comp
                       why->shifted ? bn_part_name(why->shifted_from) : "");
 }
 
+/* In which order columns are left out where the table has to be narrow, and their names. */
+#define VERDICT_ALIGN "llllrrrirrrlll"
+#define VERDICT_SPARE "----ff--acb-de"
+#define VERDICT_LEFT  "p, pairs, visible, program, where, A and B"
+
 static void put_verdicts(const res_versus *versus, bool controls, res_format format, bn_text *out)
 {
     const res_axis_set mask = differences(versus);
-    res_grid grid = res_grid_make("llllrrrirrrlll");
+    res_grid grid = res_grid_make(VERDICT_ALIGN);
+    grid.spare = VERDICT_SPARE;
     res_grid_row(&grid, "model|phase|mode|setup|A|B|B / A|95 %|p|visible|pairs|verdict|program|"
                         "where");
     size_t shown = 0;
@@ -252,6 +258,7 @@ static void put_further(const res_versus *versus, bool controls, res_format form
     /* As many columns as there are heads. */
     static const char align[] = "lllllllll";
     res_grid grid = res_grid_make(align + RES_MEASURE_COUNT - 1 - measures);
+    grid.names = 4;
     res_grid_row(&grid, heads.data ? heads.data : "");
     for (size_t i = 0; i < versus->count; i++) {
         const res_compared *cell = &versus->cells[i];
@@ -464,6 +471,10 @@ static void put_notes(const res_versus *versus, res_format format, bn_text *out)
 {
     char text[256];
     bn_text_putc(out, '\n');
+    if (format == RES_TABLE_NARROW)
+        res_put_note(out, format,
+                     "In 80 columns " VERDICT_LEFT
+                     " are left out as far as there is no room. All columns: --wide.");
     res_put_note(
         out, format,
         "A pair is a fresh process of each side; \"4+1\": one pair was disturbed and left out.");

@@ -13,6 +13,7 @@
 typedef struct res_grid {
     size_t columns;
     const char *align; /* a letter per column: 'l' or 'r', 'i' interval beside a figure */
+    size_t names;      /* columns that name a row, in each part of narrow text; 0: the first 'l' */
     bool plain;        /* all columns stay, and text has no line under the heading */
     const char *spare; /* a letter per column: narrow text does without 'a' first, then 'b'; '-':
                           the column stays. NULL: all stay */

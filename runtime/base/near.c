@@ -4,6 +4,7 @@
  * The distance is that of F. J. Damerau, "A technique for computer detection and correction of
  * spelling errors", CACM 7 (1964), in the form that edits no letter twice: letters that are
  * missing, too many, wrong, or in the wrong order of two. Case, hyphens and the like count nothing.
+ * The simulated device is linked with this file alone, so it calls no other.
  */
 #include "runtime/base/base.h"
 
@@ -78,28 +79,4 @@ void bn_near_try(bn_near *near, const char *candidate)
 const char *bn_near_best(const bn_near *near)
 {
     return near->best[0] ? near->best : NULL;
-}
-
-/* The first of CHOICES, "a, b, c or d", into WORD of SIZE bytes; returns what follows it. */
-static const char *next_choice(const char *choices, char *word, size_t size)
-{
-    const size_t length = strcspn(choices, ", ");
-    snprintf(word, size, "%.*s", (int)length, choices);
-    choices += length;
-    choices += strspn(choices, ", ");
-    return strncmp(choices, "or ", 3) == 0 ? choices + 3 : choices;
-}
-
-bn_code bn_fail_choice(bn_status *st, const char *what, const char *word, const char *choices)
-{
-    bn_near near = bn_near_begin(word);
-    for (const char *at = choices; *at;) {
-        char choice[BN_NEAR_LETTERS];
-        at = next_choice(at, choice, sizeof choice);
-        bn_near_try(&near, choice);
-    }
-    const char *best = bn_near_best(&near);
-    return bn_fail(st, BN_INVALID, "there is no %s '%s'%s%s%s %s", what, word,
-                   best ? "; did you mean " : "", best ? best : "",
-                   best ? "? There is" : "; there is", choices);
 }

@@ -127,3 +127,29 @@ bn_code bn_context(bn_status *st, const char *format, ...)
     va_end(args);
     return st->code;
 }
+
+/* ---- words that are none of those there are --------------------------------------- */
+
+/* The first of CHOICES, "a, b, c or d", into WORD of SIZE bytes; returns what follows it. */
+static const char *next_choice(const char *choices, char *word, size_t size)
+{
+    const size_t length = strcspn(choices, ", ");
+    snprintf(word, size, "%.*s", (int)length, choices);
+    choices += length;
+    choices += strspn(choices, ", ");
+    return strncmp(choices, "or ", 3) == 0 ? choices + 3 : choices;
+}
+
+bn_code bn_fail_choice(bn_status *st, const char *what, const char *word, const char *choices)
+{
+    bn_near near = bn_near_begin(word);
+    for (const char *at = choices; *at;) {
+        char choice[BN_NEAR_LETTERS];
+        at = next_choice(at, choice, sizeof choice);
+        bn_near_try(&near, choice);
+    }
+    const char *best = bn_near_best(&near);
+    return bn_fail(st, BN_INVALID, "there is no %s '%s'%s%s%s %s", what, word,
+                   best ? "; did you mean " : "", best ? best : "",
+                   best ? "? There is" : "; there is", choices);
+}

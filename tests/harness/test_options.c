@@ -1,6 +1,7 @@
 /* test_options.c - the rows of options: values, defaults, refusals, help and manual. */
 #include "tests/harness/options_fixture.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -167,6 +168,27 @@ static void sizes_have_units(void **state)
     parse_fails(OPTION_RECORD, "--limit", "9999999999T", "4194304T");
 }
 
+/* A number alone is of seconds, and of hours where nights are meant. */
+static void times_have_units(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *word;
+        double seconds, hours;
+    } cases[] = {{"3", 3, 3},        {"500ms", 0.5, 0.5 / 3600}, {"90s", 90, 0.025},
+                 {"90m", 5400, 1.5}, {"36h", 129600, 36},        {"0.5", 0.5, 0.5}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *argv[] = {"--min-time", (char *)(uintptr_t)cases[i].word};
+        char *night[] = {"--night-hours", argv[1]};
+        options o = parse(OPTION_RUN, argv, 2);
+        assert_true(fabs(o.matrix.min_time - cases[i].seconds) < 1e-12 * cases[i].seconds);
+        o = parse(OPTION_HISTORY, night, 2);
+        assert_true(fabs(o.series.night_hours - cases[i].hours) < 1e-12 * cases[i].hours);
+    }
+    parse_fails(OPTION_HISTORY, "--night-hours", "12x", "a time, 12h, 90m or 12 for 12 hours");
+    parse_fails(OPTION_PUBLISH, "--night-hours", "-1h", "a time");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -177,6 +199,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(programs_and_recordings_have_their_own, begin, end),
         cmocka_unit_test_setup_teardown(a_program_has_its_own_options, begin, end),
         cmocka_unit_test_setup_teardown(sizes_have_units, begin, end),
+        cmocka_unit_test_setup_teardown(times_have_units, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /* config.c - the table of settings, and where they come from. */
 #define _GNU_SOURCE
 #include "runtime/sim/device/config.h"
+#include "runtime/base/base.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -275,19 +276,26 @@ static sim_code set_file(sim_config *config, const char *path, int depth, sim_st
     return code;
 }
 
+static sim_code refuse_preset(const char *name, sim_status *st)
+{
+    char names[256] = "";
+    bn_near near = bn_near_begin(name);
+    for (size_t i = 0; sim_preset_at(i); i++) {
+        size_t used = strlen(names);
+        snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "", sim_preset_at(i)->name);
+        bn_near_try(&near, sim_preset_at(i)->name);
+    }
+    const char *best = bn_near_best(&near);
+    return sim_fail(st, SIM_INVALID_ARGUMENT, "there is no preset %s; %s%s%s are %s", name,
+                    best ? "did you mean " : "", best ? best : "", best ? "? There" : "there",
+                    names);
+}
+
 static sim_code set_preset(sim_config *config, const char *name, int depth, sim_status *st)
 {
     const sim_preset *preset = sim_preset_find(name);
-    if (!preset) {
-        char names[256] = "";
-        for (size_t i = 0; sim_preset_at(i); i++) {
-            size_t used = strlen(names);
-            snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "",
-                     sim_preset_at(i)->name);
-        }
-        return sim_fail(st, SIM_INVALID_ARGUMENT, "there is no preset %s; there are %s", name,
-                        names);
-    }
+    if (!preset)
+        return refuse_preset(name, st);
     sim_code code = set_list(config, preset->settings, depth + 1, st);
     snprintf(config->preset, sizeof config->preset, "%s", name);
     return code;

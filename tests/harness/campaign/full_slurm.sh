@@ -15,11 +15,13 @@ trap stop EXIT
 for tool in slurmctld slurmd munged srun sbatch; do
     command -v $tool >/dev/null || {
         echo "1..0 # SKIP $tool is not installed: apt-get install slurm-wlm munge"
+        echo "ok - Slurm # SKIP $tool is not installed"
         exit 0
     }
 done
 [ "$(id -u)" -eq 0 ] || {
     echo "1..0 # SKIP the daemons of Slurm want root"
+    echo "ok - Slurm # SKIP its daemons want root"
     exit 0
 }
 

@@ -91,6 +91,29 @@ static void what_is_wrong_is_told_with_its_place(void **state)
              "/matrix: all of it is excluded");
 }
 
+static void times_have_units(void **state)
+{
+    (void)state;
+    suite_spec suite;
+    const suite_options o = command_line(NULL, 0);
+    open_text(&suite,
+              HEAD
+              "\"defaults\": {\"runtimes\": \"sim\", \"modes\": \"lazy\", \"timeout\": \"10m\"},"
+              "\"matrix\": [{\"models\": \"gpt2\", \"min_time\": \"500ms\"},"
+              "{\"models\": \"gpt2\", \"phases\": \"infer\", \"min_time\": 0.25}]}",
+              &o);
+    assert_true(suite.items[0].e.timeout == 600 && suite.items[0].e.min_time == 0.5);
+    assert_true(suite.items[suite.count - 1].e.min_time == 0.25);
+    suite_close(&suite);
+    fails_at(
+        HEAD "\"defaults\": {\"min_time\": \"3x\"}}",
+        "/defaults/min_time: a time is needed, \"500ms\", \"90s\" or a number of seconds from 0 "
+        "to 1000000000, not the text '3x'");
+    fails_at(HEAD "\"defaults\": {\"timeout\": -1}}", "not the number -1");
+    fails_at(HEAD "\"defaults\": {\"timeout\": [1]}}", "not a list");
+    fails_at(HEAD "\"defaults\": {\"steps\": \"3s\"}}", "/defaults/steps: a whole number");
+}
+
 static void what_is_wrong_beside_a_recording_is_told(void **state)
 {
     (void)state;
@@ -450,6 +473,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_wrong_is_told_with_its_place),
+        cmocka_unit_test(times_have_units),
         cmocka_unit_test(what_is_wrong_beside_a_recording_is_told),
         cmocka_unit_test(a_folder_without_a_recording_is_told),
         cmocka_unit_test(matrices_become_experiments),

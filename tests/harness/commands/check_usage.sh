@@ -59,6 +59,7 @@ done <<'ROWS'
 2#--min-time takes a time, 500ms, 90s, 10m or 2h, not '3x'#--min-time 3x
 2#--min-time takes a time#--min-time=-1
 2#--timeout takes a time#--timeout soon
+2#--night-hours takes a time, 12h, 90m or 12 for 12 hours, not '12x'#history --night-hours 12x
 2#--steps takes a whole number from 1#--steps 0
 2#--steps takes a whole number#--steps 1.5
 2#--batch takes;;-1#--batch -1
@@ -81,6 +82,11 @@ done <<'ROWS'
 2#there is no --device-time 'profiler'; there is auto#--device-time profiler
 2#there is no --device-time 'slop'; did you mean slope?#--device-time slop
 2#--pin takes none, host, all;;core3#--pin core3
+2#not 'hots'; did you mean host? This process may use#--pin hots
+2#there is no suite smok; did you mean smoke? With bench come#suite smok
+1#there is no suite refrence; did you mean reference?#compare cpu cpu-xla --suite refrence
+1#there is no suite nightlly; did you mean nightly?#nightly nightlly --store x --report y
+2#does not take --by-scope; bench scopes --model NAME does that#--model resnet18 --by-scope
 2#bench record needs a word: a program#record
 1#there is no option --frob#nightly --frob
 ROWS
@@ -130,6 +136,42 @@ report "bench compare A B is bench compare --runtime A --runtime B" "$(
     case $status in 0 | 2 | 4) ;; *) echo "exit status $status" ;; esac
     [ -d "$folder/compared/a" ] && [ -d "$folder/compared/b" ] || echo "no records of both"
 )"
+
+# same_by_option WHAT COMMAND WORDS: `bench COMMAND DIR WORDS` and `bench COMMAND --store DIR WORDS` print the
+# same, and write the same to $folder/made, or $folder/made.html.
+same_by_option() {
+    local what=$1 command=$2 by_option
+    shift 2
+    rm -rf "$folder"/made* "$folder/first"
+    run "$command" --store "$store" "$@"
+    by_option=$status
+    mkdir "$folder/first"
+    cp "$folder/out" "$folder/first"
+    find "$folder" -maxdepth 1 -name 'made*' -exec mv {} "$folder/first" \;
+    run "$command" "$store" "$@"
+    report "$what" "$(
+        [ "$by_option" -eq 0 ] || echo "exit status $by_option with --store"
+        fault_of 0
+        for by_option in "$folder"/first/*; do
+            diff -rq "$by_option" "$folder/${by_option##*/}" 2>&1
+        done
+    )"
+}
+same_by_option "bench history DIR is bench history --store DIR" history --format csv
+same_by_option "bench export DIR is bench export --store DIR" export --to csv
+same_by_option "bench publish DIR is bench publish --store DIR" publish --output "$folder/made"
+if command -v gnuplot >/dev/null; then
+    same_by_option "bench report DIR is bench report --store DIR" report --output "$folder/made.html"
+fi
+tiny_suite '"lazy"' 1
+run nightly "$folder/suite.json" --store "$folder/night" --report "$folder/page" --keep-builds 0
+report "bench nightly FILE is bench nightly --suite FILE" "$(
+    case $status in 0 | 2 | 3 | 4) ;; *) echo "exit status $status" ;; esac
+    [ -s "$folder/page/index.html" ] || echo "no page"
+    find "$folder/night" -name '*.h5' | grep -q . || echo "no record"
+)"
+refuses "bench nightly smoke is of the suite that comes with bench" 1 "suite smoke|nothing of its" -- \
+    nightly smoke --filter no-such-title --store "$folder/night" --report "$folder/page"
 
 # ---- narrow tables -------------------------------------------------------------------------------
 
@@ -184,6 +226,31 @@ if command -v script >/dev/null; then
         wide "$folder/screen"
         grep -q -- '--min-time' "$folder/screen" || echo "no help"
     )"
+fi
+
+# under PRESSURE ARGUMENT...: run where the kernel tells that in so many of 100 moments of the last ten
+# seconds something waited for a core. It is another file in the place of its own, for this process alone.
+under() {
+    echo "some avg10=$1.00 avg60=0.00 avg300=0.00 total=1" >"$folder/pressure"
+    shift
+    # shellcheck disable=SC2016 # the inner shell's
+    unshare -rm sh -c 'mount --bind "$0" /proc/pressure/cpu && exec "$@"' "$folder/pressure" "$@" \
+        >"$folder/out" 2>"$folder/err" </dev/null
+}
+if under 50 true 2>/dev/null; then
+    under 63 "$bench" run resnet18 "${tiny[@]}"
+    status=$?
+    report "before a run on a busy machine there is a warning" "$(
+        [ $status -eq 0 ] || echo "exit status $status"
+        grep -q '^\[0/1\] this machine is busy: in 63 % of the last ten seconds something waited' "$folder/err" ||
+            echo "none"
+    )"
+    under 63 "$bench" run resnet18 "${tiny[@]}" --quiet
+    report "unless bench is to be quiet" "$(! grep 'this machine is busy' "$folder/err")"
+    under 7 "$bench" run resnet18 "${tiny[@]}"
+    report "on a quiet machine there is none" "$(! grep 'this machine is busy' "$folder/err")"
+else
+    skip "before a run on a busy machine there is a warning" "no file can be put in the place of /proc/pressure/cpu"
 fi
 
 # ---- a file of defaults -----------------------------------------------------------------------
@@ -280,18 +347,64 @@ report "bash completes commands, options and values" "$(
     [ "$(completed bench run --model vgg16,resnet1)" = vgg16,resnet18 ] ||
         echo "$(completed bench run --model vgg16,resnet1)"
     [ "$(completed bench table --table com)" = compile ] || echo "$(completed bench table --table com)"
+    [ "$(completed bench --mode laz)" = lazy ] || echo "$(completed bench --mode laz)"
 )"
-for shell in zsh fish; do
-    run completion $shell
-    cp "$folder/out" "$folder/completion"
-    if ! command -v $shell >/dev/null; then
-        report "a script for $shell" "$(fault_of 0)"
-    else
-        report "a script that $shell reads" "$(
-            fault_of 0
-            $shell -n "$folder/completion" 2>&1
-        )"
-    fi
-done
+report "and second words" "$(
+    for row in "list mod:models modes" "study gr:graphs" "plot led:ledger" "selftest st:statistics" "graph d:diff" \
+        "help dep:" "help comp:compare completion" "completion z:zsh" "list models m:" "steps D:"; do
+        read -ra words <<<"${row%%:*}"
+        got=$(completed bench "${words[@]}" | tr '\n' ' ')
+        [ "${got% }" = "${row#*:}" ] || echo "${row%%:*}: $got"
+    done
+)"
+# In a zsh that has read no set-up, as after source <(bench completion zsh) in an empty .zshrc.
+run completion zsh
+cp "$folder/out" "$folder/completion"
+if ! command -v zsh >/dev/null; then
+    skip "a script that zsh reads and completes by" "there is no zsh"
+else
+    # completed_by_zsh WORD...: what the script offers; zsh itself takes from it what fits the last word.
+    completed_by_zsh() {
+        ZDOTDIR=$folder zsh -f -c '
+            source "$0" || exit 1
+            [[ -n $_comps[bench] ]] || { echo "bench is not completed"; exit 1 }
+            emulate -L sh
+            setopt ksharrays
+            COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMPREPLY=()
+            _bench
+            printf "%s\n" "${COMPREPLY[@]}"' "$folder/completion" "$@" 2>&1 | tr '\n' ' '
+    }
+    report "a script that zsh reads and completes by" "$(
+        fault_of 0
+        zsh -n "$folder/completion" 2>&1
+        for row in "com:help run .*compare" "run --mode laz:eager lazy" "study gr:graphs in-flight" \
+            "list models --var:--variant .*--help"; do
+            read -ra words <<<"${row%%:*}"
+            got=$(completed_by_zsh bench "${words[@]}")
+            [[ "$got" =~ ^${row#*:} ]] || echo "${row%%:*}: $got"
+        done
+    )"
+fi
+run completion fish
+cp "$folder/out" "$folder/completion"
+if ! command -v fish >/dev/null; then
+    skip "a script that fish reads and completes by" "there is no fish"
+else
+    # completed_by_fish LINE: what fish offers for the last word of LINE.
+    completed_by_fish() {
+        HOME=$folder fish --no-config -c 'source $argv[1]; complete -C $argv[2]' "$folder/completion" "$1" 2>&1 |
+            cut -f 1 | tr '\n' ' '
+    }
+    report "a script that fish reads and completes by" "$(
+        fault_of 0
+        fish -n "$folder/completion" 2>&1
+        for row in "bench com:compare completion" "bench --mode laz:lazy" "bench run --mode laz:lazy" \
+            "bench --mod:--mode --model" "bench study gr:graphs" "bench list mod:models modes" \
+            "bench table --tab:--table" "bench help comp:compare completion" "bench graph di:diff"; do
+            got=$(completed_by_fish "${row%%:*}")
+            [ "$(tr ' ' '\n' <<<"${got% }" | sort | tr '\n' ' ')" = "${row#*:} " ] || echo "${row%%:*}: $got"
+        done
+    )"
+fi
 refuses "completion of another shell" 2 "there is no shell 'bsh'; did you mean bash?" -- completion bsh
 echo "1..$count"

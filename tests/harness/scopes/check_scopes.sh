@@ -18,7 +18,7 @@ refuses "a mode" 2 "--mode" -- scopes "${small[@]}" --mode lazy
 refuses "a figure that there is none of" 2 "--weight|trace, flops" -- scopes "${small[@]}" --weight time
 refuses "a file of another format" 2 "x.pdf|.folded, .svg" -- \
     scopes "${small[@]}" --output "$folder/x.pdf"
-refuses "a preset that there is none of" 2 "preset|tpu-v4" -- scopes "${small[@]}" --preset tpu-v99
+refuses "a preset that there is none of" 2 "preset|tpu-v99; did you mean tpu-v4?|There are ideal" -- scopes "${small[@]}" --preset tpu-v99
 refuses "a runtime that there is none of" 3 "no-such" -- scopes "${small[@]}" --runtime no-such
 report "none of these left a file" "$([ ! -e "$folder/x.pdf" ] || echo "x.pdf is there")"
 
@@ -56,6 +56,13 @@ assert sum_of("nodes", "sgd", "update") > 100 and sum_of("nodes", "sgd", "forwar
 assert sum_of("estimated_ns", "layer1") > 0 and sum_of("trace_ns", "layer1") > 0
 assert len({(l["scope"], l["phase"]) for l in lines}) == len(lines)
 ')"
+
+cheap() {
+    run scopes "${sim[@]}" --preset none --format json
+    fault_of 0
+    holds 'assert records["tracing"]["ratio"] < 1.2, records["tracing"]'
+}
+live "timing scopes adds less than a fifth to tracing" cheap busy_machine
 
 run run "${quick[@]}" --mode lazy --runtime sim --runtime-option values=none --device-time none --format json
 report "nodes are those that a run traces" "$(

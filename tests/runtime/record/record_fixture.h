@@ -9,6 +9,7 @@
 #define BENCH_TESTS_RECORD_FIXTURE_H
 
 #include "runtime/record/format.h"
+#include "tests/support/sanitized.h"
 #include "tests/support/test_runtime.h"
 
 #pragma GCC diagnostic push
@@ -25,23 +26,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* What libraries of sanitizers do not bear: one that is loaded before them (SANITIZED), and threads
- * that begin behind a fork (RACES_SOUGHT). */
-#ifdef __has_feature
-#define BUILT_WITH(sanitizer) __has_feature(sanitizer)
-#else
-#define BUILT_WITH(sanitizer) 0
-#endif
-#if defined(__SANITIZE_THREAD__) || BUILT_WITH(thread_sanitizer)
-#define RACES_SOUGHT 1
-#else
-#define RACES_SOUGHT 0
-#endif
-#if RACES_SOUGHT || defined(__SANITIZE_ADDRESS__) || BUILT_WITH(address_sanitizer)
-#define SANITIZED 1
-#else
-#define SANITIZED 0
-#endif
+/* Libraries of sanitizers do not bear one that is loaded before them (SANITIZED), nor threads that
+ * begin behind a fork (RACES_SOUGHT). */
 
 /* ---- a recorded child -------------------------------------------------------------------------
  */

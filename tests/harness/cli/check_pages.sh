@@ -1,0 +1,100 @@
+#!/bin/bash
+# check_pages.sh - what commands print on a terminal, as TAP: long answers go through the pager, tables
+# keep to 80 columns and say what they leave out, and --wide has all of it. The terminal is one of
+# script (util-linux).
+set -u
+cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
+# shellcheck source=tests/support/cli.sh
+. tests/support/cli.sh
+trap 'rm -rf "$folder"' EXIT
+command -v script >/dev/null || {
+    echo "1..0 # SKIP there is no script"
+    echo "ok - terminals # SKIP there is no script"
+    exit 0
+}
+export PJRT_SIM=values=none,device_us=200
+
+# on_terminal ROWS ARGUMENT...: bench on a terminal of so many rows and 80 columns; what it shows goes to
+# $folder/screen, and what its pager gets to $folder/paged, which is not there where it has none.
+on_terminal() {
+    local rows=$1
+    shift
+    rm -f "$folder/paged"
+    NO_COLOR=1 TERM=xterm BENCH_PAGER="cat >'$folder/paged'" \
+        script -qec "stty cols 80 rows $rows; $(printf '%q ' "$bench" "$@")" /dev/null </dev/null |
+        tr -d '\r' >"$folder/screen"
+}
+# wide FILE: its lines of more than 80 columns.
+wide() { LC_ALL=C.UTF-8 awk 'length($0) > 80 { print "wide: " $0 }' "$1"; }
+
+run compare sim sim --model resnet18,bert --variant small --phase infer --mode capture --steps 3 --warmup 8 \
+    --min-time 0 --pairs 4 --control 0 --b-option device_us=400 --store "$store"
+stores=(--store "$store/a" --store "$store/b")
+sed 's/@affine/@other/; s/add/multiply/' tests/programs/affine.mlir >"$folder/other.mlir"
+
+# ---- the pager --------------------------------------------------------------------------------------
+
+# pages WHAT TEXT ARGUMENT...: its answer, which has TEXT, goes through the pager of a low terminal, and
+# is shown on a high one.
+pages() {
+    local what=$1 text=$2
+    shift 2
+    on_terminal 4 "$@"
+    report "$what goes through the pager where it is longer than the screen" "$(
+        grep -q "$text" "$folder/paged" 2>&1 || echo "the pager did not get '$text'"
+        ! grep -q "$text" "$folder/screen" || echo "it is on the screen, too"
+    )"
+    on_terminal 500 "$@"
+    report "$what is shown where it is not" "$(
+        [ ! -e "$folder/paged" ] || echo "the pager got it"
+        grep -q "$text" "$folder/screen" || echo "no '$text'"
+    )"
+}
+pages compare "compare: " compare "${stores[@]}"
+pages metrics "Metric: " metrics "$store/a"
+pages "metrics diff" "only in A" metrics diff "$store/a" "$store/b"
+pages "graph diff" "multiply" graph diff tests/programs/affine.mlir "$folder/other.mlir"
+pages study "each item takes" study batch --model resnet18 --variant small --phase infer --runtime sim --batch 1,2 \
+    --steps 3 --warmup 8 --min-time 0 --device-time none --processes 2 --store "$folder/studied"
+pages verify "comparisons, 0 failed" verify --model resnet18 --variant small --mode lazy
+
+# ---- 80 columns -------------------------------------------------------------------------------------
+
+on_terminal 500 compare "${stores[@]}"
+cp "$folder/screen" "$folder/shown"
+run compare "${stores[@]}" --format narrow
+report "a comparison on a terminal keeps to its width, and says what it leaves out" "$(
+    wide "$folder/shown"
+    grep -q 'resnet18  *infer .*undecided\|resnet18  *infer .*slower' "$folder/shown" || echo "no verdict"
+    tr '\n' ' ' <"$folder/shown" | grep -q 'left out .*All columns: --wide' || echo "not said"
+    cat "$folder/out" "$folder/err" | cmp - "$folder/shown" 2>&1
+)"
+on_terminal 500 compare --wide "${stores[@]}"
+cp "$folder/screen" "$folder/shown"
+run compare "${stores[@]}"
+report "with --wide it has all columns, as in a file" "$(
+    [ -n "$(wide "$folder/shown")" ] || echo "no line is wide"
+    grep -q 'visible  pairs  verdict' "$folder/shown" || echo "no such columns"
+    cat "$folder/out" "$folder/err" | cmp - "$folder/shown" 2>&1
+)"
+on_terminal 20 compare "${stores[@]}"
+report "so has it in the pager, which moves sideways" "$(
+    grep -q 'visible  pairs  verdict' "$folder/paged" || echo "no such columns"
+)"
+on_terminal 500 compare sim sim --model resnet18 --variant small --phase infer --mode capture --steps 3 \
+    --warmup 8 --min-time 0 --pairs 4 --control 0 --store "$folder/measured"
+report "what was measured can be looked at again with all columns" "$(
+    grep -q "^compare: all columns: bench compare --wide --store $folder/measured/a --store $folder/measured/b$" \
+        "$folder/screen" || echo "not said how"
+)"
+on_terminal 500 history "$store/a"
+report "a history on a terminal keeps to its width" "$(
+    wide "$folder/screen"
+    [ "$(grep -c '^wall, 1 night' "$folder/screen")" -eq 2 ] || echo "not two series"
+)"
+on_terminal 500 history --wide "$store/a"
+cp "$folder/screen" "$folder/shown"
+run history "$store/a"
+report "with --wide it is as in a file" "$(cmp "$folder/out" "$folder/shown" 2>&1)"
+
+echo "1..$count"
