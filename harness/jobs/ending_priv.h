@@ -47,9 +47,11 @@ typedef struct job_strays {
     int lifeline;  /* it lives until this is closed; -1: there is none */
 } job_strays;
 
-/* Before a worker is started: gives the environment a mark for it, and starts its watcher. BN_IO
- * and others of bn_fail_errno. */
-BN_MUST_USE bn_code job_strays_begin(job_strays *s, bn_status *st);
+/* Before a worker is started: gives the environment a mark for it. */
+void job_strays_mark(job_strays *s);
+/* Once it is: starts its watcher, which must not hold it up. Where no further process or pipe can be
+ * had, there is none. */
+void job_strays_watch(job_strays *s);
 /* Ends the children of ours that the worker of S started, and reaps all children that have ended
  * but KEPT, which is another worker's, or 0. It looks ROUNDS times at most, each 5 ms. */
 void job_strays_sweep(const job_strays *s, pid_t kept, int rounds);

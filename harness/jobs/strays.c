@@ -33,6 +33,14 @@
 #define WATCH_ROUNDS 400           /* of 5 ms, once we are gone */
 #define QUIET_ROUNDS 3 /* without a find: one that begins a program has no environment */
 
+void job_strays_mark(job_strays *s)
+{
+    static unsigned last;
+    snprintf(s->mark, sizeof s->mark, MARK "=%ld-%u", (long)getpid(), ++last);
+    /* Without memory for it, strays stay. */
+    (void)setenv(MARK, s->mark + sizeof MARK, 1);
+}
+
 /* Whether process PID was started with the variable WANTED, "NAME=VALUE". */
 static bool has_variable(long pid, const char *wanted)
 {
@@ -142,21 +150,16 @@ static void watch(int lifeline, const char *wanted)
     _exit(0);
 }
 
-bn_code job_strays_begin(job_strays *s, bn_status *st)
+void job_strays_watch(job_strays *s)
 {
-    static unsigned last;
     int ends[2];
-    snprintf(s->mark, sizeof s->mark, MARK "=%ld-%u", (long)getpid(), ++last);
-    if (setenv(MARK, s->mark + sizeof MARK, 1) != 0)
-        return bn_fail_errno(st, errno, "the environment of a worker");
     if (pipe2(ends, O_CLOEXEC) < 0)
-        return bn_fail_errno(st, errno, "pipes for a worker");
+        return;
     s->watcher = fork();
     if (s->watcher == 0)
         watch(ends[0], s->mark);
     close(ends[0]);
     s->lifeline = ends[1];
-    return s->watcher > 0 ? BN_OK : bn_fail_errno(st, errno, "watching over a worker");
 }
 
 void job_strays_end(job_strays *s)

@@ -152,15 +152,16 @@ static bn_code start(worker *w, bn_status *st)
     w->text_size = strlen(w->text);
     if (pipe2(in, O_CLOEXEC) < 0 || pipe2(out, O_CLOEXEC) < 0 || pipe2(err, O_CLOEXEC) < 0)
         code = bn_fail_errno(st, errno, "pipes for a worker");
-    if (code == BN_OK)
-        code = job_strays_begin(&w->strays, st);
     if (code == BN_OK) {
+        job_strays_mark(&w->strays);
         w->pid = fork();
         if (w->pid < 0)
             code = bn_fail_errno(st, errno, "starting a worker");
         if (w->pid == 0)
             child(parent, in[0], out[1], err[1]);
     }
+    if (w->pid > 0)
+        job_strays_watch(&w->strays);
     close_end(&in[0]);
     close_end(&out[1]);
     close_end(&err[1]);
