@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "results/findings/summaries.h"
+
 /* A good record of a build. */
 typedef struct item {
     const site_record *record;

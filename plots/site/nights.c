@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "results/findings/summaries.h"
+
 /* Numbers within one night, of what its records have in common. */
 typedef struct numbers {
     size_t *of, *night; /* [item]: its number, and the night in which it was given, from 1 */

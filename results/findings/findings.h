@@ -99,17 +99,6 @@ bool res_pool_settle(res_pool *pool);
 /* Whether process I counts. */
 bool res_pool_counts(const res_pool *pool, size_t i);
 
-/* A pool of what an index keeps of records (summaries.c). Its figures are those of the records. */
-typedef struct res_summary_pool {
-    res_pool pool;             /* its list is the caller's: no res_pool_free */
-    const res_summary *newest; /* the newest that is good; NULL: none is, and the pool is empty */
-} res_summary_pool;
-/* Pools COUNT SUMMARIES, of one cell and way, as res_pool_make does. They are put in the order of
- * their ids. ROOM for COUNT processes must outlive POOL. False without memory. */
-bool res_pool_summaries(const res_summary **summaries, size_t count,
-                        const res_experiment *experiment, res_process *room,
-                        res_summary_pool *pool);
-
 /* A figure over PROCESSES that know it, of those that count: exp of the mean log and its interval,
  * by Student's t over as many VALUES, which are of processes or of runs; bounds are NaN below
  * RES_LEAST_PROCESSES of them. */
@@ -547,9 +536,8 @@ res_quantity res_measure_quantity(res_measure measure);
 const char *res_measure_words(res_measure measure);
 /* By how much MEASURE must change to be a finding. */
 double res_measure_threshold(const res_versus *versus, res_measure measure);
-/* How much of the family's level MEASURE of CELL has, beside 1 of the others: more where it decides
- * (res_measure_decides). A step's time is what a comparison is for; in equal shares a wall time of
- * a cell and its control was one of ten figures, and needed a tenth more to be seen. */
+/* How much of the family's level MEASURE of CELL has: this where it decides (res_measure_decides),
+ * else 1. */
 #define RES_WEIGHT_DECIDES 4.0
 double res_measure_weight(const res_compared *cell, res_measure measure);
 /* The size of a family of CELLS cells, all measures of each, as a wall time counts it. */

@@ -39,6 +39,8 @@ double res_measure_threshold(const res_versus *versus, res_measure measure)
     return fmax(versus->threshold, rows[measure].least);
 }
 
+/* A step's time is what a comparison is for. In equal shares a wall time of a cell and its control
+ * was one of ten figures, and needed a tenth more to be seen. */
 double res_measure_weight(const res_compared *cell, res_measure measure)
 {
     return res_measure_decides(cell, measure) ? RES_WEIGHT_DECIDES : 1;

@@ -3,7 +3,7 @@
  * file of a record is opened. They are those of the records themselves: an index keeps all that
  * pool.c looks at.
  */
-#include "results/findings/findings.h"
+#include "results/findings/summaries.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -10,6 +10,7 @@
  * Records with wrong dates are left out: one dated years ahead would be the newest night for as
  * long, and hide what the nights after it say.
  */
+#include "results/findings/summaries.h"
 #include "results/nights/nights.h"
 
 #include <math.h>
