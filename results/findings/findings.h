@@ -536,8 +536,7 @@ res_quantity res_measure_quantity(res_measure measure);
 const char *res_measure_words(res_measure measure);
 /* By how much MEASURE must change to be a finding. */
 double res_measure_threshold(const res_versus *versus, res_measure measure);
-/* How much of the family's level MEASURE of CELL has: this where it decides (res_measure_decides),
- * else 1. */
+/* How much of the family's level MEASURE of CELL has: this where it decides, else 1. */
 #define RES_WEIGHT_DECIDES 4.0
 double res_measure_weight(const res_compared *cell, res_measure measure);
 /* The size of a family of CELLS cells, all measures of each, as a wall time counts it. */
