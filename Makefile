@@ -61,7 +61,7 @@ READY := $(and $(PKG_LIBS),$(TEST_LIBS),$(wildcard $(PJRT_INCLUDE)/pjrt_c_api.h)
 
 # No contraction: a*b+c must give the same bits with every compiler.
 BASE_CFLAGS := -std=gnu11 $(if $(SANITIZER),-O1,-O2) -g -fno-omit-frame-pointer -ffp-contract=off \
-    $(SANITIZER)
+    $(SANITIZER) $(if $(SANITIZER),-DBENCH_SANITIZER)
 # With sanitizers compilers give false warnings, for that code hides the flow of values. So
 # warnings are errors in plain builds only. A stack may be as small as 256 KiB, and calls nest.
 WARNINGS := -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wstrict-prototypes \

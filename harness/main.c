@@ -291,8 +291,7 @@ static const command_row commands[] = {
      .bit = OPTION_DOCTOR, .run = doctor},
     {"metrics", "bench metrics DIR|RECORD|FILE, bench metrics diff A B",
      "metrics and counters in the layout of PyTorch/XLA's report; what differs between two of them",
-     .bit = OPTION_METRICS, .run = metrics, .what = "DIR|RECORD|FILE, or diff A B",
-     .most_words = 3},
+     .bit = OPTION_METRICS, .run = metrics, .what = "DIR|RECORD|FILE|diff A B", .most_words = 3},
     {"explain", "bench explain --model NAME --mode lazy|capture [OPTIONS]",
      "what the first steps compile, what has them compiled or captured anew, and where in the "
      "source",

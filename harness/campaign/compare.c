@@ -151,19 +151,36 @@ static int exit_of(const compare_run *compare)
                         : COMPARE_FINE;
 }
 
+/* TEXT to standard output. What was measured is not paged: a bisection, or what comes next on the
+ * command line, must not wait for a key. */
+static void show(const compare_run *compare, const bn_text *text)
+{
+    if (!text->data || text->failed)
+        return;
+    if (compare->store[0])
+        cli_out("%s", text->data);
+    else
+        cli_show(text->data);
+}
+
 /* The verdicts in the terminal's width; all of them where a pager shows them. */
 static void print_narrow(const compare_run *compare)
 {
     bn_text narrow = {0}, wide = {0};
     res_table_versus(&compare->versus, RES_TABLE_NARROW, &narrow);
-    res_table_versus(&compare->versus, RES_TABLE_TEXT, &wide);
-    const bool whole = narrow.data && wide.data && !narrow.failed && !wide.failed;
-    const char *shown = whole ? cli_page_of(narrow.data, wide.data) : NULL;
-    if (shown)
-        cli_show(shown);
-    if (shown == narrow.data && compare->store[0])
-        cli_note_command("compare: all columns: bench compare --wide --store %s/a --store %s/b",
-                         compare->store, compare->store);
+    if (!compare->store[0] && narrow.data && cli_is_long(narrow.data))
+        res_table_versus(&compare->versus, RES_TABLE_TEXT, &wide);
+    const bool paged = wide.data && cli_page_of(narrow.data, wide.data) == wide.data;
+    show(compare, paged ? &wide : &narrow);
+    if (compare->store[0]) {
+        char threshold[48] = "";
+        if (compare->options->fail_if_slower > 0)
+            snprintf(threshold, sizeof threshold, " --fail-if-slower %g%%",
+                     100 * compare->options->fail_if_slower);
+        cli_note_command("compare: all columns%s: bench compare --wide --store %s/a --store %s/b%s",
+                         compare->options->control > 0 ? ", judged without the control" : "",
+                         compare->store, compare->store, threshold);
+    }
     bn_text_free(&narrow);
     bn_text_free(&wide);
 }
@@ -174,7 +191,7 @@ static void print_page(const compare_run *compare, res_format format)
     res_table_versus(&compare->versus, format, &text);
     if (format == RES_TABLE_HTML && text.data)
         res_put_page(&page, "Comparison of two runtimes", text.data);
-    cli_show_text(format == RES_TABLE_HTML ? &page : &text);
+    show(compare, format == RES_TABLE_HTML ? &page : &text);
     bn_text_free(&text);
     bn_text_free(&page);
 }
@@ -329,12 +346,13 @@ int compare_command(const compare_options *options)
         code = w.stored ? compare_stores(&compare, w.stores, all, &st)
                         : compare_measure(&compare, &st);
     int end = code == BN_OK ? exit_of(&compare) : refused(&compare, &st);
-    if (code == BN_OK)
-        print(&compare, w.format);
+    /* A pager waits for its reader, and the page shall be there by then. */
     if (code == BN_OK && options->report && write_page(&compare, w.stores, &st) != BN_OK) {
         cli_complain(&st);
         end = end == COMPARE_FINE || end == COMPARE_UNTOLD ? COMPARE_ERROR : end;
     }
+    if (code == BN_OK)
+        print(&compare, w.format);
     for (size_t i = 0; i < compare.record_count; i++)
         res_record_free(compare.records[i]);
     free(compare.records);

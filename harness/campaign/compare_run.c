@@ -24,7 +24,8 @@
 
 /* Part of the time of each process at short steps, from the second pair on. Ratios of like
  * processes of the small gpt2 differ by 3 to 7 % whether a process measures a quarter of a second
- * or a whole one (12 to 20 pairs, two shared cores), so in equal time more processes tell more. */
+ * or a whole one (then 12 to 20 pairs, two shared cores), so in equal time more processes tell
+ * more. */
 #define SHORT_SHARE 4
 
 typedef struct session {

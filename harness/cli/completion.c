@@ -52,6 +52,15 @@ static bn_text words_of(const struct cli_command *command)
     return words;
 }
 
+/* Whether COMMAND's second word may be something else than these, as a folder. */
+static bool takes_files(const struct cli_command *command)
+{
+    for (const char *at = command->word; at && *at; at++)
+        if (*at >= 'A' && *at <= 'Z')
+            return true;
+    return false;
+}
+
 /* The names of all commands, with spaces between. */
 static void put_commands(const cli_words_of *source, bn_text *out)
 {
@@ -166,8 +175,8 @@ static void fish_command(const cli_words_of *source, const struct cli_command *c
     char condition[128];
     snprintf(condition, sizeof condition, "__bench_command %s", command->name);
     if (words.length && !words.failed)
-        bn_text_printf(out, "complete -c bench -n '%s; and __bench_words 2' -f -a '%s'\n",
-                       condition, words.data);
+        bn_text_printf(out, "complete -c bench -n '%s; and __bench_words 2'%s -a '%s'\n", condition,
+                       takes_files(command) ? "" : " -f", words.data);
     fish_options(source, condition, command->bit, out);
     bn_text_free(&words);
 }

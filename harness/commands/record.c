@@ -101,8 +101,10 @@ static void describe(recording *r, const command_recording *own, const char *con
         "{s:i, s:s, s:o, s:o, s:I, s:{s:o, s:o, s:o, s:s}, s:o, s:O, s:o}", "bench_recording", 1,
         "time", stamp, "command", words_json(words), "folder", res_json_text(here), "limit_bytes",
         (json_int_t)own->limit_bytes, "runtime", "name", res_json_text(r->way.runtime), "path",
-        res_json_text(r->way.plugin), "sha256", json_null(), "how", how, "environment",
-        environment_json(), "variables", r->way.variables, "host", job_host_describe());
+        res_json_text(r->way.plugin), "sha256",
+        r->way.file ? json_string(rt_plugin_file_sha256(r->way.file)) : json_null(), "how", how,
+        "environment", environment_json(), "variables", r->way.variables, "host",
+        job_host_describe());
 }
 
 static bn_code write_about(const recording *r, bn_status *st)
@@ -130,8 +132,8 @@ static json_t *digest_json(recording *r, const char *path)
     return json_null();
 }
 
-/* The digest of the plugin that we stand before. Only now, for until its end the program may load
- * it. */
+/* Says whether the digest of the plugin that we stand before, which was taken before the start, is
+ * that of what ran: until its end the program may load it. */
 static void add_digest(recording *r)
 {
     json_object_set_new(r->about, "changed", json_array());

@@ -558,7 +558,7 @@ int command_table(const command_selection *selection, const char *table, const c
     if (leaves_estimates(table, format))
         command_say_estimates(estimates.count);
     put_tables(table, &all, &estimates, output->verbose, format, &text);
-    if (cli_is_narrow(output))
+    if (cli_is_narrow(output) && text.data && cli_is_long(text.data))
         put_tables(table, &all, &estimates, output->verbose, RES_TABLE_TEXT, &wide);
     const bool paged = text.data && wide.data && cli_page_of(text.data, wide.data) == wide.data;
     print_page(paged ? &wide : &text, format, selection->store, cli_show);

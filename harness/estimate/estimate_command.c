@@ -247,12 +247,13 @@ int estimate_command(const estimate_options *options)
         if (estimate_all(&c, &st) != BN_OK)
             code = cli_complain(&st);
         cli_line_clear();
+        /* A pager waits for its reader, and the files shall be there by then. */
+        code = write_files(&c, code);
         print(&c);
         if (c.run.kept > 0)
             cli_note("[%zu/%zu] %zu record%s: %s; next: bench table --table estimates --store %s",
                      c.run.number, c.run.of, c.run.kept, c.run.kept == 1 ? "" : "s", options->store,
                      options->store);
-        code = write_files(&c, code);
         code = job_interrupted()     ? CLI_EXIT_INTERRUPTED
                : code != CLI_EXIT_OK ? code
                : c.run.failed        ? CLI_EXIT_FAILED

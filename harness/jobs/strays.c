@@ -36,7 +36,9 @@
 void job_strays_mark(job_strays *s)
 {
     static unsigned last;
-    snprintf(s->mark, sizeof s->mark, MARK "=%ld-%u", (long)getpid(), ++last);
+    /* Another namespace may have a bench of the same number, whose processes we see. */
+    snprintf(s->mark, sizeof s->mark, MARK "=%ld-%u-%llx", (long)getpid(), ++last,
+             (unsigned long long)bn_now_ns());
     /* Without memory for it, strays stay. */
     (void)setenv(MARK, s->mark + sizeof MARK, 1);
 }
@@ -124,9 +126,9 @@ static bool end_anywhere(const char *wanted)
     return some;
 }
 
-/* The watcher's side of fork; it never returns. LIFELINE ends when all that hold its other end are
- * gone; a byte says that nothing is left to do. */
-static void watch(int lifeline, const char *wanted)
+/* The watcher's side of fork; it never returns. LIFELINE is a pipe, of which the first end reads:
+ * it ends when all that hold the other one are gone; a byte says that nothing is left to do. */
+static void watch(const int lifeline[2], const char *wanted)
 {
     sigset_t all;
     char byte;
@@ -137,9 +139,8 @@ static void watch(int lifeline, const char *wanted)
     setsid();
     prctl(PR_SET_NAME, WATCHER, 0L, 0L, 0L);
     /* It must hold neither the other end nor what the user reads. */
-    if (dup2(lifeline, 0) < 0)
+    if (dup2(lifeline[0], 0) < 0 || close_range(1, ~0u, 0) != 0)
         _exit(1);
-    close_range(1, ~0u, 0);
     while ((n = read(0, &byte, 1)) < 0 && errno == EINTR)
         ;
     for (int round = 0, quiet = 0; n == 0 && round < WATCH_ROUNDS && quiet < QUIET_ROUNDS;
@@ -157,9 +158,12 @@ void job_strays_watch(job_strays *s)
         return;
     s->watcher = fork();
     if (s->watcher == 0)
-        watch(ends[0], s->mark);
+        watch(ends, s->mark);
     close(ends[0]);
-    s->lifeline = ends[1];
+    if (s->watcher < 0)
+        close(ends[1]);
+    else
+        s->lifeline = ends[1];
 }
 
 void job_strays_end(job_strays *s)

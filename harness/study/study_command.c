@@ -203,8 +203,9 @@ static cli_exit conclude(const study_options *own, study *s, res_format format, 
         return cli_complain(&st);
     }
     if (s->line_count > 0) {
-        study_print(s, format);
+        /* A pager waits for its reader, and the picture shall be there by then. */
         code = draw(own, s, code);
+        study_print(s, format);
     }
     if (job_interrupted()) {
         cli_say("bench: interrupted; records that are done are kept in %s", s->list[0].store);

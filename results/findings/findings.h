@@ -382,10 +382,11 @@ typedef struct res_finding {
 /* A finding for each row that failed, or stands beside a lazy one, or should, in the order of the
  * rows. LIST has room for SPEEDUP->count; returns how many. */
 size_t res_speedup_explain(const res_speedup *speedup, res_finding *list);
-/* Whether ROW's device time was asked for and refused: by its processes, whose probes contradict
- * each other, or by the table; or its steps are too long to be probed unless one asks for it. */
-/* What the note of such steps has (worker/device_time.c). */
+/* What the note of steps has that are too long to be probed unless one asks for it
+ * (worker/device_time.c). */
 #define RES_ASK_FOR_SLOPE "--device-time slope"
+/* Whether ROW's device time was asked for and refused: by its processes, whose probes contradict
+ * each other, or by the table; or its steps have that note. */
 bool res_device_refused(const res_speedup_row *row);
 
 /* ---- two runtimes (versus.c, judged.c, quantity.c, attribute.c, pairing.c) ------- */

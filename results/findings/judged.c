@@ -39,8 +39,8 @@ double res_measure_threshold(const res_versus *versus, res_measure measure)
     return fmax(versus->threshold, rows[measure].least);
 }
 
-/* A step's time is what a comparison is for. In equal shares a wall time of a cell and its control
- * was one of ten figures, and needed a tenth more to be seen. */
+/* A step's time is what a comparison is for. In equal shares, the wall time of one cell with its
+ * control was one of ten figures: a difference had to be a tenth larger to be told. */
 double res_measure_weight(const res_compared *cell, res_measure measure)
 {
     return res_measure_decides(cell, measure) ? RES_WEIGHT_DECIDES : 1;
@@ -48,7 +48,9 @@ double res_measure_weight(const res_compared *cell, res_measure measure)
 
 double res_wall_family(size_t cells)
 {
-    return (double)cells * (RES_WEIGHT_DECIDES + RES_MEASURE_COUNT - 1) / RES_WEIGHT_DECIDES;
+    /* Wall and device time, if a profiler tells it, and the others. */
+    const double cell = 2 * RES_WEIGHT_DECIDES + (RES_MEASURE_COUNT - 2);
+    return (double)cells * cell / RES_WEIGHT_DECIDES;
 }
 
 const res_comparison *res_compared_measure(const res_compared *cell, res_measure measure)

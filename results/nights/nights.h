@@ -33,7 +33,7 @@ typedef struct res_night {
     size_t left_out;    /* good records of other conditions than the newest: see res_pool */
     const char *source; /* of its device time; static */
     res_device_remark remark;
-    bool refused;   /* it has no VALUE, though processes had one: tables refuse it, too */
+    bool refused;   /* tables refuse its value, which contradicts the rest: NaN */
     size_t failed;  /* records that failed */
     bn_code status; /* BN_OK, or the class of the last failure where all failed */
     const res_origin *origin;

@@ -182,8 +182,8 @@ static void put_doubts(const rec_steps *s, bn_text *out)
                        (unsigned long long)p->lost, (unsigned long long)p->skipped);
     if (p->unseen)
         bn_text_printf(out,
-                       "Of %u more plugin%s that the process loaded nothing was recorded: too many "
-                       "at once, or of another major version.\n",
+                       "Nothing was recorded of %u further plugin%s that the process loaded: there "
+                       "were too many at once, or they are of another major version.\n",
                        p->unseen, p->unseen == 1 ? "" : "s");
     if (p->misbelieved)
         bn_text_printf(out,

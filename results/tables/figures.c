@@ -158,7 +158,7 @@ const char *res_device_remark_words(res_device_remark remark)
         [RES_DEVICE_CUT] = "the device time came out above the step that it is part of, and is cut "
                            "off there",
         [RES_DEVICE_CUT_OVERHEAD] = "the device time came out above the step that it is part of, "
-                                    "and is cut off there; its overhead no longer fits: not shown",
+                                    "and is cut off there; its overhead no longer fits: not told",
         [RES_DEVICE_FAR] = "the device time came out above the step that it is part of, by more "
                            "than both intervals: not shown",
         [RES_DEVICE_CONTRARY] = "the device time came out above the PJRT time that it is part of, "

@@ -209,7 +209,8 @@ static const char *refusal_note(const res_speedup_row *row)
 {
     for (size_t i = 0; i < row->record->execution_count; i++) {
         const res_execution *x = &row->record->executions[i];
-        if (x->device_source == BN_DEVICE_TIME_UNAVAILABLE && x->device_note[0])
+        /* Those of the warm-up alone have nothing to do with a step. */
+        if (x->per_step > 0 && x->device_source == BN_DEVICE_TIME_UNAVAILABLE && x->device_note[0])
             return x->device_note;
     }
     return "";
@@ -225,8 +226,10 @@ static void name_refused(const res_speedup *speedup, const res_speedup_row *row,
     else if (f->device.processes > 0)
         res_speedup_name_row(speedup, row, rows, "(by %zu of %zu processes only)",
                              f->device.processes, row->pool.counted);
-    else
+    else if (refusal_note(row)[0])
         res_speedup_name_row(speedup, row, rows, "(%s)", refusal_note(row));
+    else
+        res_speedup_name_row(speedup, row, rows, "%s", "");
 }
 
 /* Device times that were refused, and what would tell them. */

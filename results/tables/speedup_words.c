@@ -299,7 +299,7 @@ static void note_devices(const res_speedup *speedup, json_t *notes)
             res_speedup_name_row(
                 speedup, row, &cut, "%s",
                 remark == RES_DEVICE_FAR            ? "(by more than both intervals: not shown)"
-                : remark == RES_DEVICE_CUT_OVERHEAD ? "(its overhead no longer fits: not shown)"
+                : remark == RES_DEVICE_CUT_OVERHEAD ? "(its overhead no longer fits: not told)"
                                                     : "");
         const bool too_few = isnan(f->device.value.estimate) && remark == RES_DEVICE_PLAIN;
         if (known > 0 && known < all)

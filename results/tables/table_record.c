@@ -313,7 +313,7 @@ static void put_device_notes(const res_record *record, const res_figures *step, 
     if (step->device_scale != 1)
         res_put_note(out, format,
                      step->refusal == RES_REFUSED_OVERHEAD ? RES_DEVICE_CUT_SAID
-                         "; its overhead no longer fits, and is not told."
+                         "; its overhead no longer fits: not told."
                                                            : RES_DEVICE_CUT_SAID ".");
     for (size_t i = 0; i < record->execution_count; i++) {
         const res_execution *execution = &record->executions[i];

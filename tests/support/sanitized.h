@@ -23,4 +23,11 @@
 #define SANITIZED 0
 #endif
 
+/* Of any kind, which the Makefile tells: code takes longer. */
+#ifdef BENCH_SANITIZER
+#define SLOWED 1
+#else
+#define SLOWED 0
+#endif
+
 #endif

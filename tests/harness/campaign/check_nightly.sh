@@ -180,7 +180,7 @@ between 1.2 1
 report "what looks slower gets further pairs, and is found where four pairs tell nothing" "$(
     ends 2 'measured again tonight: 2 of 2 slower (worst: resnet18 infer' \
         'nightly: found slower: 2 of 2 experiments; '
-    grep -q '^bench: sim: to judge 2 experiments, .* takes 6 pairs of each; the suite has 4, and' \
+    grep -q '^bench: sim: to judge 2 experiments, .* takes 5 pairs of each; the suite has 4, and' \
         "$folder/err" || echo "not said before"
     grep -q '^bench: 2 experiments look slower: 5 pairs of each' "$folder/err" || echo "none suspected"
     [ "$(ls "$store/controls"/*.h5 | wc -l)" -eq 24 ] || echo "not all records are kept"
@@ -191,7 +191,7 @@ between 1 1.0001
 report "what does not look slower gets none, and the plan says what would have been seen" "$(
     ends 0 'nothing slower was found in 2 experiments; a slowdown of'
     grep -q 'look slower' "$folder/err" && echo "one was suspected"
-    grep -q 'no figure .* can be judged' "$folder/out" && echo "the page says two things"
+    grep -q 'no wall time can be judged' "$folder/out" && echo "the page says two things"
 )"
 measured=$folder/measured skipped=10
 

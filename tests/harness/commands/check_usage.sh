@@ -350,7 +350,7 @@ report "bash completes commands, options and values" "$(
     [ "$(completed bench --mode laz)" = lazy ] || echo "$(completed bench --mode laz)"
 )"
 report "and second words" "$(
-    for row in "list mod:models modes" "study gr:graphs" "plot led:ledger" "selftest st:statistics" "graph d:diff" \
+    for row in "list mod:models modes" "study gr:graphs" "plot led:ledger" "selftest st:statistics" "graph d:diff" "metrics d:diff" \
         "help dep:" "help comp:compare completion" "completion z:zsh" "list models m:" "steps D:"; do
         read -ra words <<<"${row%%:*}"
         got=$(completed bench "${words[@]}" | tr '\n' ' ')

@@ -72,7 +72,7 @@ static void bad_lists_are_refused(void **state)
     static const char *const bad[] = {"",     "x",     "0x1", "0-", "-1",    ",0",     "0,",
                                       "0,,1", "0-0-0", " 0",  "0 ", "hosts", "123456", "9-1"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        refused(bad[i], BN_INVALID, "this process may use");
+        refused(bad[i], BN_INVALID, "his process may use");
     refused("9999", BN_INVALID, "it may use");
     refused("0-99999", BN_INVALID, "it may use");
 }

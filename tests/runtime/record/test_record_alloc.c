@@ -118,6 +118,8 @@ static void donates(const char *folder)
 /* Recorded in a mapped file and in a written one; both grow on the way. */
 static void nothing_is_allocated(void (*what)(const char *folder))
 {
+    if (!OWN_MALLOC)
+        skip();
     static const char *const mapped[] = {"1", "0"};
     for (size_t i = 0; i < 2; i++) {
         const char *folder = new_folder();
@@ -147,6 +149,8 @@ static void nor_does_one_that_takes_its_argument(void **state)
 static void nor_one_that_is_only_forwarded(void **state)
 {
     (void)state;
+    if (!OWN_MALLOC)
+        skip();
     in_child(adds, NULL);
 }
 

@@ -180,7 +180,7 @@ static void bad_settings_are_refused(void **state)
     static const char *const rows[][2] = {
         {"devise_us=5", "there is no setting devise_us; there are: preset config kind"},
         {"devise_us=5", " faults report"}, /* to the last one */
-        {"preset=tpu-v9", "there is no preset tpu-v9; there are ideal, tpu-v4, "},
+        {"preset=tpu-v9", "no preset tpu-v9; did you mean tpu-v4? There are ideal, tpu-v4, "},
         {"preset=tpu-v9", ", tpu-v4-2023"},
         {"devices=0", "devices=0: wants a number from 1 to 64"},
         {"devices=65", "from 1 to 64"},
