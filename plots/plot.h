@@ -58,8 +58,8 @@ typedef struct plot_words {
 /* What a picture of one experiment must say about its figures, or NULL. */
 const char *plot_badge(bool simulated, const res_experiment *experiment);
 
-/* Shares of steps up to each time, of A and of B, over all processes; below them what stands for each
- * process. Sides are as in res_compare. */
+/* Shares of steps up to each time, of A and of B, over all processes; below them what stands for
+ * each process. Sides are as in res_compare. */
 BN_MUST_USE bn_code plot_distribution(const plot_words *words, const char *label_a,
                                       const res_side *a, const char *label_b, const res_side *b,
                                       plot *p, bn_status *st);

@@ -49,8 +49,8 @@ typedef struct job_strays {
 
 /* Before a worker is started: gives the environment a mark for it. */
 void job_strays_mark(job_strays *s);
-/* Once it is: starts its watcher, which must not hold it up. Where no further process or pipe can be
- * had, there is none. */
+/* Once it is: starts its watcher, which must not hold it up. There is none where no further process
+ * or pipe can be had. */
 void job_strays_watch(job_strays *s);
 /* Ends the children of ours that the worker of S started, and reaps all children that have ended
  * but KEPT, which is another worker's, or 0. It looks ROUNDS times at most, each 5 ms. */

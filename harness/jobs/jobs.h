@@ -66,8 +66,8 @@ typedef struct job_matrix {
 bool job_axis_takes(res_axis_id axis, const char *word, bn_text *known);
 /* The value of AXIS that somebody may have meant who wrote WORD, into MEANT; false: none. */
 bool job_axis_meant(res_axis_id axis, const char *word, char meant[RES_TEXT]);
-/* Whether AXIS says something of recorded steps, or of programs that others wrote; all others are of
- * models. */
+/* Whether AXIS says something of recorded steps, or of programs that others wrote; all others are
+ * of models. */
 bool job_axis_of_steps(res_axis_id axis);
 bool job_axis_of_programs(res_axis_id axis);
 /* Whether WORD is a mode of recorded steps. */

@@ -157,6 +157,10 @@ function notes() {
 }
 
 // What change points say. That there is none says something only where there could be one.
+function points(n) {
+  return n === 1 ? "change point" : "change points";
+}
+
 function counts(recent, last, verdict) {
   const worse = recent.filter((c) => c.ratio > 1).length, better = recent.filter((c) => c.ratio < 1).length;
   const over = count(Math.min(RECENT_NIGHTS, site.nights.length), "night");
@@ -167,9 +171,9 @@ function counts(recent, last, verdict) {
   if (site.comparable || recent.length) {
     const some = site.comparable < site.series ? ", in the " + site.comparable + " of " + site.series +
       " series that have nights enough for one" : "";
-    list.push(counted(worse, "change points for the worse in " + over + some + (worse ? "" :
+    list.push(counted(worse, points(worse) + " for the worse in " + over + some + (worse ? "" :
       "; a change shows after " + site.least_nights + " nights"), "slow"),
-    counted(better, "change points for the better", "fast"),
+    counted(better, points(better) + " for the better", "fast"),
     counted(site.watched.length, "series out of line, to be watched", "unsure"));
   } else {
     list.push(counted("?", "changes: nothing to compare with in " + over + ", no series has the " +

@@ -45,13 +45,18 @@ bool res_same_way(const res_record *a, const res_record *b)
 
 /* ---- builds ------------------------------------------------------------------------- */
 
-/* Nobody knows what build an imported record is of: it is alone. A group is of one build. */
+bool res_one_build(const char *sha256_a, const char *group_a, const char *sha256_b,
+                   const char *group_b)
+{
+    if (strcmp(sha256_a, sha256_b) != 0)
+        return false;
+    return sha256_a[0] || (group_a[0] && strcmp(group_a, group_b) == 0);
+}
+
 static bool same_build(const res_record *a, const res_record *b)
 {
-    const char *build = res_plugin_sha256(a), *group = res_group_id(a);
-    if (a == b || strcmp(build, res_plugin_sha256(b)) != 0)
-        return a == b;
-    return build[0] || (group[0] && strcmp(group, res_group_id(b)) == 0);
+    return a == b || res_one_build(res_plugin_sha256(a), res_group_id(a), res_plugin_sha256(b),
+                                   res_group_id(b));
 }
 
 /* ---- processes -------------------------------------------------------------------------- */

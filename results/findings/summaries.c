@@ -5,6 +5,8 @@
  */
 #include "results/findings/summaries.h"
 
+#include "results/findings/findings_priv.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,13 +16,9 @@ static int by_id(const void *a, const void *b)
     return res_id_order((*(const res_summary *const *)a)->id, (*(const res_summary *const *)b)->id);
 }
 
-/* As pool.c has it: nobody knows what build a record without one is of, but a group is of one. */
 static bool same_build(const res_summary *a, const res_summary *b)
 {
-    const char *build = a->origin->sha256;
-    if (a == b || strcmp(build, b->origin->sha256) != 0)
-        return a == b;
-    return build[0] || (a->group[0] && strcmp(a->group, b->group) == 0);
+    return a == b || res_one_build(a->origin->sha256, a->group, b->origin->sha256, b->group);
 }
 
 static res_process process_of(const res_summary *s)

@@ -26,11 +26,11 @@ res_over res_metric_over(const res_figures *figures, res_metric metric);
 /* One point of a series: the records of one build within a span of hours. A build is a file of a
  * plugin under one label; in a series over several settings it is of one of them. */
 typedef struct res_night {
-    double time_s;      /* since 1970, UTC: of its first record */
-    double value;       /* ns: what res_figures have of its processes; NaN: none */
-    double low, high;   /* its 95 % interval; NaN below RES_LEAST_PROCESSES processes */
-    size_t processes;   /* that VALUE is of */
-    size_t left_out;    /* good records of other conditions than the newest: see res_pool */
+    double time_s;    /* since 1970, UTC: of its first record */
+    double value;     /* ns: what res_figures have of its processes; NaN: none */
+    double low, high; /* its 95 % interval; NaN below RES_LEAST_PROCESSES processes */
+    size_t processes; /* that VALUE is of */
+    size_t left_out;  /* good records of other builds or conditions than the newest: see res_pool */
     const char *source; /* of its device time; static */
     res_device_remark remark;
     bool refused;   /* tables refuse its value, which contradicts the rest: NaN */
