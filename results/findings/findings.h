@@ -382,8 +382,7 @@ typedef struct res_finding {
 /* A finding for each row that failed, or stands beside a lazy one, or should, in the order of the
  * rows. LIST has room for SPEEDUP->count; returns how many. */
 size_t res_speedup_explain(const res_speedup *speedup, res_finding *list);
-/* What the note of steps has that are too long to be probed unless one asks for it
- * (worker/device_time.c). */
+/* In the note of steps that are probed only where one asks for it (worker/device_time.c). */
 #define RES_ASK_FOR_SLOPE "--device-time slope"
 /* Whether ROW's device time was asked for and refused: by its processes, whose probes contradict
  * each other, or by the table; or its steps have that note. */

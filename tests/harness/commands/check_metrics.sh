@@ -162,7 +162,7 @@ report "names of others do not steer a terminal" "$(
 
 # ---- what is refused --------------------------------------------------------------------------------
 
-refuses "no word" 2 "bench metrics needs a word: DIR|RECORD|FILE, or diff A B" -- metrics
+refuses "no word" 2 "bench metrics needs a word: DIR|RECORD|diff A B" -- metrics
 refuses "two words" 2 "one word too many" -- metrics "$store" "$store"
 refuses "half a difference" 2 "bench metrics diff needs two words" -- metrics diff "$store"
 refuses "a format of tables" 2 "metrics are text or json, not csv" -- metrics "$store" --format csv

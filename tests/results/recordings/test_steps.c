@@ -212,7 +212,7 @@ static void what_was_not_recorded_is_said(void **state)
     play_loop(&p, &(loop){.call_ns = 50 * US, .device_ns = 2800 * US});
     found f = find(&p, NULL);
     says(&f, "3 events were lost");
-    says(&f, "Of 1 more plugin ");
+    says(&f, "Nothing was recorded of 1 further plugin ");
     json_t *o = rec_steps_json(f.recording, f.steps, &f.answer);
     json_t *process = json_object_get(o, "process");
     assert_int_equal(json_integer_value(json_object_get(process, "lost")), 3);
