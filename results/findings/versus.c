@@ -99,15 +99,6 @@ static size_t copy_family(res_versus *versus, res_comparison *family, bool back)
     return count;
 }
 
-/* The size of the FAMILY of COUNT as the wall times in it count it; all cells have one. */
-static double wall_family_of(const res_comparison *family, size_t count)
-{
-    double weights = 0;
-    for (size_t i = 0; i < count; i++)
-        weights += family[i].weight;
-    return weights / RES_WEIGHT_DECIDES;
-}
-
 bn_code res_versus_judge(res_versus *versus, bn_status *st)
 {
     bn_code code = BN_OK;
@@ -123,11 +114,13 @@ bn_code res_versus_judge(res_versus *versus, bn_status *st)
         code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu comparisons", most);
     if (code == BN_OK) {
         versus->family = copy_family(versus, family, false);
-        versus->wall_family = wall_family_of(family, versus->family);
         code = res_compare_family(family, versus->family, &versus->options, st);
     }
-    if (code == BN_OK)
+    if (code == BN_OK) {
         copy_family(versus, family, true);
+        /* Every cell has a wall time, and all of these the same weight. */
+        versus->wall_family = versus->count > 0 ? versus->cells[0].comparison.family : 0;
+    }
     free(family);
     return code;
 }

@@ -8,6 +8,7 @@
  */
 #define _GNU_SOURCE
 #include "tests/support/client_fixture.h"
+#include "tests/support/own_malloc.h"
 #include "tests/support/plugin_leaks.h"
 
 #include "models/model.h"
@@ -17,25 +18,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
-#define OWN_MALLOC 0 /* the sanitizer has its own */
-#elif defined __has_feature
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define OWN_MALLOC 0
-#endif
-#endif
-#ifndef OWN_MALLOC
-#define OWN_MALLOC 1
-#endif
-
 static atomic_bool watching;
 static atomic_int ours, others;
 
 #if OWN_MALLOC
 extern const char __executable_start, etext;
-void *__libc_malloc(size_t size);
-void *__libc_calloc(size_t count, size_t size);
-void *__libc_realloc(void *old, size_t size);
 
 static void count_caller(const void *caller)
 {
@@ -43,24 +30,6 @@ static void count_caller(const void *caller)
         return;
     const char *c = caller;
     atomic_fetch_add(c >= &__executable_start && c < &etext ? &ours : &others, 1);
-}
-
-void *malloc(size_t size)
-{
-    count_caller(__builtin_return_address(0));
-    return __libc_malloc(size);
-}
-
-void *calloc(size_t count, size_t size)
-{
-    count_caller(__builtin_return_address(0));
-    return __libc_calloc(count, size);
-}
-
-void *realloc(void *old, size_t size)
-{
-    count_caller(__builtin_return_address(0));
-    return __libc_realloc(old, size);
 }
 #endif
 

@@ -9,10 +9,9 @@
 #define _GNU_SOURCE /* dladdr */
 
 #include "tests/runtime/record/record_fixture.h"
+#include "tests/support/own_malloc.h"
 
 #include <stdatomic.h>
-
-#define OWN_MALLOC !SANITIZED /* sanitizers have their own */
 
 enum { WARM_UP = 300, EXECUTIONS = 5000 };
 
@@ -21,10 +20,6 @@ static atomic_int recorders, plugins, others;
 static const void *recorder, *plugin; /* where they are loaded */
 
 #if OWN_MALLOC
-void *__libc_malloc(size_t size);
-void *__libc_calloc(size_t count, size_t size);
-void *__libc_realloc(void *old, size_t size);
-
 static void count_caller(const void *caller)
 {
     Dl_info info;
@@ -34,24 +29,6 @@ static void count_caller(const void *caller)
                      : info.dli_fbase == plugin ? &plugins
                                                 : &others,
                      1);
-}
-
-void *malloc(size_t size)
-{
-    count_caller(__builtin_return_address(0));
-    return __libc_malloc(size);
-}
-
-void *calloc(size_t count, size_t size)
-{
-    count_caller(__builtin_return_address(0));
-    return __libc_calloc(count, size);
-}
-
-void *realloc(void *old, size_t size)
-{
-    count_caller(__builtin_return_address(0));
-    return __libc_realloc(old, size);
 }
 #endif
 
