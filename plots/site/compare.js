@@ -138,8 +138,8 @@ function processesOf(cell) {
 function remarksOf(cell) {
   const [conditions, others, run] = cell.left_out;
   const left = (number, why) => number ? count(number, "process", "processes") + " of " + why + " left out" : "";
-  return [left(conditions, "other conditions"), left(others, "builds that are not known"), left(run, "another run"),
-    site.remarks[cell.remark]].filter((w) => w).join("; ");
+  return [site.remarks[cell.remark], left(conditions, "other conditions"), left(others, "builds that are not known"),
+    left(run, "another run")].filter((w) => w).join("; ");
 }
 
 // What the 95 % intervals of two figures say. They are no test: the nights are part of what differs.

@@ -3,7 +3,7 @@
  *
  * The file in the store's folder is text:
  *
- *   bench-index 3 records 3 sha256 <of all that follows> <its bytes>
+ *   bench-index 4 records 3 sha256 <of all that follows> <its bytes>
  *   <names of the columns>
  *   <one line a file, in order of names>
  *
@@ -30,7 +30,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define INDEX_VERSION 3
+#define INDEX_VERSION 4
 /* Room for the first line. */
 #define FIRST_LINE    160
 /* Of an index, for the heads and for each file. A line of ours is some hundred bytes; where many of

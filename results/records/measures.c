@@ -139,13 +139,15 @@ static double executions_of(const res_record *record)
     return executions;
 }
 
+/* Programs of the warm-up alone are no part of a step: what is unknown of them hides nothing. */
 double res_step_device_ns(const res_record *record)
 {
     double sum = executions_of(record) > 0 ? 0 : (double)NAN;
     for (size_t i = 0; i < record->execution_count; i++) {
         const res_execution *execution = &record->executions[i];
         bool known = execution->device_source != BN_DEVICE_TIME_UNAVAILABLE;
-        sum += execution->per_step * (known ? execution->device_ns : (double)NAN);
+        if (execution->per_step > 0)
+            sum += execution->per_step * (known ? execution->device_ns : (double)NAN);
     }
     return sum;
 }
@@ -156,8 +158,9 @@ static double mean_overhead(const res_record *record, double executions)
 {
     double overhead_ns = 0;
     for (size_t i = 0; i < record->execution_count; i++)
-        overhead_ns += record->executions[i].per_step *
-                       res_execution_overhead(&record->executions[i]).estimate;
+        if (record->executions[i].per_step > 0)
+            overhead_ns += record->executions[i].per_step *
+                           res_execution_overhead(&record->executions[i]).estimate;
     return executions > 0 ? overhead_ns / executions : (double)NAN;
 }
 
@@ -186,6 +189,8 @@ static const char *source_of(const res_record *record)
 {
     const char *source = NULL;
     for (size_t i = 0; i < record->execution_count; i++) {
+        if (record->executions[i].per_step == 0)
+            continue;
         const char *other = bn_device_time_source_name(record->executions[i].device_source);
         source = !source || strcmp(source, other) == 0 ? other : mixed;
     }

@@ -155,14 +155,16 @@ const char *res_device_remark_words(res_device_remark remark)
 {
     static const char *const words[RES_DEVICE_REMARK_COUNT] = {
         [RES_DEVICE_PLAIN] = "",
-        [RES_DEVICE_CUT] = "the device time came out above the step that it is part of, and is cut "
+        [RES_DEVICE_CUT] = "The device time came out above the step that it is part of, and is cut "
                            "off there",
-        [RES_DEVICE_CUT_OVERHEAD] = "the device time came out above the step that it is part of, "
-                                    "and is cut off there; its overhead no longer fits: not told",
-        [RES_DEVICE_FAR] = "the device time came out above the step that it is part of, by more "
-                           "than both intervals: not shown",
-        [RES_DEVICE_CONTRARY] = "the device time came out above the PJRT time that it is part of, "
-                                "by more than its interval: neither it nor the overhead is shown",
+        [RES_DEVICE_CUT_OVERHEAD] = "The device time came out above the step that it is part of, "
+                                    "and is cut off there, so its overhead no longer fits and is "
+                                    "not told",
+        [RES_DEVICE_FAR] = "The device time came out above the step that it is part of, by more "
+                           "than both intervals, and is not shown",
+        [RES_DEVICE_CONTRARY] = "The device time came out above the PJRT time that it is part of, "
+                                "by more than its interval, so neither it nor the overhead is "
+                                "shown",
     };
     return words[remark];
 }

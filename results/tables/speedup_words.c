@@ -287,31 +287,23 @@ static void note_runs(const res_speedup *speedup, json_t *notes)
 
 static void note_devices(const res_speedup *speedup, json_t *notes)
 {
-    res_named list = {0}, cut = {0}, refused = {0};
+    res_named some = {0}, remarked[RES_DEVICE_REMARK_COUNT];
+    memset(remarked, 0, sizeof remarked);
     for (size_t i = 0; i < speedup->count; i++) {
         const res_speedup_row *row = &speedup->rows[i];
         const res_figures *f = &row->figures;
         const size_t known = f->device.processes, all = row->pool.counted;
         const res_device_remark remark = res_figures_remark(f);
-        if (remark == RES_DEVICE_CONTRARY)
-            res_speedup_name_row(speedup, row, &refused, "%s", "");
-        else if (remark != RES_DEVICE_PLAIN)
-            res_speedup_name_row(
-                speedup, row, &cut, "%s",
-                remark == RES_DEVICE_FAR            ? "(by more than both intervals: not shown)"
-                : remark == RES_DEVICE_CUT_OVERHEAD ? "(its overhead no longer fits: not told)"
-                                                    : "");
+        if (remark != RES_DEVICE_PLAIN)
+            res_speedup_name_row(speedup, row, &remarked[remark], "%s", "");
         const bool too_few = isnan(f->device.value.estimate) && remark == RES_DEVICE_PLAIN;
         if (known > 0 && known < all)
-            res_speedup_name_row(speedup, row, &list, "(%zu of %zu%s)", known, all,
+            res_speedup_name_row(speedup, row, &some, "(%zu of %zu%s)", known, all,
                                  too_few ? ", too few to show" : "");
     }
-    add_note(notes, "Only some processes could tell the device time", &list);
-    add_note(notes, RES_DEVICE_CUT_SAID, &cut);
-    add_note(notes,
-             "The device time came out above the PJRT time that it is part of, by more than its "
-             "interval, so neither it nor the overhead is shown",
-             &refused);
+    add_note(notes, "Only some processes could tell the device time", &some);
+    for (int r = RES_DEVICE_PLAIN + 1; r < RES_DEVICE_REMARK_COUNT; r++)
+        add_note(notes, res_device_remark_words((res_device_remark)r), &remarked[r]);
 }
 
 /* A row that says that activations are offloaded must not pass for it. */

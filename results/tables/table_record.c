@@ -310,11 +310,12 @@ static void rest_rows(const res_execution *const *rows, size_t count, res_grid *
 static void put_device_notes(const res_record *record, const res_figures *step, res_format format,
                              bn_text *out)
 {
-    if (step->device_scale != 1)
-        res_put_note(out, format,
-                     step->refusal == RES_REFUSED_OVERHEAD ? RES_DEVICE_CUT_SAID
-                         "; its overhead no longer fits: not told."
-                                                           : RES_DEVICE_CUT_SAID ".");
+    const res_device_remark remark = res_figures_remark(step);
+    if (remark != RES_DEVICE_PLAIN) {
+        char said[256];
+        snprintf(said, sizeof said, "%s.", res_device_remark_words(remark));
+        res_put_note(out, format, said);
+    }
     for (size_t i = 0; i < record->execution_count; i++) {
         const res_execution *execution = &record->executions[i];
         size_t earlier = 0, same = 1;

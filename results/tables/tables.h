@@ -75,7 +75,7 @@ res_figure res_figures_bounds(const res_figures *figures, res_metric metric);
 /* The same of NIGHT of a series of METRIC. */
 res_difference_shown res_night_shows(const res_night *night, res_metric metric);
 res_figure res_night_words(const res_night *night, res_metric metric);
-/* What REMARK says, without a full stop; "" for RES_DEVICE_PLAIN. */
+/* What REMARK says, a sentence without its full stop; "" for RES_DEVICE_PLAIN. */
 const char *res_device_remark_words(res_device_remark remark);
 
 /* Appends LINES of sentences for people that stand beside tables. In Markdown each is escaped, for

@@ -102,10 +102,6 @@ res_figure res_size(int64_t bytes);
 /* "4.09 G", "-" when not positive. */
 res_figure res_amount(double amount);
 
-/* What notes say of a device time that tables cut (res_figures.device_scale). */
-#define RES_DEVICE_CUT_SAID                                                                        \
-    "The device time came out above the step that it is part of, and is cut off there"
-
 /* ---- around tables (format.c) ------------------------------------------------ */
 
 /* TEXT with what FORMAT would take for markup of its own (LaTeX, HTML, Markdown) escaped. */

@@ -170,6 +170,28 @@ static void compile_time_is_of_all_programs_or_none(void **state)
     res_record_free(record);
 }
 
+/* What ran in the warm-up alone is no part of a step: its unknown device time hides nothing. */
+static void programs_of_the_warmup_hide_nothing(void **state)
+{
+    (void)state;
+    res_record *record = fixture_record(&fixture_lazy, 8);
+    const res_measures whole = res_record_measures(record);
+    res_execution *x = &record->executions[1];
+    const double device_ns = x->per_step * x->device_ns;
+    const double all = record->executions[0].per_step + x->per_step;
+    const double overhead_ns = x->per_step * res_execution_overhead(x).estimate;
+    assert_true(device_ns > 0 && isfinite(overhead_ns));
+    x->per_step = 0;
+    x->device_source = BN_DEVICE_TIME_UNAVAILABLE;
+    x->device_ns = x->overhead_ns = (double)NAN;
+    const res_measures m = res_record_measures(record);
+    assert_near(m.device_ns, whole.device_ns - device_ns, 1);
+    assert_near(m.overhead_ns * record->executions[0].per_step,
+                whole.overhead_ns * all - overhead_ns, 1);
+    assert_string_equal(m.source, whole.source);
+    res_record_free(record);
+}
+
 static void empty_and_failed_records_are_kept(void **state)
 {
     (void)state;
@@ -562,6 +584,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(rounds_and_probes_come_back),
         cmocka_unit_test(a_process_says_the_median_of_its_rounds),
         cmocka_unit_test(compile_time_is_of_all_programs_or_none),
+        cmocka_unit_test(programs_of_the_warmup_hide_nothing),
         cmocka_unit_test(empty_and_failed_records_are_kept),
         cmocka_unit_test(json_has_what_is_documented),
         cmocka_unit_test(offloading_is_judged_by_what_the_compiler_says),

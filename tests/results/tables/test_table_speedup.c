@@ -361,8 +361,8 @@ static void contradictions_are_not_told(void **state)
                          "than its interval, so neither it nor the overhead is shown: resnet50 "
                          "train lazy.");
     assert_has(out.data, "The device time came out above the step that it is part of, and is cut "
-                         "off there: resnet50 train capture (its overhead no longer fits: not "
-                         "told).");
+                         "off there, so its overhead no longer fits and is not told: resnet50 "
+                         "train capture.");
     line_with(out.data, "lazy          1          4", "not told        - ");
     line_with(out.data, "capture       1          4", "not told  10.");
     bn_text_free(&out);
