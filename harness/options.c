@@ -320,10 +320,6 @@ static const cli_option others[] = {
              "chip's configuration: megacore makes one device of the two cores of a v4"},
     {"topology-option", "NAME=VALUE", CLI_PAIRS, AT(topology_option), .commands = ESTIMATE,
      .text = "option for all topologies; may be repeated"},
-    {"layouts", "default,auto", CLI_NAMES, AT(estimate.layouts), .commands = ESTIMATE,
-     .fallback = "default",
-     .text = "of what a step's graphs hand to each other: default, or auto: a result leaves in the "
-             "layout that the compiler prefers, and the next graph takes it so"},
     {"by-scope", NULL, CLI_FLAG, AT(estimate.by_scope), .commands = ESTIMATE,
      .text = "also a table of the cycles of each part of the model"},
     {"check-published", NULL, CLI_FLAG, AT(estimate.check_published), .commands = ESTIMATE,
@@ -419,7 +415,7 @@ static const struct {
      0},
     {ESTIMATE, false, false,
      RES_AXIS_BIT(RES_AXIS_MODE) | RES_AXIS_BIT(RES_AXIS_GRAPHS) | RES_AXIS_BIT(RES_AXIS_REMAT) |
-         RES_AXIS_BIT(RES_AXIS_OFFLOAD),
+         RES_AXIS_BIT(RES_AXIS_OFFLOAD) | RES_AXIS_BIT(RES_AXIS_LAYOUTS),
      0},
     {SCOPES, false, false, RES_AXIS_BIT(RES_AXIS_RUNTIME), 0},
     {LIST, false, true,

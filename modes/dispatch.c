@@ -201,6 +201,8 @@ bn_code mode_run_trace(mode *m, tg_tensor *stop_at, mode_ran *ran, void *context
     size_t count = 0;
     bn_part before = mode_clock(m, BN_PART_HASH);
     bn_code code = tg_trace_cut(m->trace, m->group_of_phase, stop_at, &graphs, &count, st);
+    /* At the end of a step it is known what later graphs take, and what variables do. */
+    mode_layouts_begin(m, !stop_at && count > 1);
     for (size_t i = 0; code == BN_OK && i < count; i++) {
         char label[64];
         mode_program *program = NULL;
@@ -215,6 +217,7 @@ bn_code mode_run_trace(mode *m, tg_tensor *stop_at, mode_ran *ran, void *context
         if (code == BN_OK && ran)
             code = ran(context, graphs[i], program, st);
     }
+    mode_layouts_begin(m, false);
     mode_clock(m, before);
     return code;
 }

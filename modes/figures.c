@@ -156,6 +156,8 @@ void mode_row_add(mode_row_figures *row, const mode_program *program, const tg_g
     view->flops += cost.flops;
     view->bytes += cost.bytes;
     view->offloaded += cost.offloaded;
+    view->handed_on += program->handed_on;
+    view->rearranged += program->rearranged;
     view->text_bytes += (int64_t)program->text_length;
     view->lower_ns += lower_ns;
     view->compile_ns += compile_ns;

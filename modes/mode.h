@@ -62,6 +62,7 @@ typedef struct mode_options {
     const char *cache_dir;  /* folder of serialized executables, or NULL */
     bool compile_anew;      /* compile also what CACHE_DIR has, to measure it, and keep it there */
     tg_precision precision; /* of matrix products and convolutions */
+    bool automatic_layouts; /* values between the graphs of a step lie as the compiler likes them */
     uint64_t trace_cost_ns; /* busy wait for each traced node: a slower front end, emulated */
     rt_compile_options compile;
 } mode_options;
@@ -130,7 +131,9 @@ typedef struct mode_execution {
     uint64_t lower_ns, compile_ns;
     bool from_disk;
     double flops, bytes;
-    double offloaded; /* bytes that the text asks into the host's memory */
+    double offloaded;   /* bytes that the text asks into the host's memory */
+    int64_t handed_on;  /* arguments that earlier graphs of the step put out, taken as these lie */
+    int64_t rearranged; /* of them, those whose last dimension is not the most minor one */
     rt_executable_stats stats;
     /* What mode_digest_programs found, of the program that the compiler made
      * (rt_program_digest); "" and -1 where the plugin does not tell. */

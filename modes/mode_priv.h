@@ -52,7 +52,8 @@ struct mode_program {
     const char *const *flags;
     size_t flag_count;
     size_t input_count, output_count;
-    int32_t *donor; /* [output] input whose memory it takes over, or -1 */
+    int32_t *donor;                /* [output] input whose memory it takes over, or -1 */
+    int64_t handed_on, rearranged; /* as in mode_execution */
     int references;
     uint64_t used; /* tick of the last use, for LRU */
 };
@@ -159,6 +160,8 @@ struct mode {
     size_t flight_count, flight_first, flight_used;
     unsigned probe_repeat; /* 0: not probing */
     mode_probe probe;      /* how it is repeated */
+    bool handing;          /* graphs hand values on in automatic layouts */
+    tg_hash handed_key;    /* of those graphs, so far */
     const int64_t *keep;   /* arguments that the execution in hand must not consume */
     size_t keep_count;
     mode_watcher watcher; /* all NULL: nobody watches */
@@ -245,6 +248,25 @@ mode_program *mode_program_retain(mode_program *program);
 void mode_program_release(mode_program *program);
 /* Frees the memory cache. */
 void mode_programs_end(mode *m);
+
+/* ---- layouts.c ------------------------------------------------------------ */
+
+/* Where a graph's inputs and outputs lie; all NULL: in default layouts. */
+typedef struct mode_layouts {
+    bn_arena *arena; /* of all that the lists hold */
+    const char **inputs, **outputs;
+    int64_t handed_on, rearranged; /* inputs, as in mode_execution */
+} mode_layouts;
+/* Graphs are about to be run; with HANDING they hand values on to each other, in automatic layouts
+ * if the mode has these. */
+void mode_layouts_begin(mode *m, bool handing);
+/* What the executable of GRAPH, the next one to run, is kept by in memory. */
+tg_hash mode_layouts_key(mode *m, tg_hash graph);
+/* Fills *OF for GRAPH, whose inputs are computed. The caller frees it. BN_NOT_SUPPORTED where the
+ * plugin does not tell how a buffer lies. */
+BN_MUST_USE bn_code mode_layouts_choose(mode *m, const tg_graph *graph, mode_layouts *of,
+                                        bn_status *st);
+void mode_layouts_free(mode_layouts *of);
 
 /* ---- figures.c ----------------------------------------------------------- */
 

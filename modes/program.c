@@ -81,23 +81,39 @@ void mode_programs_end(mode *m)
 
 /* ---- making one ---------------------------------------------------------------------- */
 
-static bn_code program_new(const tg_graph *graph, const char *label, mode_program **out,
-                           bn_status *st)
+/* GRAPH's text into P, in the layouts that its values have. */
+static bn_code program_lower(mode *m, mode_program *p, const tg_graph *graph, const char *label,
+                             bn_status *st)
 {
     char name[80];
     bn_text text = {0};
+    mode_layouts layouts;
+    bn_code code = mode_layouts_choose(m, graph, &layouts, st);
+    if (code != BN_OK)
+        return code;
+    mode_module_name(label, name);
+    code = tg_graph_lower_laid_out(graph, name, &(tg_layouts){layouts.inputs, layouts.outputs},
+                                   &text, st);
+    p->text = text.data;
+    p->text_length = text.length;
+    p->handed_on = layouts.handed_on;
+    p->rearranged = layouts.rearranged;
+    mode_layouts_free(&layouts);
+    return code;
+}
+
+static bn_code program_new(mode *m, const tg_graph *graph, tg_hash key, const char *label,
+                           mode_program **out, bn_status *st)
+{
     mode_program *p = calloc(1, sizeof *p);
     if (!p)
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for an executable");
     p->references = 1;
-    p->key = graph->hash;
+    p->key = key;
     p->input_count = graph->input_count;
     p->output_count = graph->output_count;
     p->donor = malloc((graph->output_count + 1) * sizeof *p->donor);
-    mode_module_name(label, name);
-    bn_code code = tg_graph_lower(graph, name, &text, st);
-    p->text = text.data;
-    p->text_length = text.length;
+    bn_code code = program_lower(m, p, graph, label, st);
     if (code == BN_OK && !p->donor)
         code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for an executable");
     if (code != BN_OK) {
@@ -244,7 +260,8 @@ bn_code mode_program_get(mode *m, const tg_graph *graph, const char *row_label, 
                          mode_program **program, bn_status *st)
 {
     bn_part before = mode_clock(m, BN_PART_LOOKUP);
-    *program = mode_program_find(m, graph->hash);
+    const tg_hash key = mode_layouts_key(m, graph->hash);
+    *program = mode_program_find(m, key);
     if (*program) {
         m->counters[BN_COUNTER_CACHE_HITS]++;
         mode_clock(m, before);
@@ -255,7 +272,7 @@ bn_code mode_program_get(mode *m, const tg_graph *graph, const char *row_label, 
     uint64_t lower_before = m->part_ns[BN_PART_LOWER];
     uint64_t compile_before = m->part_ns[BN_PART_COMPILE];
     mode_clock(m, BN_PART_LOWER);
-    bn_code code = program_new(graph, row_label, &p, st);
+    bn_code code = program_new(m, graph, key, row_label, &p, st);
     if (code == BN_OK)
         code = program_build(m, p, row_label, &from_disk, st);
     mode_row_figures *row = code == BN_OK ? mode_row_new(m, row_label, share, st) : NULL;

@@ -13,7 +13,6 @@ typedef struct estimate_options {
     cli_output output;
     const job_matrix *matrix;
     cli_list topologies;       /* "v4:1x1x1", "v4:1x1x1/megacore" */
-    cli_list layouts;          /* "default", "auto" */
     const char *const *option; /* NAME=VALUE for the topology; ends with NULL */
     const char *cache_dir;     /* of what was compiled before; "": none */
     const char *into_sim;      /* file of settings for the simulated device; NULL: none */

@@ -1,6 +1,6 @@
 /*
- * estimate_command.c - bench estimate, in the parent: steps out of the matrix, on each topology,
- * with each kind of layouts; then the tables.
+ * estimate_command.c - bench estimate, in the parent: steps out of the matrix, on each topology;
+ * then the tables.
  */
 #include "harness/estimate/estimate_priv.h"
 #include "plots/plot.h"
@@ -50,17 +50,6 @@ static bn_code check_words(const estimate_options *o, bn_status *st)
                            "configuration behind it",
                            word);
     }
-    for (size_t i = 0; i < o->layouts.count; i++) {
-        const char *word = o->layouts.value[i].word;
-        if (strcmp(word, "default") != 0 && strcmp(word, "auto") != 0)
-            return bn_fail(st, BN_INVALID, "--layouts: there is no '%s'; there are default, auto",
-                           word);
-    }
-    if (o->matrix->recorded.folder && cli_list_has(&o->layouts, "auto"))
-        return bn_fail(
-            st, BN_INVALID,
-            "--layouts auto is of graphs that bench makes; recorded programs state their "
-            "layouts themselves");
     if (o->matrix->recorded.folder && o->into_sim)
         return bn_fail(st, BN_INVALID,
                        "--into-sim takes the times of a model's graphs, not of recorded programs");
@@ -80,7 +69,7 @@ static bn_code check_words(const estimate_options *o, bn_status *st)
 static bn_code check_into_sim(const command *c, bn_status *st)
 {
     const estimate_options *o = c->options;
-    bool one = o->topologies.count == 1 && o->layouts.count == 1;
+    bool one = o->topologies.count == 1;
     for (size_t i = 1; i < c->count; i++)
         one = one && job_same_group(&c->list[0], &c->list[i]);
     if (!o->into_sim || one)
@@ -154,7 +143,7 @@ static size_t count_graphs(const command *c)
     size_t graphs = json_array_size(json_object_get(c->request, "programs"));
     for (size_t i = 0; i < c->count && !c->request; i++)
         graphs += (size_t)c->list[i].what.graphs;
-    return graphs * c->options->topologies.count * c->options->layouts.count;
+    return graphs * c->options->topologies.count;
 }
 
 static bn_code estimate_all(command *c, bn_status *st)
@@ -164,23 +153,20 @@ static bn_code estimate_all(command *c, bn_status *st)
     bn_code code = BN_OK;
     c->run.of = count_graphs(c);
     for (size_t t = 0; t < o->topologies.count; t++)
-        for (size_t i = 0; i < c->count; i++)
-            for (size_t l = 0; l < o->layouts.count; l++) {
-                const estimate_task task = {.index = index++,
-                                            .experiment = &c->list[i],
-                                            .topology = o->topologies.value[t].word,
-                                            .automatic =
-                                                strcmp(o->layouts.value[l].word, "auto") == 0};
-                if (code != BN_OK || job_interrupted())
-                    continue;
-                const size_t first = json_array_size(c->run.lines);
-                if (c->request)
-                    estimate_recorded(&c->run, &task);
-                else
-                    code = estimate_step(&c->run, &task, st);
-                if (code == BN_OK)
-                    code = estimate_keep(&c->run, &task, first, st);
-            }
+        for (size_t i = 0; i < c->count; i++) {
+            const estimate_task task = {.index = index++,
+                                        .experiment = &c->list[i],
+                                        .topology = o->topologies.value[t].word};
+            if (code != BN_OK || job_interrupted())
+                continue;
+            const size_t first = json_array_size(c->run.lines);
+            if (c->request)
+                estimate_recorded(&c->run, &task);
+            else
+                code = estimate_step(&c->run, &task, st);
+            if (code == BN_OK)
+                code = estimate_keep(&c->run, &task, first, st);
+        }
     return code;
 }
 

@@ -111,11 +111,10 @@ static void add_line(estimate_run *run, const estimate_task *task, const estimat
         "{sI sI sI so so ss so ss sI so sI sI ss so sb sO*}", "step", (json_int_t)task->index,
         "number", (json_int_t)p->index + 1, "of", (json_int_t)p->of, "experiment",
         res_experiment_to_json(p->what), "topology", res_json_text(task->topology), "layouts",
-        task->automatic ? "auto" : "default", "graph", res_json_text(p->graph), "module", p->module,
-        "nodes", (json_int_t)p->nodes, "flops",
-        isfinite(p->flops) ? json_real(p->flops) : json_null(), "text_bytes", (json_int_t)p->size,
-        "times_a_step", (json_int_t)p->times, "class", class, "message", res_json_text(message),
-        "cached", (int)c->cached, "recorded", p->recorded);
+        p->what->layouts, "graph", res_json_text(p->graph), "module", p->module, "nodes",
+        (json_int_t)p->nodes, "flops", isfinite(p->flops) ? json_real(p->flops) : json_null(),
+        "text_bytes", (json_int_t)p->size, "times_a_step", (json_int_t)p->times, "class", class,
+        "message", res_json_text(message), "cached", (int)c->cached, "recorded", p->recorded);
     json_object_set_new(line, "estimate", c->result ? json_incref(c->result) : json_null());
     json_object_set_new(line, "offload_bytes", json_integer((json_int_t)p->offloaded));
     json_object_set_new(line, "trace_ns",

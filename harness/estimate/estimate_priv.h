@@ -152,7 +152,6 @@ typedef struct estimate_task {
     size_t index;
     const job_experiment *experiment;
     const char *topology;
-    bool automatic; /* layouts between its graphs are the compiler's choice */
 } estimate_task;
 /* A program of a task's step. */
 typedef struct estimate_program {

@@ -29,14 +29,11 @@ static void name_runtime(const estimate_task *task, res_experiment *e)
              (int)bn_utf8_fit(runtime, NAME_BYTES), runtime, topology);
 }
 
-/* Adds the layouts and the topology's options to the settings, which have the compiler's flags. */
-static bn_code add_settings(const estimate_run *run, const estimate_task *task, res_experiment *e,
-                            bn_status *st)
+/* Adds the topology's options to the settings, which have the compiler's flags. */
+static bn_code add_settings(const estimate_run *run, res_experiment *e, bn_status *st)
 {
     bn_text text = {0};
     bn_text_puts(&text, e->settings);
-    if (task->automatic)
-        bn_text_printf(&text, "%slayouts=auto", text.length ? " " : "");
     for (const char *const *option = run->options->option; option && *option; option++)
         bn_text_printf(&text, "%s%s", text.length ? " " : "", *option);
     const bool made = !text.failed;
@@ -145,7 +142,7 @@ static json_t *estimate_json(const estimate_task *task, const json_t *lines, siz
         json_array_append_new(graphs, execution_json(json_array_get(lines, i)));
     json_t *estimate =
         json_pack("{so ss ss so* so* so so}", "topology", res_json_text(task->topology), "layouts",
-                  task->automatic ? "auto" : "default", "class", class, "clock_ghz",
+                  task->experiment->what.layouts, "class", class, "clock_ghz",
                   json_deep_copy(json_object_get(line, "clock_ghz")), "clock_source",
                   json_deep_copy(json_object_get(line, "clock_source")), "memory_bytes",
                   known(estimate_figure(line, "topology", "memory_bytes")), "graphs", graphs);
@@ -184,7 +181,7 @@ static bn_code fill(const estimate_run *run, const estimate_task *task, size_t f
     name_runtime(task, &r->experiment);
     set_failure(lines, first, end, r);
     snprintf(r->values, sizeof r->values, "none");
-    bn_code code = add_settings(run, task, &r->experiment, st);
+    bn_code code = add_settings(run, &r->experiment, st);
     if (code == BN_OK)
         code = res_record_reserve_executions(r, end - first, st);
     for (size_t i = 0; code == BN_OK && i < end - first; i++)

@@ -27,11 +27,16 @@ typedef struct step {
 
 /* ---- layouts ------------------------------------------------------------------------------- */
 
+static bool is_automatic(const step *s)
+{
+    return strcmp(s->what.layouts, "auto") == 0;
+}
+
 /* The layout in which an earlier graph hands input INPUT of GRAPH on; NULL: the default. */
 static const char *layout_of_input(const step *s, size_t graph, size_t input)
 {
     size_t from, output;
-    if (!s->task->automatic || !mode_plan_source(s->plan, graph, input, &from, &output) ||
+    if (!is_automatic(s) || !mode_plan_source(s->plan, graph, input, &from, &output) ||
         !mode_plan_passes(s->plan, from, output))
         return NULL;
     return json_string_value(json_array_get(json_object_get(s->found[from], "layouts"), output));
@@ -44,7 +49,7 @@ static void choose_layouts(const step *s, size_t graph, const char **in, const c
     for (size_t i = 0; i < info->input_count; i++)
         in[i] = layout_of_input(s, graph, i);
     for (size_t o = 0; o < info->output_count; o++)
-        out[o] = s->task->automatic && mode_plan_passes(s->plan, graph, o) ? "auto" : NULL;
+        out[o] = is_automatic(s) && mode_plan_passes(s->plan, graph, o) ? "auto" : NULL;
 }
 
 static bn_code lower(const step *s, size_t graph, bn_text *text, bn_status *st)
@@ -96,7 +101,7 @@ static void set_title(step *s, const char *graph)
     const res_experiment *w = &s->what;
     snprintf(s->title, sizeof s->title, "%s %s b%d %s %s, %s, on %.100s%s", w->model, w->phase,
              w->batch, w->dtype, w->mode, graph, s->task->topology,
-             s->task->automatic ? ", layouts auto" : "");
+             is_automatic(s) ? ", layouts auto" : "");
 }
 
 static bn_code do_graph(step *s, size_t graph, bn_status *st)

@@ -393,6 +393,11 @@ static const char *why_not(const res_experiment *w, char *text, size_t size)
         snprintf(text, size,
                  "only training steps in capture mode are cut into %d graphs, not %s %s", w->graphs,
                  w->phase, w->mode);
+    else if (w->graphs == 1 && strcmp(w->layouts, "auto") == 0)
+        snprintf(text, size,
+                 "a step of one graph hands nothing on, so no --layouts auto in %s %s; --graphs 5 "
+                 "cuts a captured training step",
+                 w->phase, w->mode);
     else if (strstr(w->variant, "_pad") && !info.pads)
         snprintf(text, size, "%s has no padding, so no variant %s", w->model, w->variant);
     else if (strstr(w->variant, "small") && !info.has_small)

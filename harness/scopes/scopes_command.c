@@ -25,12 +25,15 @@ const char scopes_help[] =
 /* The one experiment of OPTIONS' matrix, into R. */
 static bn_code choose(scopes_report *r, bn_status *st)
 {
-    job_matrix m = *r->options->matrix;
+    job_matrix *m = malloc(sizeof *m); /* too large for a frame */
     job_experiment *list = NULL;
     size_t count = 0;
     bn_text notes = {0};
-    job_matrix_set(&m, RES_AXIS_MODE, "lazy");
-    bn_code code = job_matrix_expand(&m, &list, &count, &notes, st);
+    if (!m)
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for an experiment");
+    *m = *r->options->matrix;
+    job_matrix_set(m, RES_AXIS_MODE, "lazy");
+    bn_code code = job_matrix_expand(m, &list, &count, &notes, st);
     if (code == BN_OK && count != 1)
         code = bn_fail(st, BN_INVALID,
                        "bench scopes looks at one step: each option takes one "
@@ -38,6 +41,7 @@ static bn_code choose(scopes_report *r, bn_status *st)
     if (code == BN_OK)
         r->e = list[0];
     free(list);
+    free(m);
     bn_text_free(&notes);
     return code;
 }

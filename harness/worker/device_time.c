@@ -143,6 +143,8 @@ static void copy_figures(const mode_execution *x, res_execution *out)
     out->temp_bytes = x->stats.temp_bytes;
     out->host_temp_bytes = x->stats.host_temp_bytes;
     out->offload_bytes = (int64_t)x->offloaded;
+    out->handed_on = x->handed_on;
+    out->rearranged = x->rearranged;
     out->code_bytes = x->stats.code_bytes;
     out->peak_bytes = x->stats.peak_bytes;
     out->compiler_flops = x->stats.flops >= 0 ? x->stats.flops : NAN;

@@ -3,6 +3,8 @@
  */
 #include "harness/worker/worker.h"
 
+#include <string.h>
+
 mode_options worker_mode_options(const job_experiment *e)
 {
     size_t flags = 0;
@@ -11,5 +13,6 @@ mode_options worker_mode_options(const job_experiment *e)
     return (mode_options){.in_flight = e->what.in_flight,
                           .cache_dir = e->cache_dir[0] ? e->cache_dir : NULL,
                           .compile_anew = e->compile_anew,
+                          .automatic_layouts = strcmp(e->what.layouts, "auto") == 0,
                           .compile = {.flags = e->xla_flag, .flag_count = flags}};
 }

@@ -125,7 +125,9 @@ static bool field_from(const res_field *field, const json_t *value, void *base)
     const char *text = json_string_value(value);
     const json_int_t number = json_integer_value(value);
     if (field->kind == RES_KIND_TEXT && text && strlen(text) < field->size) {
-        strcpy(at, text);
+        /* No rest of the usual value: experiments are compared as bytes, too. */
+        memset(at, 0, field->size);
+        memcpy(at, text, strlen(text));
         return true;
     }
     if (field->kind == RES_KIND_INT && json_is_integer(value) && number >= INT_MIN &&

@@ -43,6 +43,17 @@ const char *res_offload_word(const res_record *record, int64_t *asked, int64_t *
                              : "in part";
 }
 
+int64_t res_handed_on(const res_record *record, int64_t *rearranged)
+{
+    int64_t handed_on = 0;
+    *rearranged = 0;
+    for (size_t i = 0; i < record->execution_count; i++) {
+        handed_on += record->executions[i].handed_on;
+        *rearranged += record->executions[i].rearranged;
+    }
+    return handed_on;
+}
+
 /* ---- the ledger ------------------------------------------------------------------ */
 
 void res_part_series(const res_record *record, const bn_part *parts, size_t part_count,

@@ -166,6 +166,8 @@ const res_field res_execution_fields[] = {
     FIELD(res_execution, plugin_fingerprint, RES_KIND_TEXT),
     FIELD_LATER(res_execution, host_temp_bytes, RES_KIND_AMOUNT),
     FIELD_LATER(res_execution, offload_bytes, RES_KIND_I64),
+    FIELD_LATER(res_execution, handed_on, RES_KIND_I64),
+    FIELD_LATER(res_execution, rearranged, RES_KIND_I64),
     {NULL, RES_KIND_TEXT, 0, 0, false},
 };
 

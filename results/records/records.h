@@ -70,6 +70,8 @@ typedef struct res_execution {
     int64_t peak_bytes;      /* compiler's, of memory at a time; -1 unknown */
     int64_t host_temp_bytes; /* compiler's, of temporaries in the host's memory; -1 unknown */
     int64_t offload_bytes;   /* stacks that the program asks into the host's memory */
+    int64_t handed_on;  /* arguments that graphs before it put out, in automatic layouts; else 0 */
+    int64_t rearranged; /* of them, those that the compiler did not lay out by rows */
     double compiler_flops, compiler_bytes; /* by the compiler's cost analysis; NaN unknown */
     /* Digest and size of the program that the compiler made of the text, and the plugin's
      * own fingerprint; "" and -1 where the plugin does not tell. */
@@ -174,6 +176,10 @@ BN_MUST_USE bn_code res_record_reserve_executions(res_record *record, size_t exe
  * (NULL allowed) get the bytes asked, and those of temporaries there, -1 where untold.
  */
 const char *res_offload_word(const res_record *record, int64_t *asked, int64_t *found);
+/* How many arguments RECORD's graphs take as earlier graphs of the step laid them out (--layouts
+ * auto), and in *REARRANGED how many of them are not laid out by rows; 0: it hands nothing on so.
+ */
+int64_t res_handed_on(const res_record *record, int64_t *rearranged);
 /* Whether RECORD is of a run that succeeded and has measured steps. */
 bool res_record_good(const res_record *record);
 

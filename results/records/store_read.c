@@ -81,7 +81,7 @@ static void get_text(reader *r, hid_t at, const char *name, char *text, size_t s
         if (length >= size)
             damaged(r, name, "is too long");
         else
-            memcpy(text, value ? value : "", length + 1);
+            memcpy(memset(text, 0, size), value ? value : "", length);
     }
     if (value)
         H5free_memory(value);

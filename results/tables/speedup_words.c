@@ -325,6 +325,21 @@ static void note_offload(const res_speedup *speedup, json_t *notes)
     add_note(notes, "The runtime does not tell whether it offloads what it was asked to", &untold);
 }
 
+/* Automatic layouts that came out as the default ones cannot be what made a difference. */
+static void note_layouts(const res_speedup *speedup, json_t *notes)
+{
+    res_named same = {0};
+    for (size_t i = 0; i < speedup->count; i++) {
+        const res_speedup_row *row = &speedup->rows[i];
+        int64_t rearranged = 0;
+        const int64_t handed_on = row->record ? res_handed_on(row->record, &rearranged) : 0;
+        if (handed_on > 0 && rearranged == 0)
+            res_speedup_name_row(speedup, row, &same, "(%lld)", (long long)handed_on);
+    }
+    add_note(notes, "The compiler lays out all values between graphs by rows, as the default is",
+             &same);
+}
+
 static void note_few(const res_speedup *speedup, json_t *notes)
 {
     res_named list = {0};
@@ -356,6 +371,7 @@ json_t *res_speedup_notes(const res_speedup *speedup)
     note_neighbours(speedup, notes);
     note_devices(speedup, notes);
     note_offload(speedup, notes);
+    note_layouts(speedup, notes);
     note_drift(speedup, notes);
     note_left_out(speedup, notes);
     note_dates(speedup, notes);

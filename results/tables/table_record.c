@@ -91,6 +91,21 @@ static void put_offload(const res_record *record, res_format format, bn_text *ou
     put_line(out, format, "offload", text);
 }
 
+/* What the compiler made of values between graphs. */
+static void put_layouts(const res_record *record, res_format format, bn_text *out)
+{
+    char text[128];
+    int64_t rearranged;
+    const int64_t handed_on = res_handed_on(record, &rearranged);
+    if (handed_on == 0)
+        return;
+    snprintf(
+        text, sizeof text,
+        "of %lld values that graphs hand on, the compiler lays out %lld otherwise than by rows",
+        (long long)handed_on, (long long)rearranged);
+    put_line(out, format, "layouts", text);
+}
+
 static void put_summary(const res_record *record, res_format format, bn_text *out)
 {
     const res_experiment *experiment = &record->experiment;
@@ -122,6 +137,7 @@ static void put_summary(const res_record *record, res_format format, bn_text *ou
     put_line(out, format, "record", record->id);
     put_group(record, format, out);
     put_offload(record, format, out);
+    put_layouts(record, format, out);
 
     bn_text_clear(&line);
     bn_text_puts(&line, bn_code_name(record->status));

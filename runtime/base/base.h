@@ -120,6 +120,12 @@ void bn_text_puts(bn_text *text, const char *string);
 void bn_text_putc(bn_text *text, char c);
 void bn_text_int(bn_text *text, int64_t value);
 void bn_text_printf(bn_text *text, const char *format, ...) BN_PRINTF(2, 3);
+/* A layout as XLA writes it, "{1,0:T(8,128)(2,1)}", piece by piece: what opens it, with RANK
+ * dimensions from the most minor one on, its tiles by INDEX, and a brace by the caller. Appends
+ * nothing and returns false where MINOR_TO_MAJOR makes no sense. A negative size of a tile is that
+ * of a dimension which is combined with the next one. */
+bool bn_text_layout(bn_text *text, const int64_t *minor_to_major, size_t rank);
+void bn_text_tile(bn_text *text, size_t index, const int64_t *sizes, size_t count);
 
 /* The length at which UTF-8 TEXT can be cut to at most MOST bytes: whole characters only. A
  * TEXT of MOST bytes or fewer keeps its own length. */

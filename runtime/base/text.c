@@ -152,3 +152,33 @@ void bn_text_wrap(bn_text *out, const char *text, size_t width)
     if (column > 0)
         bn_text_putc(out, '\n');
 }
+
+/* ---- layouts --------------------------------------------------------------------- */
+
+bool bn_text_layout(bn_text *text, const int64_t *minor_to_major, size_t rank)
+{
+    for (size_t i = 0; i < rank; i++)
+        if (minor_to_major[i] < 0 || (uint64_t)minor_to_major[i] >= rank)
+            return false;
+    bn_text_putc(text, '{');
+    for (size_t i = 0; i < rank; i++) {
+        if (i)
+            bn_text_putc(text, ',');
+        bn_text_int(text, minor_to_major[i]);
+    }
+    return true;
+}
+
+void bn_text_tile(bn_text *text, size_t index, const int64_t *sizes, size_t count)
+{
+    bn_text_puts(text, index ? "(" : ":T(");
+    for (size_t i = 0; i < count; i++) {
+        if (i)
+            bn_text_putc(text, ',');
+        if (sizes[i] < 0)
+            bn_text_putc(text, '*');
+        else
+            bn_text_int(text, sizes[i]);
+    }
+    bn_text_putc(text, ')');
+}

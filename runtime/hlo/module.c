@@ -200,48 +200,21 @@ bool hlo_same_order(const Hlo__Wire__Layout *a, const Hlo__Wire__Layout *b)
     return true;
 }
 
-/* "T(8,128)(2,1)"; a dimension that is combined with the next one is a star. */
-static void put_tiles(const Hlo__Wire__Layout *layout, bn_text *out)
-{
-    for (size_t t = 0; t < layout->n_tiles; t++) {
-        const Hlo__Wire__Tile *tile = layout->tiles[t];
-        bn_text_puts(out, t ? "(" : "T(");
-        for (size_t i = 0; i < tile->n_dimensions; i++) {
-            if (i)
-                bn_text_putc(out, ',');
-            if (tile->dimensions[i] < 0)
-                bn_text_putc(out, '*');
-            else
-                bn_text_int(out, tile->dimensions[i]);
-        }
-        bn_text_putc(out, ')');
-    }
-    if (layout->element_size_in_bits > 0) {
-        bn_text_puts(out, "E(");
-        bn_text_int(out, layout->element_size_in_bits);
-        bn_text_putc(out, ')');
-    }
-}
-
 /* As XLA writes a layout, "{1,0:T(8,128)}"; nothing where it is that of a scalar, or makes no sense
  * for RANK dimensions. */
 static void put_layout(const Hlo__Wire__Layout *layout, size_t rank, bn_text *out)
 {
     bn_text_clear(out);
-    if (!layout || rank == 0 || layout->n_minor_to_major != rank)
+    if (!layout || rank == 0 || layout->n_minor_to_major != rank ||
+        !bn_text_layout(out, layout->minor_to_major, rank))
         return;
-    for (size_t i = 0; i < rank; i++)
-        if (layout->minor_to_major[i] < 0 || (uint64_t)layout->minor_to_major[i] >= rank)
-            return;
-    bn_text_putc(out, '{');
-    for (size_t i = 0; i < rank; i++) {
-        if (i)
-            bn_text_putc(out, ',');
-        bn_text_int(out, layout->minor_to_major[i]);
+    for (size_t t = 0; t < layout->n_tiles; t++)
+        bn_text_tile(out, t, layout->tiles[t]->dimensions, layout->tiles[t]->n_dimensions);
+    if (layout->element_size_in_bits > 0) {
+        bn_text_puts(out, layout->n_tiles ? "E(" : ":E(");
+        bn_text_int(out, layout->element_size_in_bits);
+        bn_text_putc(out, ')');
     }
-    if (layout->n_tiles > 0 || layout->element_size_in_bits > 0)
-        bn_text_putc(out, ':');
-    put_tiles(layout, out);
     bn_text_putc(out, '}');
 }
 

@@ -205,6 +205,33 @@ bool rt_buffer_is_deleted(rt_client *client, rt_buffer *buffer)
            args.is_deleted;
 }
 
+bn_code rt_buffer_layout(rt_client *client, rt_buffer *buffer, bn_text *out, bool *by_rows,
+                         bn_status *st)
+{
+    PJRT_Buffer_GetMemoryLayout_Args args =
+        RT_ARGS(PJRT_Buffer_GetMemoryLayout, .buffer = handle_of(buffer));
+    bn_code code = RT_CALL(client->plugin, PJRT_Buffer_GetMemoryLayout, &args, RT_STAGE_OTHER, st);
+    *by_rows = true;
+    if (code != BN_OK)
+        return code;
+    const PJRT_Buffer_MemoryLayout_Tiled *tiled = &args.layout.tiled;
+    const size_t rank = tiled->minor_to_major_size;
+    if (args.layout.type != PJRT_Buffer_MemoryLayout_Type_Tiled || rank > RT_MAX_RANK)
+        return bn_fail(st, BN_NOT_SUPPORTED, "the plugin tells no order of a buffer's dimensions");
+    if (rank == 0)
+        return BN_OK;
+    if (!bn_text_layout(out, tiled->minor_to_major, rank))
+        return bn_fail(st, BN_NOT_SUPPORTED,
+                       "the plugin tells an order of dimensions that is none");
+    for (size_t i = 0; i < rank; i++)
+        *by_rows = *by_rows && tiled->minor_to_major[i] == (int64_t)(rank - 1 - i);
+    const int64_t *sizes = tiled->tile_dims;
+    for (size_t t = 0; t < tiled->num_tiles; sizes += tiled->tile_dim_sizes[t++])
+        bn_text_tile(out, t, sizes, tiled->tile_dim_sizes[t]);
+    bn_text_putc(out, '}');
+    return out->failed ? bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a layout") : BN_OK;
+}
+
 bn_code rt_buffer_address(rt_client *client, rt_buffer *buffer, uintptr_t *address, bn_status *st)
 {
     PJRT_Buffer_UnsafePointer_Args args =

@@ -331,6 +331,11 @@ BN_MUST_USE bn_code rt_buffer_type(rt_client *client, rt_buffer *buffer, rt_dtyp
 /* Waits until the buffer's contents are there; an execution error shows here. */
 BN_MUST_USE bn_code rt_buffer_await(rt_client *client, rt_buffer *buffer, bn_status *st);
 bool rt_buffer_is_deleted(rt_client *client, rt_buffer *buffer);
+/* Appends to OUT how the contents lie in the device's memory, as XLA writes it, "{0,1:T(8,128)}";
+ * nothing for a scalar. *BY_ROWS: the last dimension is the most minor one, and so on.
+ * BN_NOT_SUPPORTED where the plugin tells strides, or nothing that makes sense. */
+BN_MUST_USE bn_code rt_buffer_layout(rt_client *client, rt_buffer *buffer, bn_text *out,
+                                     bool *by_rows, bn_status *st);
 /* Where the contents lie in the device's memory. A result that took over the memory of a
  * donated argument has the argument's address. */
 BN_MUST_USE bn_code rt_buffer_address(rt_client *client, rt_buffer *buffer, uintptr_t *address,

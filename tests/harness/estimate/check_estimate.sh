@@ -235,7 +235,7 @@ refuses "a program that was not kept" 3 "jit_update|its code was not recorded" -
 refuses "steps of several devices" 1 "2 devices" -- "${recorded[@]}" --recording "$folder/several"
 refuses "models beside a recording" 2 "--recording runs a step as it was recorded, so --model" -- \
     "${recorded[@]}" --model resnet18
-refuses "layouts that a compiler chooses" 2 "--layouts auto" -- "${recorded[@]}" --layouts auto
+refuses "layouts that a compiler chooses" 2 "--layouts, which is for models" -- "${recorded[@]}" --layouts auto
 refuses "times for the simulated device" 2 "--into-sim" -- "${recorded[@]}" --into-sim "$folder/x.json"
 refuses "its options without it" 2 "--process is for --recording" -- "${estimate[@]}" --process 1
 for file in "$folder"/train/*/programs/*.mlir; do
