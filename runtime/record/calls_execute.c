@@ -271,11 +271,8 @@ PJRT_Error *record_Event_Await(record_plugin *p, PJRT_Event_Await_Args *caller)
     PJRT_Error *error = p->api->PJRT_Event_Await(args);
     record_end(&span);
     record_narrow(caller, args);
-    record_event event = {
-        .kind = RECORD_WAIT, .flags = record_failure(p, error), .time = span.begin};
-    event.field[0] = span.end;
-    event.field[1] = span.cpu_begin;
-    event.field[2] = span.cpu_end;
+    record_event event = record_span_event(RECORD_WAIT, &span);
+    event.flags = record_failure(p, error);
     record_put(p, event, NULL, 0);
     return error;
 }

@@ -3,8 +3,8 @@
  *
  * From top to bottom, each file calls only those below it: entry.c (GetPjrtApi), preload.c
  * (dlsym), plugin.c (the plugins it stands before, and their tables), calls_execute.c,
- * calls_compile.c, calls_buffer.c (the replaced calls), executables.c (what is known of
- * executables), complete.c (callbacks), events.c (one event of a plugin), about.c (texts),
+ * calls_compile.c, calls_buffer.c, calls_transfer.c (the replaced calls), executables.c (what is
+ * known of executables), complete.c (callbacks), events.c (one event of a plugin), about.c (texts),
  * programs.c (files of programs), file.c (the file of slots), disk.c (what it stands on), ahead.c
  * (a thread for it).
  *
@@ -99,7 +99,9 @@ static inline bool record_is_deleted(const record_plugin *p, PJRT_Buffer *buffer
     X(n, Client_CreateUninitializedBuffer)                                                         \
     X(n, Client_CreateViewOfDeviceBuffer)                                                          \
     X(n, Client_CreateAliasBuffer)                                                                 \
+    X(n, Client_CreateBuffersForAsyncHostToDevice)                                                 \
     X(n, AsyncHostToDeviceTransferManager_RetrieveBuffer)                                          \
+    X(n, AsyncHostToDeviceTransferManager_TransferData)                                            \
     X(n, Buffer_CopyToDevice)                                                                      \
     X(n, Buffer_CopyToMemory)                                                                      \
     X(n, Buffer_ToHostBuffer)                                                                      \
@@ -113,10 +115,22 @@ RECORD_CALLS(X, )
 #undef X
 
 /*
- * PJRT_Client_Load came with version 0.95 of the API, and the header may be older: what is needed
- * of it stands here, under names of our own. The table only ever grows at its end, by an entry of
- * 8 bytes; this one is the twelfth behind PJRT_LoadedExecutable_GetDeviceAssignment.
+ * Calls that the header may be too old for: what is needed of them stands here, under names of our
+ * own. The table only ever grows at its end, by an entry of 8 bytes: PLACE counts them from
+ * PJRT_LoadedExecutable_GetDeviceAssignment on. Each came with the version 0.MINOR.
  */
+typedef struct record_literal_args {
+    size_t struct_size;
+    PJRT_Extension_Base *extension_start;
+    PJRT_AsyncHostToDeviceTransferManager *transfer_manager;
+    int buffer_index;
+    const void *data;
+    const int64_t *shape_dims;
+    size_t shape_num_dims;
+    PJRT_Buffer_Type shape_element_type;
+    PJRT_Buffer_MemoryLayout *shape_layout;
+    PJRT_Event *done_with_h2d_transfer; /* out */
+} record_literal_args;
 typedef struct record_load_args {
     size_t struct_size;
     PJRT_Extension_Base *extension_start;
@@ -126,11 +140,36 @@ typedef struct record_load_args {
     size_t compile_options_size;
     PJRT_LoadedExecutable *loaded_executable; /* out */
 } record_load_args;
-#define RECORD_LOAD_MINOR 95
-#define RECORD_LOAD_OFFSET                                                                         \
-    (offsetof(PJRT_Api, PJRT_LoadedExecutable_GetDeviceAssignment) + 12 * sizeof(void *))
-_Static_assert(RECORD_LOAD_OFFSET == 1072, "where it is in all tables since 0.95");
-PJRT_Error *record_Client_Load(record_plugin *p, record_load_args *args);
+typedef struct record_raw_args {
+    size_t struct_size;
+    PJRT_Extension_Base *extension_start;
+    PJRT_Buffer *buffer;
+    const void *src;
+    int64_t offset;
+    int64_t transfer_size;
+    PJRT_Event *event; /* out */
+} record_raw_args;
+
+/* X(n, name, its struct, place, minor) */
+#define RECORD_LATER_CALLS(X, n)                                                                   \
+    X(n, AsyncHostToDeviceTransferManager_TransferLiteral, record_literal_args, 2, 83)             \
+    X(n, Client_Load, record_load_args, 12, 95)                                                    \
+    X(n, Buffer_CopyRawFromHost, record_raw_args, 18, 105)
+#define RECORD_LATER_OFFSET(place)                                                                 \
+    (offsetof(PJRT_Api, PJRT_LoadedExecutable_GetDeviceAssignment) + (place) * sizeof(void *))
+_Static_assert(RECORD_LATER_OFFSET(12) == 1072, "where PJRT_Client_Load is in all tables");
+
+/* The replaced call, and the plugin's own. */
+#define X(n, name, type, place, minor)                                                             \
+    PJRT_Error *record_##name(record_plugin *p, type *args);                                       \
+    static inline PJRT_Error *record_forward_##name(const record_plugin *p, type *args)            \
+    {                                                                                              \
+        PJRT_Error *(*function)(type *);                                                           \
+        memcpy(&function, (const char *)p->api + RECORD_LATER_OFFSET(place), sizeof function);     \
+        return function(args);                                                                     \
+    }
+RECORD_LATER_CALLS(X, )
+#undef X
 
 /*
  * Callers that were built with an older header give shorter structs, which a newer plugin may
@@ -350,6 +389,26 @@ bool record_watch(record_plugin *p, PJRT_Event *event, uint64_t number, unsigned
 /* Whether EVENT has fired, without an error, as far as P can tell. */
 bool record_has_fired(record_plugin *p, PJRT_Event *event);
 void record_event_destroy(record_plugin *p, PJRT_Event *event);
+
+/* Whether a call that the header may be too old for is to be recorded. Its structs have always been
+ * of WHOLE bytes at least: one that tells a smaller SIZE is counted as lost. */
+static inline bool record_later_active(record_plugin *p, size_t size, size_t whole)
+{
+    if (size >= whole)
+        return record_active();
+    record_lost(p);
+    return false;
+}
+
+/* ---- calls_transfer.c ------------------------------------------------------------------------ */
+
+/* Bytes of an array without padding into *BYTES, 0 where they are too many for a number; false: the
+ * header does not know TYPE. */
+bool record_array_bytes(PJRT_Buffer_Type type, const int64_t *dims, size_t rank, uint64_t *bytes);
+/* An event of KIND that begins with SPAN: time, and fields 0 to 2. */
+record_event record_span_event(enum record_kind kind, const record_span *span);
+/* The number of a transfer that EVENT ends; 0 where its end cannot be seen. */
+uint64_t record_transfer_number(const record_plugin *p, const PJRT_Event *event);
 
 /* ---- executables.c -------------------------------------------------------------------------- */
 
