@@ -120,12 +120,14 @@ static void put_plugin(record_plugin *p)
         record_fill(&place, event, &part, 1);
 }
 
-/* The calling thread; NULL: nothing can be written. */
+/* The calling thread; NULL: nothing can be written, and an event is lost. */
 static speaker *ready(record_plugin *p)
 {
     bool fresh;
-    if (!record_file_begin(&fresh))
+    if (!record_file_begin(&fresh)) {
+        record_lose();
         return NULL;
+    }
     speaker *me = speaking();
     if (fresh)
         record_about_process(me->number);

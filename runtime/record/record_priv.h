@@ -19,6 +19,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 #include <time.h>
 
@@ -253,6 +254,21 @@ bool record_disk_allows(uint64_t bytes);
  * that copies on writing, or one behind a network, may refuse later. */
 bool record_disk_promises(int fd);
 
+/* A descriptor, and the file it is of: a program that closes all descriptors would have its own
+ * files written over. */
+typedef struct record_opened {
+    int fd;
+    dev_t device;
+    ino_t inode;
+} record_opened;
+/* Takes FD, which may be -1: then, and where its file cannot be told, false. */
+bool record_opened_set(record_opened *o, int fd);
+/* -1 where it is not that file's any more. */
+int record_opened_get(const record_opened *o);
+void record_opened_close(record_opened *o);
+/* Whether all SIZE bytes were written at OFFSET; if not, errno says why. It sends no signal. */
+bool record_opened_write(const record_opened *o, const void *data, size_t size, uint64_t offset);
+
 /* ---- file.c --------------------------------------------------------------------------------- */
 
 /* Reads the environment, once, and prepares for forks. */
@@ -292,7 +308,7 @@ bool record_append(unsigned number, const record_place *place, size_t index, uin
 bool record_room(uint64_t bytes);
 /* The process's folder; -1 where there is none any more. */
 int record_folder(void);
-/* Counts an event that is not written. The file has begun. */
+/* Counts an event that is not written. */
 void record_lose(void);
 /* Counts a plugin of which nothing is recorded, in this file or the next one. */
 void record_plugin_unseen(void);
@@ -359,8 +375,8 @@ static inline void record_end(record_span *span)
     span->cpu_end = record_cpu(&now);
 }
 
-/* Whether events of P can be written now. The first call of a process, thread or plugin begins the
- * file, or says who they are. */
+/* Whether events of P can be written now; if not, one is counted as lost. The first call of a
+ * process, thread or plugin begins the file, or says who they are. */
 bool record_ready(record_plugin *p);
 /* The event of a call of P: as record_take and record_fill behind record_ready. The thread is
  * filled in. */

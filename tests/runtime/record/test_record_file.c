@@ -9,26 +9,6 @@
 #include <pthread.h>
 #include <sys/resource.h>
 
-/* Slots of one addition, whose end somebody waits for: execution (2), a wait, the result's end; its
- * own end only where it had not ended when the call returned. */
-enum { LEAST_SLOTS = 4, CHUNK_SLOTS = (1 << 20) / RECORD_SLOT };
-
-static void recorded(const recording *r, size_t at_least)
-{
-    told t;
-    uint64_t number = 0;
-    size_t at = 0, executions = 0;
-    while (recording_next(r, &at, &t)) {
-        if (t.event.kind != RECORD_EXECUTE)
-            continue;
-        assert_true(t.event.field[4] > number);
-        number = t.event.field[4];
-        executions++;
-        assert_int_equal(t.bytes, (t.event.flags & RECORD_ASKED ? 8 : 7) * sizeof t.words[0]);
-    }
-    assert_true(executions >= at_least);
-}
-
 /* ---- limits -----------------------------------------------------------------------------------
  */
 
@@ -58,7 +38,7 @@ static void the_limit_ends_the_recording(void **state)
         assert_int_equal(r.head.stop, RECORD_LIMIT);
         assert_true(r.head.lost > LIMITED / 2);
         assert_true(r.count * RECORD_SLOT <= 65536);
-        recorded(&r, 100);
+        recording_executions(&r, 100);
         snprintf(path, sizeof path, "%s/events", r.folder);
         assert_int_equal(stat(path, &info), 0);
         assert_int_equal(info.st_mode & 0777, 0600);
@@ -73,7 +53,7 @@ static void adds_on_a_full_disk(const char *folder)
     MUST(setrlimit(RLIMIT_FSIZE, &most) == 0);
     set_recorder(folder, "pjrt_sim");
     runner r = runner_new(NULL, ADD);
-    add_often(&r, CHUNK_SLOTS / LEAST_SLOTS + 100, true);
+    add_often(&r, 2 * CHUNK_SLOTS / LEAST_SLOTS, true);
     runner_free(&r);
 }
 
@@ -88,7 +68,7 @@ static void a_full_disk_ends_the_recording(void **state)
         recording r = recording_in(folder);
         assert_int_equal(r.head.stop, RECORD_DISK_FULL);
         assert_true(r.head.lost > 0);
-        recorded(&r, 1000);
+        recording_executions(&r, 1000);
         recording_free(&r);
     }
 }
@@ -111,6 +91,33 @@ static void has_no_folder(const char *folder)
     runner r = runner_new(NULL, ADD);
     add_often(&r, 3, true);
     runner_free(&r);
+}
+
+static void limits_itself_later(const char *folder)
+{
+    const struct rlimit little = {.rlim_cur = 1 << 16, .rlim_max = 1 << 16};
+    set_recorder(folder, "pjrt_sim");
+    runner r = runner_new(NULL, ADD);
+    add_often(&r, 10, true);
+    MUST(setrlimit(RLIMIT_FSIZE, &little) == 0);
+    add_often(&r, CHUNK_SLOTS / LEAST_SLOTS + 100, true);
+    runner_free(&r);
+}
+
+/* Where events are written by system calls, the next one beyond it would be a deadly signal. */
+static void a_limit_may_be_set_while_it_records(void **state)
+{
+    (void)state;
+    for (int mapped = 0; mapped < 2; mapped++) {
+        const char *folder = new_folder();
+        setenv("BENCH_RECORD_MAPPED", mapped ? "1" : "0", 1);
+        in_child(limits_itself_later, folder);
+        unsetenv("BENCH_RECORD_MAPPED");
+        recording r = recording_in(folder);
+        assert_int_equal(r.head.stop, RECORD_DISK_FULL);
+        recording_executions(&r, 10);
+        recording_free(&r);
+    }
 }
 
 static void where_nothing_can_be_written_the_program_runs(void **state)
@@ -138,13 +145,13 @@ static void long_recordings_are_whole(void **state)
     assert_int_equal(r.head.stop, RECORD_GOES_ON);
     assert_int_equal(r.head.lost, 0);
     assert_true(r.count > 6 * CHUNK_SLOTS);
-    recorded(&r, 6 * CHUNK_SLOTS / LEAST_SLOTS);
+    recording_executions(&r, 6 * CHUNK_SLOTS / LEAST_SLOTS);
     assert_int_equal(recording_count(&r, RECORD_EXECUTE), 6 * CHUNK_SLOTS / LEAST_SLOTS);
     assert_int_equal(recording_ends(&r, NULL, 0), 6 * CHUNK_SLOTS / LEAST_SLOTS + 2);
     recording_free(&r);
 }
 
-/* ---- kills, forks, threads ---------------------------------------------------------------------
+/* ---- kills and forks ----------------------------------------------------------------------------
  */
 
 static void adds_for_ever(const char *folder)
@@ -186,7 +193,7 @@ static void what_was_killed_can_be_read(void **state)
         assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
         recording r = recording_in(folder);
         assert_int_equal(r.head.stop, RECORD_GOES_ON);
-        recorded(&r, (500 + 997 * i) / 8);
+        recording_executions(&r, (500 + 997 * i) / 8);
         assert_int_equal(recording_count(&r, RECORD_COMPILE), 1);
         recording_free(&r);
     }
@@ -341,7 +348,7 @@ static void other_files_are_left_alone(void **state)
         in_child(closes_all, folder);
         unsetenv("BENCH_RECORD_MAPPED");
         recording r = recording_in(folder);
-        recorded(&r, 5);
+        recording_executions(&r, 5);
         recording_free(&r);
     }
 }
@@ -351,6 +358,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_limit_ends_the_recording),
         cmocka_unit_test(a_full_disk_ends_the_recording),
+        cmocka_unit_test(a_limit_may_be_set_while_it_records),
         cmocka_unit_test(where_nothing_can_be_written_the_program_runs),
         cmocka_unit_test(long_recordings_are_whole),
         cmocka_unit_test(what_was_killed_can_be_read),
