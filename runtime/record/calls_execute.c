@@ -254,8 +254,9 @@ PJRT_Error *record_LoadedExecutable_Execute(record_plugin *p,
 PJRT_Error *record_LoadedExecutable_Destroy(record_plugin *p,
                                             PJRT_LoadedExecutable_Destroy_Args *caller)
 {
-    record_executable_forget(caller->executable);
     RECORD_CALL(p, LoadedExecutable_Destroy, caller, args);
+    /* The plugin may give its address to another one. */
+    record_executable_forget(args->executable);
     record_event event = {.kind = RECORD_EXECUTABLE_END, .time = record_now()};
     event.field[0] = (uint64_t)(uintptr_t)args->executable;
     record_put(p, event, NULL, 0);

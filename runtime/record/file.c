@@ -146,9 +146,10 @@ static void read_settings(void)
         file.limit = 4096;
     file.limit -= file.limit % RECORD_SLOT;
     atomic_store(&file.number, 1);
+    /* There are locks where nothing is recorded, too. */
+    pthread_atfork(before_fork, after_fork, in_child);
     if (!folder || !*folder || !parent_set(folder))
         return;
-    pthread_atfork(before_fork, after_fork, in_child);
     atomic_store(&file.state, READY);
 }
 

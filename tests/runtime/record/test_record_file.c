@@ -258,6 +258,66 @@ static void forked_processes_have_files_of_their_own(void **state)
     assert_int_equal(counts[1 - child], 9);
 }
 
+/* ---- forks where nothing is recorded ----------------------------------------------------------
+ */
+
+static PJRT_LoadedExecutable_Destroy *end_executable;
+
+static PJRT_Error *plugin_ends(PJRT_LoadedExecutable_Destroy_Args *args)
+{
+    (void)args;
+    return NULL;
+}
+
+static void end_one(void)
+{
+    static char some[8];
+    PJRT_LoadedExecutable_Destroy_Args args = {.struct_size =
+                                                   PJRT_LoadedExecutable_Destroy_Args_STRUCT_SIZE,
+                                               .executable = (PJRT_LoadedExecutable *)(void *)some};
+    MUST(!end_executable(&args));
+}
+
+static void *ends_for_ever(void *unused)
+{
+    (void)unused;
+    for (;;)
+        end_one();
+    return NULL;
+}
+
+/* The other thread may be anywhere in the recorder when this one forks. */
+static void forks_often(const char *folder)
+{
+    pthread_t other;
+    set_recorder(folder, "pjrt_sim");
+    (void)recorded_client(NULL);
+    table_of("pjrt_sim")->PJRT_LoadedExecutable_Destroy = plugin_ends;
+    end_executable = table_of("pjrt_record")->PJRT_LoadedExecutable_Destroy;
+    MUST(pthread_create(&other, NULL, ends_for_ever, NULL) == 0);
+    for (int i = 0; i < 300; i++) {
+        int status = -1;
+        pid_t child = fork();
+        MUST(child >= 0);
+        if (child == 0) {
+            alarm(20);
+            end_one();
+            _exit(0);
+        }
+        MUST(waitpid(child, &status, 0) == child && status == 0);
+    }
+}
+
+static void locks_are_free_behind_a_fork(void **state)
+{
+    (void)state;
+    if (RACES_SOUGHT)
+        skip();
+    in_child(forks_often, NULL);
+}
+
+/* ---- threads --------------------------------------------------------------------------------- */
+
 enum { THREADS = 4, OF_EACH = 400 };
 
 static void *adds_in_a_thread(void *argument)
@@ -363,6 +423,7 @@ int main(void)
         cmocka_unit_test(long_recordings_are_whole),
         cmocka_unit_test(what_was_killed_can_be_read),
         cmocka_unit_test(forked_processes_have_files_of_their_own),
+        cmocka_unit_test(locks_are_free_behind_a_fork),
         cmocka_unit_test(threads_are_told_apart),
         cmocka_unit_test(other_files_are_left_alone),
     };
