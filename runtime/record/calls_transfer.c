@@ -1,6 +1,6 @@
 /*
  * calls_transfer.c - transfers between the host and buffers that are there already: to the host,
- * and what a manager of asynchronous transfers, or a raw copy, sends to the device.
+ * and what a manager of asynchronous transfers sends to the device.
  */
 #include "runtime/record/record_priv.h"
 
@@ -80,7 +80,8 @@ uint64_t record_transfer_number(const record_plugin *p, const PJRT_Event *event)
     return event && p->has_on_ready ? record_next_number() : 0;
 }
 
-/* BYTES that went to the host out of BUFFER, or to the device into it; EVENT tells their end. */
+/* BYTES that went to the host out of BUFFER, or to the device into it (NULL: which one is not
+ * known); EVENT tells their end. */
 static void put_transfer(record_plugin *p, enum record_kind kind, const record_span *span,
                          PJRT_Error *error, const PJRT_Buffer *buffer, uint64_t bytes,
                          PJRT_Event *event)
@@ -181,17 +182,5 @@ PJRT_Error *record_AsyncHostToDeviceTransferManager_TransferLiteral(record_plugi
     record_end(&span);
     record_array_bytes(args->shape_element_type, args->shape_dims, args->shape_num_dims, &bytes);
     put_transfer(p, RECORD_TO_DEVICE, &span, error, NULL, bytes, args->done_with_h2d_transfer);
-    return error;
-}
-
-PJRT_Error *record_Buffer_CopyRawFromHost(record_plugin *p, record_raw_args *args)
-{
-    if (!record_later_active(p, args->struct_size, sizeof *args))
-        return record_forward_Buffer_CopyRawFromHost(p, args);
-    record_span span = record_begin();
-    PJRT_Error *error = record_forward_Buffer_CopyRawFromHost(p, args);
-    record_end(&span);
-    put_transfer(p, RECORD_TO_DEVICE, &span, error, args->buffer, (uint64_t)args->transfer_size,
-                 args->event);
     return error;
 }

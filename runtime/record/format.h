@@ -166,7 +166,7 @@ enum record_kind {
  * TO_HOST      a copy of a buffer's bytes, or of a part: time to [0] end, [1] [2] CPU, [3] handle,
  *              [4] bytes, [5] number of the transfer
  * TO_DEVICE    bytes of the host for a buffer that was made without them: fields as of TO_HOST;
- *              [3] is 0 where a manager of transfers holds it, [4] is 0 where the type was unknown
+ *              [3] is 0 where a manager of transfers holds it, [4] is 0 where the type is unknown
  * WAIT         PJRT_Event_Await: time to [0] end, [1] [2] CPU
  * EXECUTABLE_END  PJRT_LoadedExecutable_Destroy: [0] handle
  *

@@ -117,8 +117,10 @@ RECORD_CALLS(X, )
 
 /*
  * Calls that the header may be too old for: what is needed of them stands here, under names of our
- * own. The table only ever grows at its end, by an entry of 8 bytes: PLACE counts them from
- * PJRT_LoadedExecutable_GetDeviceAssignment on. Each came with the version 0.MINOR.
+ * own. The table grows at its end, by an entry of 8 bytes: PLACE counts them from
+ * PJRT_LoadedExecutable_GetDeviceAssignment on. Each came with the version 0.MINOR. Both are where
+ * they should be in a plugin of version 0.115. PJRT_Buffer_CopyRawFromHost is not: it came with
+ * 0.105 as the eighteenth, and 0.115 has PJRT_Device_ClearMemoryStats there.
  */
 typedef struct record_literal_args {
     size_t struct_size;
@@ -141,21 +143,11 @@ typedef struct record_load_args {
     size_t compile_options_size;
     PJRT_LoadedExecutable *loaded_executable; /* out */
 } record_load_args;
-typedef struct record_raw_args {
-    size_t struct_size;
-    PJRT_Extension_Base *extension_start;
-    PJRT_Buffer *buffer;
-    const void *src;
-    int64_t offset;
-    int64_t transfer_size;
-    PJRT_Event *event; /* out */
-} record_raw_args;
 
 /* X(n, name, its struct, place, minor) */
 #define RECORD_LATER_CALLS(X, n)                                                                   \
     X(n, AsyncHostToDeviceTransferManager_TransferLiteral, record_literal_args, 2, 83)             \
-    X(n, Client_Load, record_load_args, 12, 95)                                                    \
-    X(n, Buffer_CopyRawFromHost, record_raw_args, 18, 105)
+    X(n, Client_Load, record_load_args, 12, 95)
 #define RECORD_LATER_OFFSET(place)                                                                 \
     (offsetof(PJRT_Api, PJRT_LoadedExecutable_GetDeviceAssignment) + (place) * sizeof(void *))
 _Static_assert(RECORD_LATER_OFFSET(12) == 1072, "where PJRT_Client_Load is in all tables");
