@@ -373,7 +373,6 @@ static bool file_make(void)
     first.epoch_ns = record_clock(CLOCK_REALTIME);
     first.begin_ns = record_now();
     if (!record_opened_set(&file.folder, folder_make(first.epoch_ns)) ||
-        mkdirat(file.folder.fd, "programs", 0700) != 0 ||
         !record_opened_set(&file.events,
                            openat(file.folder.fd, "events",
                                   O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600)))
@@ -384,9 +383,11 @@ static bool file_make(void)
     /* First of all: the chunk takes a while, and whoever is killed meanwhile leaves a file that can
      * be read. */
     int error = write_head();
+    if (!error && mkdirat(file.folder.fd, "programs", 0700) != 0)
+        error = errno;
     if (!error)
         error = chunk_make(0);
-    /* Where the chunk finds no room, the first slot says so. */
+    /* Where there is no more room than for the first slot, it says so. */
     if (error) {
         atomic_store(&file.mapped, false);
         file.head.stop = record_stop_of(error);

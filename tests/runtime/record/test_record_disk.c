@@ -132,6 +132,22 @@ static void without_room_for_a_chunk_nothing_is_recorded(void **state)
     free_disk(disk);
 }
 
+/* The disk has room for the folder, the events and no third name. */
+static void without_room_for_programs_nothing_is_recorded(void **state)
+{
+    (void)state;
+    for (int mapped = 0; mapped < 2; mapped++) {
+        const char *disk = new_disk("8m,nr_inodes=3");
+        in_child_on(adds_for_long, disk, mapped);
+        recording r = recording_in(disk);
+        assert_int_equal(r.head.stop, RECORD_DISK_FULL);
+        assert_true(r.head.lost >= FILLING(3));
+        assert_int_equal(recording_count(&r, RECORD_EXECUTE), 0);
+        recording_free(&r);
+        free_disk(disk);
+    }
+}
+
 static void without_any_room_the_program_runs(void **state)
 {
     (void)state;
@@ -247,6 +263,7 @@ int main(void)
         cmocka_unit_test(a_full_disk_ends_the_recording),
         cmocka_unit_test(others_may_fill_the_disk),
         cmocka_unit_test(without_room_for_a_chunk_nothing_is_recorded),
+        cmocka_unit_test(without_room_for_programs_nothing_is_recorded),
         cmocka_unit_test(without_any_room_the_program_runs),
         cmocka_unit_test(a_program_that_finds_no_room_ends_the_recording),
         cmocka_unit_test(what_is_killed_while_its_file_is_made_can_be_read),
