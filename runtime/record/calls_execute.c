@@ -259,7 +259,8 @@ PJRT_Error *record_LoadedExecutable_Destroy(record_plugin *p,
     record_executable_forget(args->executable);
     record_event event = {.kind = RECORD_EXECUTABLE_END, .time = record_now()};
     event.field[0] = (uint64_t)(uintptr_t)args->executable;
-    record_put(p, event, NULL, 0);
+    if (record_has_begun())
+        record_put(p, event, NULL, 0);
     PJRT_Error *error = p->api->PJRT_LoadedExecutable_Destroy(args);
     record_narrow(caller, args);
     return error;

@@ -226,7 +226,7 @@ static void begin_row(speaker *me, const PJRT_Buffer *buffer, uint8_t flags, uin
 
 void record_put_end(record_plugin *p, PJRT_Buffer *buffer, uint8_t flags)
 {
-    speaker *me = ready(p);
+    speaker *me = record_has_begun() ? ready(p) : NULL;
     if (!me || append(me, buffer, flags))
         return;
     bool full = me->ends > 0 && me->ends == me->room && me->end_flags == flags;

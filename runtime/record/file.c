@@ -164,6 +164,11 @@ bool record_wanted(void)
     return atomic_load_explicit(&file.state, memory_order_relaxed) != FORWARDS;
 }
 
+bool record_has_begun(void)
+{
+    return atomic_load_explicit(&file.state, memory_order_relaxed) != READY;
+}
+
 bool record_cpu_wanted(void)
 {
     return file.cpu;

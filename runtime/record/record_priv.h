@@ -270,6 +270,9 @@ void record_settings(void);
 bool record_active(void);
 /* Whether the process has a folder to record into, or may make one. */
 bool record_wanted(void);
+/* False before the process's first event. A forked process may only give back what it inherited:
+ * that is nothing to begin a file for. */
+bool record_has_begun(void);
 bool record_cpu_wanted(void);
 
 /* Makes the process's folder and file where there are none. Whether there are; *FRESH: this call
@@ -379,8 +382,8 @@ void record_close(const record_place *place, record_event event, const struct io
 void record_put(record_plugin *p, record_event event, const struct iovec *parts, size_t count);
 /* Counts a call of P that is not recorded although calls are to be. */
 void record_lost(record_plugin *p);
-/* A BUFFER_END: it goes into the event before where that is one of the same thread and FLAGS. Of
- * some with RECORD_UNASKED the plugin is asked, and says the flags. */
+/* A BUFFER_END, where the file has begun: it goes into the event before where that is one of the
+ * same thread and FLAGS. Of some with RECORD_UNASKED the plugin is asked, and says the flags. */
 void record_put_end(record_plugin *p, PJRT_Buffer *buffer, uint8_t flags);
 /* Its quick half for RECORD_UNASKED: whether there was such an event. No plugin is asked. */
 bool record_put_end_again(const PJRT_Buffer *buffer);
