@@ -216,12 +216,13 @@ static void say_nothing_recorded(const recording *r)
         cli_say("  - variables that were set already: see the first lines of this run");
 }
 
-/* Says what is in the folder; *SOME: whether it is a recording. */
+/* Says what is in the folder. */
 static void say_recorded(recording *r, const command_recording *own)
 {
     bn_status st = {.code = BN_OK};
     rec_recording *what = NULL;
     size_t executions = 0, calls = 0;
+    bool stopped = false;
     if (rec_open(r->path, &what, &st) != BN_OK) {
         if (st.code == BN_NOT_FOUND)
             say_nothing_recorded(r);
@@ -232,9 +233,11 @@ static void say_recorded(recording *r, const command_recording *own)
     for (size_t i = 0; i < what->process_count; i++) {
         executions += what->processes[i].execution_count;
         calls += what->processes[i].call_count;
+        stopped = stopped || what->processes[i].stop != RECORD_GOES_ON;
     }
     add_plugins(r, what);
-    if (executions + calls == 0) {
+    /* A recorder that could not write is no framework that did not load it. */
+    if (executions + calls == 0 && !stopped) {
         say_nothing_recorded(r);
         rec_close(what);
         return;

@@ -157,7 +157,8 @@ bool rec_build_event(rec_builder *builder, const rec_item *item)
         [RECORD_COMPLETE] = build_complete,
         [RECORD_BUFFER] = rec_build_buffer,
         [RECORD_BUFFER_END] = rec_build_buffer_end,
-        [RECORD_TO_HOST] = rec_build_to_host,
+        [RECORD_TO_HOST] = rec_build_transfer,
+        [RECORD_TO_DEVICE] = rec_build_transfer,
         [RECORD_WAIT] = build_wait,
         [RECORD_EXECUTABLE_END] = build_executable_end,
     };

@@ -112,7 +112,7 @@ static bn_code read_events(int fd, rec_process *p, bn_status *st)
                      .seed = bn_now_ns() ^ (uint64_t)(uintptr_t)own->memory};
     rec_stream stream;
     record_file file;
-    bn_code code = rec_stream_begin(fd, p->folder, &stream, &file, st);
+    bn_code code = rec_stream_begin(fd, EVENTS, &stream, &file, st);
     if (code == BN_OK) {
         take_header(p, &file);
         code = take_events(&stream, &b, st);

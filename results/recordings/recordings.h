@@ -136,7 +136,7 @@ typedef struct rec_buffer {
 
 typedef enum rec_call_kind {
     REC_CALL_COMPILE,
-    REC_CALL_FROM_HOST, /* a buffer of a host's bytes */
+    REC_CALL_FROM_HOST, /* a buffer of a host's bytes, or such bytes into one that was there */
     REC_CALL_TO_HOST,
     REC_CALL_COPY,   /* a buffer of another device's or memory's */
     REC_CALL_BUFFER, /* a view, an alias, an uninitialized buffer: no bytes move */

@@ -107,7 +107,7 @@ bool rec_build_executable(rec_builder *builder, const rec_item *item);
 bool rec_build_execute(rec_builder *builder, const rec_item *item);
 bool rec_build_buffer(rec_builder *builder, const rec_item *item);
 bool rec_build_buffer_end(rec_builder *builder, const rec_item *item);
-bool rec_build_to_host(rec_builder *builder, const rec_item *item);
+bool rec_build_transfer(rec_builder *builder, const rec_item *item);
 /* When all events were taken: completions, order by begin, starts on the devices. */
 void rec_build_end(rec_builder *builder, uint32_t main_number);
 

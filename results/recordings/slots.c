@@ -51,6 +51,9 @@ bn_code rec_stream_begin(int fd, const char *path, rec_stream *stream, record_fi
     bn_code code = refill(stream, st);
     if (code != BN_OK)
         return code;
+    if (stream->have == 0)
+        return bn_fail(st, BN_FORMAT,
+                       "%s: it is empty: the recorder could not write (is the disk full?)", path);
     if (stream->have < sizeof *file)
         return bn_fail(st, BN_FORMAT, "%s: it ends within its first slot", path);
     memcpy(file, stream->window, sizeof *file);

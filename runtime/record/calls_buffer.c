@@ -1,56 +1,10 @@
 /*
- * calls_buffer.c - buffers that no execution makes, transfers to the host, and ends of buffers.
+ * calls_buffer.c - buffers that no execution makes, and ends of buffers.
  */
 #include "runtime/record/record_priv.h"
 
 /* ---- what a buffer is -------------------------------------------------------------------------
  */
-
-/* Bits of an element; 0: the header does not know the type. */
-static unsigned bits_of(PJRT_Buffer_Type type)
-{
-    switch (type) {
-    case PJRT_Buffer_Type_S2:
-    case PJRT_Buffer_Type_U2:
-        return 2;
-    case PJRT_Buffer_Type_S4:
-    case PJRT_Buffer_Type_U4:
-    case PJRT_Buffer_Type_F4E2M1FN:
-        return 4;
-    case PJRT_Buffer_Type_PRED:
-    case PJRT_Buffer_Type_S8:
-    case PJRT_Buffer_Type_U8:
-    case PJRT_Buffer_Type_F8E5M2:
-    case PJRT_Buffer_Type_F8E4M3FN:
-    case PJRT_Buffer_Type_F8E4M3B11FNUZ:
-    case PJRT_Buffer_Type_F8E5M2FNUZ:
-    case PJRT_Buffer_Type_F8E4M3FNUZ:
-    case PJRT_Buffer_Type_F8E4M3:
-    case PJRT_Buffer_Type_F8E3M4:
-    case PJRT_Buffer_Type_F8E8M0FNU:
-        return 8;
-    case PJRT_Buffer_Type_S16:
-    case PJRT_Buffer_Type_U16:
-    case PJRT_Buffer_Type_F16:
-    case PJRT_Buffer_Type_BF16:
-        return 16;
-    case PJRT_Buffer_Type_S32:
-    case PJRT_Buffer_Type_U32:
-    case PJRT_Buffer_Type_F32:
-        return 32;
-    case PJRT_Buffer_Type_S64:
-    case PJRT_Buffer_Type_U64:
-    case PJRT_Buffer_Type_F64:
-    case PJRT_Buffer_Type_C64:
-        return 64;
-    case PJRT_Buffer_Type_C128:
-        return 128;
-    case PJRT_Buffer_Type_INVALID:
-    case PJRT_Buffer_Type_TOKEN:
-    default:
-        return 0;
-    }
-}
 
 /* A buffer that a call has made. */
 typedef struct made {
@@ -66,12 +20,9 @@ typedef struct made {
 
 static uint64_t bytes_of(record_plugin *p, const made *m)
 {
-    uint64_t elements = 1, bits = bits_of(m->type);
-    for (size_t i = 0; i < m->rank; i++)
-        if (__builtin_mul_overflow(elements, (uint64_t)m->dims[i], &elements))
-            return 0;
-    if (bits > 0)
-        return __builtin_mul_overflow(elements, bits, &elements) ? 0 : (elements + 7) / 8;
+    uint64_t bytes;
+    if (record_array_bytes(m->type, m->dims, m->rank, &bytes))
+        return bytes;
     RECORD_ARGS(Buffer_OnDeviceSizeInBytes, args, .buffer = m->buffer);
     if (!RECORD_HAS(p, Buffer_OnDeviceSizeInBytes) ||
         !record_good(p, p->api->PJRT_Buffer_OnDeviceSizeInBytes(&args)))
@@ -100,24 +51,9 @@ static void ask_shape(record_plugin *p, made *m)
     }
 }
 
-static record_event transfer_event(enum record_kind kind, const record_span *span)
-{
-    record_event event = {.kind = (uint8_t)kind, .time = span->begin};
-    event.field[0] = span->end;
-    event.field[1] = span->cpu_begin;
-    event.field[2] = span->cpu_end;
-    return event;
-}
-
-/* The number of a transfer that EVENT ends; 0 where its end cannot be seen. */
-static uint64_t transfer_number(const record_plugin *p, const PJRT_Event *event)
-{
-    return event && p->has_on_ready ? record_next_number() : 0;
-}
-
 static void put_made(record_plugin *p, made *m, const record_span *span, PJRT_Error *error)
 {
-    record_event event = transfer_event(RECORD_BUFFER, span);
+    record_event event = record_span_event(RECORD_BUFFER, span);
     uint64_t words[3] = {0};
     event.flags = record_failure(p, error);
     if (!error) {
@@ -125,7 +61,7 @@ static void put_made(record_plugin *p, made *m, const record_span *span, PJRT_Er
         event.field[5] = (uint64_t)(uintptr_t)(m->device ? m->device : device_of(p, m->buffer));
         words[0] = bytes_of(p, m);
         words[1] = (uint64_t)(uintptr_t)m->of;
-        words[2] = transfer_number(p, m->event);
+        words[2] = record_transfer_number(p, m->event);
     }
     event.field[4] = (uint64_t)m->how | (uint64_t)m->type << 32;
     const struct iovec parts[2] = {
@@ -231,7 +167,7 @@ PJRT_Error *record_AsyncHostToDeviceTransferManager_RetrieveBuffer(
     PJRT_Error *error = p->api->PJRT_AsyncHostToDeviceTransferManager_RetrieveBuffer(args);
     record_end(&span);
     record_narrow(caller, args);
-    made m = {.buffer = args->buffer_out, .how = RECORD_FROM_HOST};
+    made m = {.buffer = args->buffer_out, .how = RECORD_UNINITIALIZED};
     if (!error)
         ask_shape(p, &m);
     put_made(p, &m, &span, error);
@@ -266,46 +202,6 @@ PJRT_Error *record_Buffer_CopyToMemory(record_plugin *p, PJRT_Buffer_CopyToMemor
     if (!error)
         ask_shape(p, &m);
     put_made(p, &m, &span, error);
-    return error;
-}
-
-/* ---- transfers to the host --------------------------------------------------------------------
- */
-
-static void put_to_host(record_plugin *p, const record_span *span, PJRT_Error *error,
-                        const PJRT_Buffer *buffer, uint64_t bytes, PJRT_Event *event)
-{
-    record_event put = transfer_event(RECORD_TO_HOST, span);
-    put.flags = record_failure(p, error);
-    put.field[3] = (uint64_t)(uintptr_t)buffer;
-    put.field[4] = bytes;
-    put.field[5] = error ? 0 : transfer_number(p, event);
-    record_put(p, put, NULL, 0);
-    if (put.field[5])
-        record_watch(p, event, put.field[5], 0, false);
-}
-
-PJRT_Error *record_Buffer_ToHostBuffer(record_plugin *p, PJRT_Buffer_ToHostBuffer_Args *caller)
-{
-    RECORD_CALL(p, Buffer_ToHostBuffer, caller, args);
-    bool asks = !args->dst; /* only for the size */
-    record_span span = record_begin();
-    PJRT_Error *error = p->api->PJRT_Buffer_ToHostBuffer(args);
-    record_end(&span);
-    record_narrow(caller, args);
-    if (!asks)
-        put_to_host(p, &span, error, args->src, args->dst_size, args->event);
-    return error;
-}
-
-PJRT_Error *record_Buffer_CopyRawToHost(record_plugin *p, PJRT_Buffer_CopyRawToHost_Args *caller)
-{
-    RECORD_CALL(p, Buffer_CopyRawToHost, caller, args);
-    record_span span = record_begin();
-    PJRT_Error *error = p->api->PJRT_Buffer_CopyRawToHost(args);
-    record_end(&span);
-    record_narrow(caller, args);
-    put_to_host(p, &span, error, args->buffer, (uint64_t)args->transfer_size, args->event);
     return error;
 }
 

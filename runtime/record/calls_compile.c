@@ -285,18 +285,10 @@ PJRT_Error *record_Executable_Destroy(record_plugin *p, PJRT_Executable_Destroy_
     return p->api->PJRT_Executable_Destroy(args);
 }
 
-static PJRT_Error *load(const record_plugin *p, record_load_args *args)
-{
-    PJRT_Error *(*function)(record_load_args *);
-    memcpy(&function, (const char *)p->api + RECORD_LOAD_OFFSET, sizeof function);
-    return function(args);
-}
-
-/* Structs of this call have always been so long. */
 PJRT_Error *record_Client_Load(record_plugin *p, record_load_args *args)
 {
-    if (args->struct_size < sizeof *args || !record_active())
-        return load(p, args);
+    if (!record_later_active(p, args->struct_size, sizeof *args))
+        return record_forward_Client_Load(p, args);
     compiled c = {.form = "unknown"};
     source s = {.from = RECORD_LOADED,
                 .options = args->compile_options,
@@ -304,7 +296,7 @@ PJRT_Error *record_Client_Load(record_plugin *p, record_load_args *args)
                 .client = args->client};
     bool known = ahead_get(args->executable, &c);
     record_span span = record_begin();
-    PJRT_Error *error = load(p, args);
+    PJRT_Error *error = record_forward_Client_Load(p, args);
     record_end(&span);
     if (!record_ready(p))
         return error;

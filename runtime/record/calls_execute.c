@@ -254,11 +254,13 @@ PJRT_Error *record_LoadedExecutable_Execute(record_plugin *p,
 PJRT_Error *record_LoadedExecutable_Destroy(record_plugin *p,
                                             PJRT_LoadedExecutable_Destroy_Args *caller)
 {
-    record_executable_forget(caller->executable);
     RECORD_CALL(p, LoadedExecutable_Destroy, caller, args);
+    /* The plugin may give its address to another one. */
+    record_executable_forget(args->executable);
     record_event event = {.kind = RECORD_EXECUTABLE_END, .time = record_now()};
     event.field[0] = (uint64_t)(uintptr_t)args->executable;
-    record_put(p, event, NULL, 0);
+    if (record_has_begun())
+        record_put(p, event, NULL, 0);
     PJRT_Error *error = p->api->PJRT_LoadedExecutable_Destroy(args);
     record_narrow(caller, args);
     return error;
@@ -271,11 +273,8 @@ PJRT_Error *record_Event_Await(record_plugin *p, PJRT_Event_Await_Args *caller)
     PJRT_Error *error = p->api->PJRT_Event_Await(args);
     record_end(&span);
     record_narrow(caller, args);
-    record_event event = {
-        .kind = RECORD_WAIT, .flags = record_failure(p, error), .time = span.begin};
-    event.field[0] = span.end;
-    event.field[1] = span.cpu_begin;
-    event.field[2] = span.cpu_end;
+    record_event event = record_span_event(RECORD_WAIT, &span);
+    event.flags = record_failure(p, error);
     record_put(p, event, NULL, 0);
     return error;
 }

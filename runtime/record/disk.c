@@ -1,11 +1,14 @@
 /*
- * disk.c - what a file system, and the system, promise of a file.
+ * disk.c - what a file system, and the system, promise of a file; and files that stay ours whatever
+ * the program does to its descriptors.
  */
 #include "runtime/record/record_priv.h"
 
+#include <errno.h>
 #include <linux/magic.h>
 #include <sys/resource.h>
 #include <sys/vfs.h>
+#include <unistd.h>
 
 #ifndef XFS_SUPER_MAGIC
 #define XFS_SUPER_MAGIC 0x58465342
@@ -31,4 +34,56 @@ bool record_disk_promises(int fd)
     default:
         return false;
     }
+}
+
+/* ---- descriptors ---------------------------------------------------------------------------- */
+
+bool record_opened_set(record_opened *o, int fd)
+{
+    struct stat info;
+    if (fd < 0)
+        return false;
+    o->fd = fd;
+    if (fstat(fd, &info) != 0)
+        return false;
+    o->device = info.st_dev;
+    o->inode = info.st_ino;
+    return true;
+}
+
+int record_opened_get(const record_opened *o)
+{
+    struct stat info;
+    bool same = o->fd >= 0 && fstat(o->fd, &info) == 0 && info.st_dev == o->device &&
+                info.st_ino == o->inode;
+    return same ? o->fd : -1;
+}
+
+void record_opened_close(record_opened *o)
+{
+    int fd = record_opened_get(o);
+    if (fd >= 0)
+        close(fd);
+    o->fd = -1;
+}
+
+bool record_opened_write(const record_opened *o, const void *data, size_t size, uint64_t offset)
+{
+    const char *from = data;
+    int fd = record_opened_get(o);
+    /* The program may have set its limit since it was asked for last. */
+    const int why = fd < 0 ? EBADF : record_disk_allows(offset + size) ? 0 : EFBIG;
+    while (!why && size > 0) {
+        ssize_t n = pwrite(fd, from, size, (off_t)offset);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return false;
+        from += n;
+        offset += (uint64_t)n;
+        size -= (size_t)n;
+    }
+    if (why)
+        errno = why;
+    return !why;
 }

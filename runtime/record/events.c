@@ -120,12 +120,14 @@ static void put_plugin(record_plugin *p)
         record_fill(&place, event, &part, 1);
 }
 
-/* The calling thread; NULL: nothing can be written. */
+/* The calling thread; NULL: nothing can be written, and an event is lost. */
 static speaker *ready(record_plugin *p)
 {
     bool fresh;
-    if (!record_file_begin(&fresh))
+    if (!record_file_begin(&fresh)) {
+        record_lose();
         return NULL;
+    }
     speaker *me = speaking();
     if (fresh)
         record_about_process(me->number);
@@ -224,7 +226,7 @@ static void begin_row(speaker *me, const PJRT_Buffer *buffer, uint8_t flags, uin
 
 void record_put_end(record_plugin *p, PJRT_Buffer *buffer, uint8_t flags)
 {
-    speaker *me = ready(p);
+    speaker *me = record_has_begun() ? ready(p) : NULL;
     if (!me || append(me, buffer, flags))
         return;
     bool full = me->ends > 0 && me->ends == me->room && me->end_flags == flags;

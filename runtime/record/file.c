@@ -7,7 +7,7 @@
  * else a disk that fills up would end the process with SIGBUS. Where a reservation does not promise
  * that, slots are written by system calls.
  */
-#define _GNU_SOURCE /* O_NOFOLLOW, strtoull, AT_* */
+#define _GNU_SOURCE /* O_NOFOLLOW, strtoull, AT_*, fallocate */
 
 #include "runtime/record/record_priv.h"
 
@@ -41,14 +41,6 @@ enum state {
     STOPPED
 };
 
-/* A descriptor, and the file it is of: a program that closes all descriptors would have its own
- * files written over. */
-typedef struct opened {
-    int fd;
-    dev_t device;
-    ino_t inode;
-} opened;
-
 static struct {
     char parent[PATH_MAX];
     uint64_t limit;
@@ -59,7 +51,7 @@ static struct {
     _Atomic uint64_t next;   /* slot */
     _Atomic uint64_t others; /* bytes of programs */
     _Atomic uint64_t handed; /* numbers of executions */
-    opened folder, events;
+    record_opened folder, events;
     uint32_t unseen; /* plugins; under the lock */
     _Atomic bool mapped;
     record_file head; /* where the file is not mapped; under the lock */
@@ -67,60 +59,9 @@ static struct {
     _Atomic(uint8_t *) chunks[CHUNKS];
 } file = {.folder = {.fd = -1}, .events = {.fd = -1}};
 
-/* ---- descriptors ---------------------------------------------------------------------------- */
-
-static bool opened_set(opened *o, int fd)
-{
-    struct stat info;
-    if (fd < 0)
-        return false;
-    o->fd = fd;
-    if (fstat(fd, &info) != 0)
-        return false;
-    o->device = info.st_dev;
-    o->inode = info.st_ino;
-    return true;
-}
-
-static int opened_get(const opened *o)
-{
-    struct stat info;
-    bool same = o->fd >= 0 && fstat(o->fd, &info) == 0 && info.st_dev == o->device &&
-                info.st_ino == o->inode;
-    return same ? o->fd : -1;
-}
-
-static void opened_close(opened *o)
-{
-    int fd = opened_get(o);
-    if (fd >= 0)
-        close(fd);
-    o->fd = -1;
-}
-
 int record_folder(void)
 {
-    return opened_get(&file.folder);
-}
-
-/* Whether all SIZE bytes were written at OFFSET of the events. */
-static bool write_at(const void *data, size_t size, uint64_t offset)
-{
-    const char *from = data;
-    int fd = opened_get(&file.events);
-    while (fd >= 0 && size > 0) {
-        ssize_t n = pwrite(fd, from, size, (off_t)offset);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return false;
-        from += n;
-        offset += (uint64_t)n;
-        size -= (size_t)n;
-    }
-    if (fd < 0)
-        errno = EBADF;
-    return fd >= 0;
+    return record_opened_get(&file.folder);
 }
 
 /* ---- locks and forks ------------------------------------------------------------------------ */
@@ -158,8 +99,8 @@ static void in_child(void)
     int state = atomic_load(&file.state);
     if (state != FORWARDS) {
         record_ahead_forked();
-        opened_close(&file.folder);
-        opened_close(&file.events);
+        record_opened_close(&file.folder);
+        record_opened_close(&file.events);
         uint64_t used = atomic_load(&file.next) / CHUNK_SLOTS + 1;
         for (uint64_t i = 0; i < CHUNKS && i <= used; i++)
             atomic_store(&file.chunks[i], NULL);
@@ -205,9 +146,10 @@ static void read_settings(void)
         file.limit = 4096;
     file.limit -= file.limit % RECORD_SLOT;
     atomic_store(&file.number, 1);
+    /* There are locks where nothing is recorded, too. */
+    pthread_atfork(before_fork, after_fork, in_child);
     if (!folder || !*folder || !parent_set(folder))
         return;
-    pthread_atfork(before_fork, after_fork, in_child);
     atomic_store(&file.state, READY);
 }
 
@@ -220,6 +162,11 @@ void record_settings(void)
 bool record_wanted(void)
 {
     return atomic_load_explicit(&file.state, memory_order_relaxed) != FORWARDS;
+}
+
+bool record_has_begun(void)
+{
+    return atomic_load_explicit(&file.state, memory_order_relaxed) != READY;
 }
 
 bool record_cpu_wanted(void)
@@ -250,11 +197,11 @@ static record_file *mapped_head(void)
     return (record_file *)(void *)atomic_load_explicit(&file.chunks[0], memory_order_acquire);
 }
 
-/* Under the lock. */
-static void write_head(void)
+/* Under the lock. 0, or an error number. */
+static int write_head(void)
 {
-    if (record_disk_allows(sizeof file.head))
-        (void)!write_at(&file.head, sizeof file.head, 0);
+    const bool good = record_opened_write(&file.events, &file.head, sizeof file.head, 0);
+    return good ? 0 : errno;
 }
 
 /* Adds LOST to the count in the first slot, and says there why the recording has stopped. */
@@ -272,7 +219,7 @@ static void tell_head(uint64_t lost, enum record_stop why)
     file.head.lost += lost;
     if (why != RECORD_GOES_ON)
         file.head.stop = why;
-    write_head();
+    (void)write_head();
     record_unlock(RECORD_LOCK_FILE);
 }
 
@@ -289,7 +236,7 @@ void record_plugin_unseen(void)
     if (h)
         __atomic_store_n(&h->unseen, file.unseen, __ATOMIC_RELAXED);
     if (h == &file.head)
-        write_head();
+        (void)write_head();
     record_unlock(RECORD_LOCK_FILE);
 }
 
@@ -331,14 +278,21 @@ bool record_room(uint64_t bytes)
 /* 0, or an error number. */
 static int reserve(int fd, uint64_t begin, uint64_t bytes)
 {
-    if (!record_disk_allows(begin + bytes))
-        return EFBIG;
+    /* Each write is asked for by itself. */
     if (!is_mapped())
         return 0;
+    if (!record_disk_allows(begin + bytes))
+        return EFBIG;
     int error;
     do
         error = posix_fallocate(fd, (off_t)begin, (off_t)bytes);
     while (error == EINTR);
+    /* Some file systems keep what they could reserve, and the program may need that room. The first
+     * slot stays. */
+    const uint64_t from = begin > 0 ? begin : sizeof file.head;
+    if (error)
+        (void)fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)from,
+                        (off_t)(begin + bytes - from));
     return error;
 }
 
@@ -347,7 +301,7 @@ static int chunk_make(uint64_t index)
 {
     uint64_t begin = index * CHUNK;
     uint64_t bytes = file.limit - begin < CHUNK ? file.limit - begin : CHUNK;
-    int fd = opened_get(&file.events);
+    int fd = record_opened_get(&file.events);
     if (fd < 0)
         return EBADF;
     int error = reserve(fd, begin, bytes);
@@ -423,23 +377,27 @@ static bool file_make(void)
                          .unseen = file.unseen};
     first.epoch_ns = record_clock(CLOCK_REALTIME);
     first.begin_ns = record_now();
-    if (!opened_set(&file.folder, folder_make(first.epoch_ns)) ||
-        mkdirat(file.folder.fd, "programs", 0700) != 0 ||
-        !opened_set(&file.events, openat(file.folder.fd, "events",
-                                         O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600)))
+    if (!record_opened_set(&file.folder, folder_make(first.epoch_ns)) ||
+        !record_opened_set(&file.events,
+                           openat(file.folder.fd, "events",
+                                  O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600)))
         return false;
-    atomic_store(&file.mapped, file.may_map && record_disk_promises(file.events.fd));
-    int error = chunk_make(0);
-    first.stop = error ? record_stop_of(error) : RECORD_GOES_ON;
-    /* Where the chunk finds no room, its first slot may, and says so. */
-    if (error)
-        atomic_store(&file.mapped, false);
     memcpy(first.magic, RECORD_MAGIC, sizeof first.magic);
     file.head = first;
-    if (is_mapped())
-        *mapped_head() = first;
-    else
-        write_head();
+    atomic_store(&file.mapped, file.may_map && record_disk_promises(file.events.fd));
+    /* First of all: the chunk takes a while, and whoever is killed meanwhile leaves a file that can
+     * be read. */
+    int error = write_head();
+    if (!error && mkdirat(file.folder.fd, "programs", 0700) != 0)
+        error = errno;
+    if (!error)
+        error = chunk_make(0);
+    /* Where there is no more room than for the first slot, it says so. */
+    if (error) {
+        atomic_store(&file.mapped, false);
+        file.head.stop = record_stop_of(error);
+        (void)write_head();
+    }
     atomic_store(&file.next, 1);
     return !error;
 }
@@ -538,10 +496,11 @@ static void fill_written(const record_place *place, const record_event *event, w
         memset(batch, 0, sizeof batch);
         for (; n < WRITTEN_SLOTS && done + n < place->more; n++)
             words_into(w, &batch[n], done + n + 1);
-        good = write_at(batch, n * sizeof *batch, (place->first + 1 + done) * RECORD_SLOT);
+        good = record_opened_write(&file.events, batch, n * sizeof *batch,
+                                   (place->first + 1 + done) * RECORD_SLOT);
         done += n;
     }
-    if (good && write_at(event, sizeof *event, place->first * RECORD_SLOT))
+    if (good && record_opened_write(&file.events, event, sizeof *event, place->first * RECORD_SLOT))
         return;
     record_stop_for(record_stop_of(errno));
     record_lose();

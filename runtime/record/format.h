@@ -13,10 +13,9 @@
  * The events file is append-only. It is mapped and shared, so that what was written outlives the
  * process, however that ends. Its first slot is a record_file. Each event begins at a slot with a
  * record_event; what does not fit into it follows in slots that begin with RECORD_MORE. A writer
- * takes its slots with one atomic addition, fills them from the last to the first, and sets the
- * first 8 bytes of the first one last of all. So a slot whose first byte is zero was taken but not
- * finished: readers skip it, and also a RECORD_MORE that belongs to no event. Slots after the last
- * one are zero.
+ * takes its slots with one atomic addition, fills them, and sets the first 8 bytes of the first one
+ * last of all. So a slot whose first byte is zero was taken but not finished: readers skip it, and
+ * also a RECORD_MORE that belongs to no event. Slots after the last one are zero.
  *
  * Slots are in an order in which handles can be followed: the end of a handle is written before the
  * plugin is told of it, its beginning after the plugin returned it. Addresses are used again.
@@ -39,6 +38,8 @@
  * 61st, and anew where the inputs that may not be donated change. Some ends of buffers are asked of
  * as well. So readers see that a belief was wrong: an answer differs, or an execution takes an
  * argument that was believed to be gone.
+ *
+ * Version 2 had no TO_DEVICE at first: asynchronous transfers were buffers of RECORD_FROM_HOST.
  *
  * Version 1 has no beliefs: each BUFFER_END was asked of, and no EXECUTE. Its executions all have a
  * COMPLETE, its BUFFER_ENDs no words.
@@ -102,6 +103,7 @@ enum record_kind {
     RECORD_TO_HOST = 11,
     RECORD_WAIT = 12,
     RECORD_EXECUTABLE_END = 13,
+    RECORD_TO_DEVICE = 14,
     RECORD_KINDS
 };
 
@@ -151,7 +153,9 @@ enum record_kind {
  *              64 in a word from its lowest bit on: 1 where its memory was gone
  * COMPLETE     of an execution: time is when the device had ended; [0] its number, [1] index of the
  *              device in it
- * BUFFER       a buffer that no execution made: time to [0] end, [1] [2] CPU, [3] handle,
+ * BUFFER       a buffer that no execution made: time to [0] end, [1] [2] CPU, [3] handle (0: it
+ *              failed, or there are several, which PJRT_Client_CreateBuffersForAsyncHostToDevice
+ *              made and which get handles later),
  *              [4] enum record_buffer in the low half, PJRT_Buffer_Type in the high half,
  *              [5] device handle; words: bytes, the buffer that it is of (0: none), number of the
  *              transfer (0: none is waited for), then the dimensions
@@ -161,6 +165,8 @@ enum record_kind {
  *              event is already there
  * TO_HOST      a copy of a buffer's bytes, or of a part: time to [0] end, [1] [2] CPU, [3] handle,
  *              [4] bytes, [5] number of the transfer
+ * TO_DEVICE    bytes of the host for a buffer that was made without them: fields as of TO_HOST;
+ *              [3] is 0 where a manager of transfers holds it, [4] is 0 where the type is unknown
  * WAIT         PJRT_Event_Await: time to [0] end, [1] [2] CPU
  * EXECUTABLE_END  PJRT_LoadedExecutable_Destroy: [0] handle
  *
@@ -200,9 +206,11 @@ enum record_source {
 };
 
 enum record_buffer {
-    RECORD_FROM_HOST = 0, /* PJRT_Client_BufferFromHostBuffer, asynchronous transfers */
+    RECORD_FROM_HOST = 0, /* PJRT_Client_BufferFromHostBuffer */
     RECORD_COPY = 1,      /* PJRT_Buffer_CopyToDevice, _CopyToMemory */
     RECORD_VIEW = 2,      /* PJRT_Client_CreateViewOfDeviceBuffer */
+    /* PJRT_Client_CreateUninitializedBuffer; those of a manager of asynchronous transfers, whose
+     * bytes come by TO_DEVICE. */
     RECORD_UNINITIALIZED = 3,
     RECORD_ALIAS = 4 /* PJRT_Client_CreateAliasBuffer, and other ways that need no transfer */
 };

@@ -28,14 +28,18 @@ typedef struct replacement {
         return record_##name(&record_plugins[n], args);                                            \
     }
 #define ROW(n, name) {offsetof(PJRT_Api, PJRT_##name), 0, (any_function *)name##_##n},
+#define LATER_THUNK(n, name, type, place, minor)                                                   \
+    static PJRT_Error *name##_##n(type *args)                                                      \
+    {                                                                                              \
+        return record_##name(&record_plugins[n], args);                                            \
+    }
+#define LATER_ROW(n, name, type, place, minor)                                                     \
+    {RECORD_LATER_OFFSET(place), minor, (any_function *)name##_##n},
 #define REPLACEMENTS(n)                                                                            \
     RECORD_CALLS(THUNK, n)                                                                         \
-    static PJRT_Error *Client_Load_##n(record_load_args *args)                                     \
-    {                                                                                              \
-        return record_Client_Load(&record_plugins[n], args);                                       \
-    }                                                                                              \
-    static const replacement replacements_##n[] = {RECORD_CALLS(ROW, n){                           \
-        RECORD_LOAD_OFFSET, RECORD_LOAD_MINOR, (any_function *)Client_Load_##n}};                  \
+    RECORD_LATER_CALLS(LATER_THUNK, n)                                                             \
+    static const replacement replacements_##n[] = {RECORD_CALLS(ROW, n)                            \
+                                                       RECORD_LATER_CALLS(LATER_ROW, n)};          \
     static const PJRT_Api *get_##n(void)                                                           \
     {                                                                                              \
         return record_plugin_table(&record_plugins[n]);                                            \

@@ -3,8 +3,8 @@
  *
  * From top to bottom, each file calls only those below it: entry.c (GetPjrtApi), preload.c
  * (dlsym), plugin.c (the plugins it stands before, and their tables), calls_execute.c,
- * calls_compile.c, calls_buffer.c (the replaced calls), executables.c (what is known of
- * executables), complete.c (callbacks), events.c (one event of a plugin), about.c (texts),
+ * calls_compile.c, calls_buffer.c, calls_transfer.c (the replaced calls), executables.c (what is
+ * known of executables), complete.c (callbacks), events.c (one event of a plugin), about.c (texts),
  * programs.c (files of programs), file.c (the file of slots), disk.c (what it stands on), ahead.c
  * (a thread for it).
  *
@@ -19,6 +19,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 #include <time.h>
 
@@ -99,7 +100,9 @@ static inline bool record_is_deleted(const record_plugin *p, PJRT_Buffer *buffer
     X(n, Client_CreateUninitializedBuffer)                                                         \
     X(n, Client_CreateViewOfDeviceBuffer)                                                          \
     X(n, Client_CreateAliasBuffer)                                                                 \
+    X(n, Client_CreateBuffersForAsyncHostToDevice)                                                 \
     X(n, AsyncHostToDeviceTransferManager_RetrieveBuffer)                                          \
+    X(n, AsyncHostToDeviceTransferManager_TransferData)                                            \
     X(n, Buffer_CopyToDevice)                                                                      \
     X(n, Buffer_CopyToMemory)                                                                      \
     X(n, Buffer_ToHostBuffer)                                                                      \
@@ -113,10 +116,24 @@ RECORD_CALLS(X, )
 #undef X
 
 /*
- * PJRT_Client_Load came with version 0.95 of the API, and the header may be older: what is needed
- * of it stands here, under names of our own. The table only ever grows at its end, by an entry of
- * 8 bytes; this one is the twelfth behind PJRT_LoadedExecutable_GetDeviceAssignment.
+ * Calls that the header may be too old for: what is needed of them stands here, under names of our
+ * own. The table grows at its end, by an entry of 8 bytes: PLACE counts them from
+ * PJRT_LoadedExecutable_GetDeviceAssignment on. Each came with the version 0.MINOR. Both are where
+ * they should be in a plugin of version 0.115. PJRT_Buffer_CopyRawFromHost is not: it came with
+ * 0.105 as the eighteenth, and 0.115 has PJRT_Device_ClearMemoryStats there.
  */
+typedef struct record_literal_args {
+    size_t struct_size;
+    PJRT_Extension_Base *extension_start;
+    PJRT_AsyncHostToDeviceTransferManager *transfer_manager;
+    int buffer_index;
+    const void *data;
+    const int64_t *shape_dims;
+    size_t shape_num_dims;
+    PJRT_Buffer_Type shape_element_type;
+    PJRT_Buffer_MemoryLayout *shape_layout;
+    PJRT_Event *done_with_h2d_transfer; /* out */
+} record_literal_args;
 typedef struct record_load_args {
     size_t struct_size;
     PJRT_Extension_Base *extension_start;
@@ -126,11 +143,26 @@ typedef struct record_load_args {
     size_t compile_options_size;
     PJRT_LoadedExecutable *loaded_executable; /* out */
 } record_load_args;
-#define RECORD_LOAD_MINOR 95
-#define RECORD_LOAD_OFFSET                                                                         \
-    (offsetof(PJRT_Api, PJRT_LoadedExecutable_GetDeviceAssignment) + 12 * sizeof(void *))
-_Static_assert(RECORD_LOAD_OFFSET == 1072, "where it is in all tables since 0.95");
-PJRT_Error *record_Client_Load(record_plugin *p, record_load_args *args);
+
+/* X(n, name, its struct, place, minor) */
+#define RECORD_LATER_CALLS(X, n)                                                                   \
+    X(n, AsyncHostToDeviceTransferManager_TransferLiteral, record_literal_args, 2, 83)             \
+    X(n, Client_Load, record_load_args, 12, 95)
+#define RECORD_LATER_OFFSET(place)                                                                 \
+    (offsetof(PJRT_Api, PJRT_LoadedExecutable_GetDeviceAssignment) + (place) * sizeof(void *))
+_Static_assert(RECORD_LATER_OFFSET(12) == 1072, "where PJRT_Client_Load is in all tables");
+
+/* The replaced call, and the plugin's own. */
+#define X(n, name, type, place, minor)                                                             \
+    PJRT_Error *record_##name(record_plugin *p, type *args);                                       \
+    static inline PJRT_Error *record_forward_##name(const record_plugin *p, type *args)            \
+    {                                                                                              \
+        PJRT_Error *(*function)(type *);                                                           \
+        memcpy(&function, (const char *)p->api + RECORD_LATER_OFFSET(place), sizeof function);     \
+        return function(args);                                                                     \
+    }
+RECORD_LATER_CALLS(X, )
+#undef X
 
 /*
  * Callers that were built with an older header give shorter structs, which a newer plugin may
@@ -214,6 +246,21 @@ bool record_disk_allows(uint64_t bytes);
  * that copies on writing, or one behind a network, may refuse later. */
 bool record_disk_promises(int fd);
 
+/* A descriptor, and the file it is of: a program that closes all descriptors would have its own
+ * files written over. */
+typedef struct record_opened {
+    int fd;
+    dev_t device;
+    ino_t inode;
+} record_opened;
+/* Takes FD, which may be -1: then, and where its file cannot be told, false. */
+bool record_opened_set(record_opened *o, int fd);
+/* -1 where it is not that file's any more. */
+int record_opened_get(const record_opened *o);
+void record_opened_close(record_opened *o);
+/* Whether all SIZE bytes were written at OFFSET; if not, errno says why. It sends no signal. */
+bool record_opened_write(const record_opened *o, const void *data, size_t size, uint64_t offset);
+
 /* ---- file.c --------------------------------------------------------------------------------- */
 
 /* Reads the environment, once, and prepares for forks. */
@@ -223,6 +270,9 @@ void record_settings(void);
 bool record_active(void);
 /* Whether the process has a folder to record into, or may make one. */
 bool record_wanted(void);
+/* False before the process's first event. A forked process may only give back what it inherited:
+ * that is nothing to begin a file for. */
+bool record_has_begun(void);
 bool record_cpu_wanted(void);
 
 /* Makes the process's folder and file where there are none. Whether there are; *FRESH: this call
@@ -253,7 +303,7 @@ bool record_append(unsigned number, const record_place *place, size_t index, uin
 bool record_room(uint64_t bytes);
 /* The process's folder; -1 where there is none any more. */
 int record_folder(void);
-/* Counts an event that is not written. The file has begun. */
+/* Counts an event that is not written. */
 void record_lose(void);
 /* Counts a plugin of which nothing is recorded, in this file or the next one. */
 void record_plugin_unseen(void);
@@ -320,8 +370,8 @@ static inline void record_end(record_span *span)
     span->cpu_end = record_cpu(&now);
 }
 
-/* Whether events of P can be written now. The first call of a process, thread or plugin begins the
- * file, or says who they are. */
+/* Whether events of P can be written now; if not, one is counted as lost. The first call of a
+ * process, thread or plugin begins the file, or says who they are. */
 bool record_ready(record_plugin *p);
 /* The event of a call of P: as record_take and record_fill behind record_ready. The thread is
  * filled in. */
@@ -332,8 +382,8 @@ void record_close(const record_place *place, record_event event, const struct io
 void record_put(record_plugin *p, record_event event, const struct iovec *parts, size_t count);
 /* Counts a call of P that is not recorded although calls are to be. */
 void record_lost(record_plugin *p);
-/* A BUFFER_END: it goes into the event before where that is one of the same thread and FLAGS. Of
- * some with RECORD_UNASKED the plugin is asked, and says the flags. */
+/* A BUFFER_END, where the file has begun: it goes into the event before where that is one of the
+ * same thread and FLAGS. Of some with RECORD_UNASKED the plugin is asked, and says the flags. */
 void record_put_end(record_plugin *p, PJRT_Buffer *buffer, uint8_t flags);
 /* Its quick half for RECORD_UNASKED: whether there was such an event. No plugin is asked. */
 bool record_put_end_again(const PJRT_Buffer *buffer);
@@ -350,6 +400,26 @@ bool record_watch(record_plugin *p, PJRT_Event *event, uint64_t number, unsigned
 /* Whether EVENT has fired, without an error, as far as P can tell. */
 bool record_has_fired(record_plugin *p, PJRT_Event *event);
 void record_event_destroy(record_plugin *p, PJRT_Event *event);
+
+/* Whether a call that the header may be too old for is to be recorded. Its structs have always been
+ * of WHOLE bytes at least: one that tells a smaller SIZE is counted as lost. */
+static inline bool record_later_active(record_plugin *p, size_t size, size_t whole)
+{
+    if (size >= whole)
+        return record_active();
+    record_lost(p);
+    return false;
+}
+
+/* ---- calls_transfer.c ------------------------------------------------------------------------ */
+
+/* Bytes of an array without padding into *BYTES, 0 where they are too many for a number; false: the
+ * header does not know TYPE. */
+bool record_array_bytes(PJRT_Buffer_Type type, const int64_t *dims, size_t rank, uint64_t *bytes);
+/* An event of KIND that begins with SPAN: time, and fields 0 to 2. */
+record_event record_span_event(enum record_kind kind, const record_span *span);
+/* The number of a transfer that EVENT ends; 0 where its end cannot be seen. */
+uint64_t record_transfer_number(const record_plugin *p, const PJRT_Event *event);
 
 /* ---- executables.c -------------------------------------------------------------------------- */
 

@@ -125,6 +125,83 @@ report "at the limit recording ends, and the program goes on" "$(
     grep -q "ended at --limit, 65536 bytes" "$folder/err" || echo "not said"
 )"
 
+# ---- a full disk --------------------------------------------------------------------------
+
+mkdir "$folder/disk"
+# on_disk SIZE COMMAND...: records the command onto a file system of SIZE, $folder/disk. It is gone
+# with its name space, so what was recorded is copied to $folder/kept.
+on_disk() {
+    rm -rf "$folder/kept"
+    # shellcheck disable=SC2016 # the inner shell expands it
+    unshare -rm bash -c '
+        mount -t tmpfs -o size="$2" none "$1" || exit 99
+        disk=$1 bench=$3
+        shift 3
+        "$bench" record --runtime sim --output "$disk/r" -- "$@"
+        status=$?
+        cp -R "$disk/r" "$disk/../kept"
+        exit $status' - "$folder/disk" "$1" "$bench" "${@:2}" \
+        >"$folder/out" 2>"$folder/err" </dev/null
+    status=$?
+}
+if ! unshare -rm true 2>/dev/null; then
+    skip "recording onto a full disk" "no name space of our own"
+elif on_disk 64K true && [ "$status" -eq 99 ]; then
+    skip "recording onto a full disk" "no small file system can be mounted"
+else
+    loops=(--way ops --steps 1500 --exit 7)
+    export PJRT_SIM=device_us=50,seed=1
+    PJRT_LIBRARY_PATH=$sim "$program" "${loops[@]}" >"$folder/bare" 2>/dev/null
+    # Room for the first megabyte of events, and not for the second.
+    on_disk 1600K "$program" "${loops[@]}"
+    report "a full disk ends the recording, and the program goes on as it was" "$(
+        [ "$status" -eq 7 ] || echo "exit status $status, not the program's"
+        "$python" - "$folder" <<'PYTHON' 2>&1 | tail -n 1
+import json, sys
+bare, recorded = (json.load(open(sys.argv[1] + "/" + f)) for f in ("bare", "out"))
+assert bare["steps"] == recorded["steps"] == 1500 and bare["checksum"] == recorded["checksum"]
+ended = json.load(open(sys.argv[1] + "/kept/recording.json"))["ended"]
+assert ended["exit_code"] == 7, ended
+PYTHON
+        grep -q "the disk was full, and its recording ended; [1-9][0-9]* events were lost" \
+            "$folder/err" || echo "not said"
+    )"
+    run steps "$folder/kept"
+    report "what was recorded until then can be looked at" "$(
+        fault_of 0
+        grep -q "The recorder stopped before the program did: the disk was full." "$folder/out" ||
+            echo "not said"
+    )"
+    on_disk 64K "$program" --steps 3 --exit 5
+    report "without room for any event the disk is named, and not the framework" "$(
+        [ "$status" -eq 5 ] || echo "exit status $status, not the program's"
+        grep -q "the disk was full, and its recording ended" "$folder/err" || echo "not said"
+        grep "nothing was recorded" "$folder/err"
+    )"
+    # shellcheck disable=SC2016 # the inner shell expands it
+    on_disk 64K bash -c 'head -c 1M /dev/zero >"$1"; exec "$0" --steps 3 --exit 4' "$program" \
+        "$folder/disk/others"
+    report "without room for the first slot, too" "$(
+        [ "$status" -eq 4 ] || echo "exit status $status, not the program's"
+        grep -q "events: it is empty: the recorder could not write" "$folder/err" || echo "not said"
+        grep "nothing was recorded" "$folder/err"
+    )"
+    # shellcheck disable=SC2016 # the inner shell expands it
+    on_disk 2M bash -c '"$0" --steps 3; head -c 4M /dev/zero >"$1"; exit 6' "$program" \
+        "$folder/disk/others"
+    report "a program that fills the disk itself keeps its recording" "$(
+        [ "$status" -eq 6 ] || echo "exit status $status, not the program's"
+        grep -q "1 process, 3 executions" "$folder/err" || echo "no recording"
+        grep -q "^bench: .*disk full" "$folder/err" || echo "not said that its end is not noted"
+        "$python" - "$folder/kept/recording.json" <<'PYTHON' 2>&1 | tail -n 1
+import json, sys
+about = json.load(open(sys.argv[1]))
+assert about["bench_recording"] == 1 and "ended" not in about, about.get("ended")
+PYTHON
+    )"
+    export PJRT_SIM=device_us=3000,seed=1
+fi
+
 # ---- a plugin that is replaced meanwhile ---------------------------------------------------------
 
 # replaced_during NAME ARGUMENT...: records a program, with these arguments, that ends with 7 after

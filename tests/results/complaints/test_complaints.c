@@ -16,6 +16,7 @@ typedef struct loop {
     bool ahead;       /* the host never waits, but for a full queue of one step */
     bool kept;        /* the state is destroyed, not donated */
     bool other_input; /* beside the state it gets a buffer, which is destroyed */
+    bool managed;     /* a manager of transfers sends, nobody knows into which buffer */
 } loop;
 
 static const loop healthy = {.call_ns = 40 * US, .device_ns = 2800 * US, .work_ns = 30 * US};
@@ -26,7 +27,9 @@ static void play_step(play *p, const loop *l, const play_program *step, const pl
 {
     uint64_t made[2] = {0}, arguments[2] = {*state, 0};
     play_work(p, 0, l->work_ns);
-    if (l->send_ns)
+    if (l->send_ns && l->managed)
+        play_feed(p, 0, 0, 6 << 20, l->send_ns);
+    else if (l->send_ns)
         play_destroy(p, play_send(p, 0, 6 << 20, l->send_ns), 0);
     if (l->other_input)
         arguments[1] = play_send(p, 0, 1000, US);
@@ -234,7 +237,16 @@ static void sends_are_priced_by_gaps(void **state)
     costs(c, 1e6, 1e3);
     assert_near(c->bytes, 6 << 20, 1);
     says(&s, "sending 6 MiB in 1 transfer");
+    says(&s, "(the largest is f32[2,3])");
     forget(&s);
+    l.managed = true;
+    s = see_loop(&l);
+    c = complaint(&s, REC_RULE_TRANSFERS, 1);
+    costs(c, 1e6, 1e3);
+    assert_near(c->bytes, 6 << 20, 1);
+    assert_int_equal(c->where.length, 0);
+    forget(&s);
+    l.managed = false;
     l.ahead = true;
     s = see_loop(&l);
     assert_int_equal(s.checkup.count, 0);

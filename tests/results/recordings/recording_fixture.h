@@ -351,6 +351,21 @@ static inline uint64_t play_send(play *p, int thread, uint64_t bytes, uint64_t n
     return made;
 }
 
+/* Sends BYTES into the buffer HANDLE, which is there; 0: into one that a manager of transfers
+ * holds. They have arrived when the call returns. */
+static inline void play_feed(play *p, int thread, uint64_t handle, uint64_t bytes, uint64_t ns)
+{
+    record_event e = play_call(p, thread, RECORD_TO_DEVICE, ns);
+    e.field[3] = handle;
+    e.field[4] = bytes;
+    e.field[5] = ++p->number;
+    tape_put(&p->tape, e, NULL);
+    tape_put(&p->tape,
+             (record_event){
+                 .kind = RECORD_COMPLETE, .thread = 999, .time = e.field[0], .field = {e.field[5]}},
+             NULL);
+}
+
 /* Reads HANDLE's bytes. */
 static inline void play_read(play *p, int thread, uint64_t handle, uint64_t ns)
 {

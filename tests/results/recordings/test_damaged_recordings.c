@@ -20,6 +20,7 @@ static void play_small(play *p)
     for (int i = 0; i < LOOPS; i++) {
         uint64_t arguments[2], results[2];
         sent = play_send(p, 0, 24, 10 * US);
+        play_feed(p, 0, i % 2 ? sent : 0, 24, 5 * US);
         arguments[0] = state;
         arguments[1] = sent;
         /* Every third as version 1 had it, on two devices; the others are asked of, or believed. */

@@ -159,6 +159,49 @@ static void ends_share_a_slot(void **state)
     rec_close(r);
 }
 
+/* A buffer that has no bytes yet; without HANDLE several of a manager of transfers. */
+static void play_make(play *p, uint64_t handle, uint64_t bytes)
+{
+    words w = {.size = 0};
+    record_event e = play_call(p, 0, RECORD_BUFFER, US);
+    e.field[3] = handle;
+    e.field[4] = RECORD_UNINITIALIZED | (uint64_t)(handle ? 11 : 0) << 32;
+    words_add(&w, bytes);
+    words_add(&w, 0);
+    words_add(&w, 0);
+    tape_put(&p->tape, e, &w);
+}
+
+static void bytes_for_buffers_that_are_there_are_transfers(void **state)
+{
+    (void)state;
+    char folder[300];
+    play p;
+    play_begin(&p);
+    const uint64_t made = handle_take(&p);
+    play_make(&p, 0, 116);
+    play_feed(&p, 0, 0, 56, 3 * US);
+    play_make(&p, made, 60);
+    play_feed(&p, 0, made, 60, 5 * US);
+    rec_recording *r = play_open(&p, folder, sizeof folder);
+    const rec_process *q = only(r);
+    static const rec_call_kind kinds[] = {REC_CALL_BUFFER, REC_CALL_FROM_HOST, REC_CALL_BUFFER,
+                                          REC_CALL_FROM_HOST};
+    static const uint64_t bytes[] = {116, 56, 60, 60};
+    static const uint32_t buffers[] = {REC_NONE, REC_NONE, 0, 0};
+    assert_int_equal(q->call_count, 4);
+    assert_int_equal(q->buffer_count, 1);
+    assert_int_equal(q->skipped, 0);
+    for (uint32_t i = 0; i < 4; i++) {
+        const rec_call *call = &q->calls[i];
+        assert_int_equal(call->kind, kinds[i]);
+        assert_int_equal(call->bytes, bytes[i]);
+        assert_int_equal(call->buffer, buffers[i]);
+        assert_int_equal(call->complete_ns, kinds[i] == REC_CALL_FROM_HOST ? call->end_ns : 0);
+    }
+    rec_close(r);
+}
+
 static void programs_are_one_by_what_they_are(void **state)
 {
     (void)state;
@@ -362,6 +405,7 @@ int main(void)
         cmocka_unit_test(the_process_and_its_surroundings),
         cmocka_unit_test(handles_are_followed_and_addresses_are_used_again),
         cmocka_unit_test(ends_share_a_slot),
+        cmocka_unit_test(bytes_for_buffers_that_are_there_are_transfers),
         cmocka_unit_test(programs_are_one_by_what_they_are),
         cmocka_unit_test(executions_are_in_order_of_their_begin),
         cmocka_unit_test(several_processes),

@@ -5,12 +5,12 @@
  * path: tests/results/records/check_readers.sh reads it with other programs.
  */
 #define _GNU_SOURCE /* unshare */
+#include "tests/support/own_mounts.h"
 #include "tests/support/results_fixture.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <sched.h>
 #include <signal.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
@@ -502,34 +502,11 @@ static void enlarge_disk(void)
     mount("none", fixture_in(folder, "disk"), "tmpfs", MS_REMOUNT, "size=16m");
 }
 
-static bool write_text(const char *path, const char *text)
-{
-    int fd = open(path, O_WRONLY);
-    bool done = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
-    if (fd >= 0)
-        close(fd);
-    return done;
-}
-
-/* A mount table of this process's own; without privileges, in a user namespace
- * in which the user is root. */
-static bool enter_own_mounts(void)
-{
-    char users[40], groups[40];
-    snprintf(users, sizeof users, "0 %u 1", (unsigned)getuid());
-    snprintf(groups, sizeof groups, "0 %u 1", (unsigned)getgid());
-    if (unshare(CLONE_NEWNS) != 0 &&
-        (unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0 || !write_text("/proc/self/setgroups", "deny") ||
-         !write_text("/proc/self/uid_map", users) || !write_text("/proc/self/gid_map", groups)))
-        return false;
-    return mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0;
-}
-
 static int write_to_full_disk(void)
 {
     const char *disk = fixture_in(folder, "disk");
     mkdir(disk, 0700);
-    if (!enter_own_mounts() || mount("none", disk, "tmpfs", 0, "size=32k") != 0)
+    if (!own_mounts_enter() || mount("none", disk, "tmpfs", 0, "size=32k") != 0)
         return NOT_PERMITTED;
     return failing_write(disk, "disk full", enlarge_disk);
 }

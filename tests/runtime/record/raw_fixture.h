@@ -7,6 +7,13 @@
 
 #include "tests/runtime/record/record_fixture.h"
 
+/* Arguments of the call PJRT_NAME. */
+#define ARGS(name, ...)                                                                            \
+    (PJRT_##name##_Args)                                                                           \
+    {                                                                                              \
+        .struct_size = PJRT_##name##_Args_STRUCT_SIZE, __VA_ARGS__                                 \
+    }
+
 typedef const PJRT_Api *get_api(void);
 
 static inline get_api *entry_of(const char *library, void **handle)
@@ -45,6 +52,23 @@ static inline PJRT_Buffer *raw_floats(const raw *r)
                                        .event = args.done_with_host_buffer};
     MUST(!r->api->PJRT_Event_Destroy(&destroy));
     return args.buffer;
+}
+
+/* Waits for EVENT, and gives it back. */
+static inline void raw_event_end(const raw *r, PJRT_Event *event)
+{
+    PJRT_Event_Await_Args await = ARGS(Event_Await, .event = event);
+    MUST(!r->api->PJRT_Event_Await(&await));
+    PJRT_Event_Destroy_Args destroy = ARGS(Event_Destroy, .event = event);
+    MUST(!r->api->PJRT_Event_Destroy(&destroy));
+}
+
+/* Of BUFFER: for raw_event_end. */
+static inline PJRT_Event *raw_ready(const raw *r, PJRT_Buffer *buffer)
+{
+    PJRT_Buffer_ReadyEvent_Args ready = ARGS(Buffer_ReadyEvent, .buffer = buffer);
+    MUST(!r->api->PJRT_Buffer_ReadyEvent(&ready));
+    return ready.event;
 }
 
 static inline void buffer_free(const raw *r, PJRT_Buffer *buffer)

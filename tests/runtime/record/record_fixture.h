@@ -196,6 +196,10 @@ static inline rt_buffer *run(const runner *r, rt_buffer *const *arguments, size_
     return result;
 }
 
+/* Slots of one addition, whose end somebody waits for: execution (2), a wait, the result's end; its
+ * own end only where it had not ended when the call returned. */
+enum { LEAST_SLOTS = 4, CHUNK_SLOTS = (1 << 20) / RECORD_SLOT };
+
 /* COUNT additions of 1 and 2, one after the other; without WAIT nobody asks for their ends. */
 static inline void add_often(const runner *r, size_t count, bool wait)
 {
@@ -338,6 +342,23 @@ static inline size_t recording_count(const recording *r, int kind)
     while (recording_next(r, &at, &t))
         count += t.event.kind == kind;
     return count;
+}
+
+/* There are so many whole executions of additions, in the order of their numbers. */
+static inline void recording_executions(const recording *r, size_t at_least)
+{
+    told t;
+    uint64_t number = 0;
+    size_t at = 0, executions = 0;
+    while (recording_next(r, &at, &t)) {
+        if (t.event.kind != RECORD_EXECUTE)
+            continue;
+        assert_true(t.event.field[4] > number);
+        number = t.event.field[4];
+        executions++;
+        assert_int_equal(t.bytes, (t.event.flags & RECORD_ASKED ? 8 : 7) * sizeof t.words[0]);
+    }
+    assert_true(executions >= at_least);
 }
 
 /* All handles of BUFFER_END events, of which each may have several, in order; with the flags. How

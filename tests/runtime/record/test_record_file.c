@@ -9,26 +9,6 @@
 #include <pthread.h>
 #include <sys/resource.h>
 
-/* Slots of one addition, whose end somebody waits for: execution (2), a wait, the result's end; its
- * own end only where it had not ended when the call returned. */
-enum { LEAST_SLOTS = 4, CHUNK_SLOTS = (1 << 20) / RECORD_SLOT };
-
-static void recorded(const recording *r, size_t at_least)
-{
-    told t;
-    uint64_t number = 0;
-    size_t at = 0, executions = 0;
-    while (recording_next(r, &at, &t)) {
-        if (t.event.kind != RECORD_EXECUTE)
-            continue;
-        assert_true(t.event.field[4] > number);
-        number = t.event.field[4];
-        executions++;
-        assert_int_equal(t.bytes, (t.event.flags & RECORD_ASKED ? 8 : 7) * sizeof t.words[0]);
-    }
-    assert_true(executions >= at_least);
-}
-
 /* ---- limits -----------------------------------------------------------------------------------
  */
 
@@ -58,7 +38,7 @@ static void the_limit_ends_the_recording(void **state)
         assert_int_equal(r.head.stop, RECORD_LIMIT);
         assert_true(r.head.lost > LIMITED / 2);
         assert_true(r.count * RECORD_SLOT <= 65536);
-        recorded(&r, 100);
+        recording_executions(&r, 100);
         snprintf(path, sizeof path, "%s/events", r.folder);
         assert_int_equal(stat(path, &info), 0);
         assert_int_equal(info.st_mode & 0777, 0600);
@@ -73,7 +53,7 @@ static void adds_on_a_full_disk(const char *folder)
     MUST(setrlimit(RLIMIT_FSIZE, &most) == 0);
     set_recorder(folder, "pjrt_sim");
     runner r = runner_new(NULL, ADD);
-    add_often(&r, CHUNK_SLOTS / LEAST_SLOTS + 100, true);
+    add_often(&r, 2 * CHUNK_SLOTS / LEAST_SLOTS, true);
     runner_free(&r);
 }
 
@@ -88,7 +68,7 @@ static void a_full_disk_ends_the_recording(void **state)
         recording r = recording_in(folder);
         assert_int_equal(r.head.stop, RECORD_DISK_FULL);
         assert_true(r.head.lost > 0);
-        recorded(&r, 1000);
+        recording_executions(&r, 1000);
         recording_free(&r);
     }
 }
@@ -111,6 +91,33 @@ static void has_no_folder(const char *folder)
     runner r = runner_new(NULL, ADD);
     add_often(&r, 3, true);
     runner_free(&r);
+}
+
+static void limits_itself_later(const char *folder)
+{
+    const struct rlimit little = {.rlim_cur = 1 << 16, .rlim_max = 1 << 16};
+    set_recorder(folder, "pjrt_sim");
+    runner r = runner_new(NULL, ADD);
+    add_often(&r, 10, true);
+    MUST(setrlimit(RLIMIT_FSIZE, &little) == 0);
+    add_often(&r, CHUNK_SLOTS / LEAST_SLOTS + 100, true);
+    runner_free(&r);
+}
+
+/* Where events are written by system calls, the next one beyond it would be a deadly signal. */
+static void a_limit_may_be_set_while_it_records(void **state)
+{
+    (void)state;
+    for (int mapped = 0; mapped < 2; mapped++) {
+        const char *folder = new_folder();
+        setenv("BENCH_RECORD_MAPPED", mapped ? "1" : "0", 1);
+        in_child(limits_itself_later, folder);
+        unsetenv("BENCH_RECORD_MAPPED");
+        recording r = recording_in(folder);
+        assert_int_equal(r.head.stop, RECORD_DISK_FULL);
+        recording_executions(&r, 10);
+        recording_free(&r);
+    }
 }
 
 static void where_nothing_can_be_written_the_program_runs(void **state)
@@ -138,13 +145,13 @@ static void long_recordings_are_whole(void **state)
     assert_int_equal(r.head.stop, RECORD_GOES_ON);
     assert_int_equal(r.head.lost, 0);
     assert_true(r.count > 6 * CHUNK_SLOTS);
-    recorded(&r, 6 * CHUNK_SLOTS / LEAST_SLOTS);
+    recording_executions(&r, 6 * CHUNK_SLOTS / LEAST_SLOTS);
     assert_int_equal(recording_count(&r, RECORD_EXECUTE), 6 * CHUNK_SLOTS / LEAST_SLOTS);
     assert_int_equal(recording_ends(&r, NULL, 0), 6 * CHUNK_SLOTS / LEAST_SLOTS + 2);
     recording_free(&r);
 }
 
-/* ---- kills, forks, threads ---------------------------------------------------------------------
+/* ---- kills and forks ----------------------------------------------------------------------------
  */
 
 static void adds_for_ever(const char *folder)
@@ -186,7 +193,7 @@ static void what_was_killed_can_be_read(void **state)
         assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
         recording r = recording_in(folder);
         assert_int_equal(r.head.stop, RECORD_GOES_ON);
-        recorded(&r, (500 + 997 * i) / 8);
+        recording_executions(&r, (500 + 997 * i) / 8);
         assert_int_equal(recording_count(&r, RECORD_COMPILE), 1);
         recording_free(&r);
     }
@@ -208,11 +215,17 @@ static void forks(const char *folder)
     }
     int status = -1;
     MUST(waitpid(child, &status, 0) == child && status == 0);
+    /* One that only gives back what it inherited, as a collector of garbage does, has no file. */
+    rt_buffer *buffer = floats(&r, 1);
     pid_t idle = fork();
     MUST(idle >= 0);
-    if (idle == 0)
+    if (idle == 0) {
+        rt_buffer_release(r.client, buffer);
+        rt_executable_destroy(r.executable);
         _exit(0);
+    }
     MUST(waitpid(idle, &status, 0) == idle && status == 0);
+    rt_buffer_release(r.client, buffer);
     add_often(&r, 4, true);
     runner_free(&r);
 }
@@ -250,6 +263,66 @@ static void forked_processes_have_files_of_their_own(void **state)
     assert_int_equal(counts[child], 7);
     assert_int_equal(counts[1 - child], 9);
 }
+
+/* ---- forks where nothing is recorded ----------------------------------------------------------
+ */
+
+static PJRT_LoadedExecutable_Destroy *end_executable;
+
+static PJRT_Error *plugin_ends(PJRT_LoadedExecutable_Destroy_Args *args)
+{
+    (void)args;
+    return NULL;
+}
+
+static void end_one(void)
+{
+    static char some[8];
+    PJRT_LoadedExecutable_Destroy_Args args = {.struct_size =
+                                                   PJRT_LoadedExecutable_Destroy_Args_STRUCT_SIZE,
+                                               .executable = (PJRT_LoadedExecutable *)(void *)some};
+    MUST(!end_executable(&args));
+}
+
+static void *ends_for_ever(void *unused)
+{
+    (void)unused;
+    for (;;)
+        end_one();
+    return NULL;
+}
+
+/* The other thread may be anywhere in the recorder when this one forks. */
+static void forks_often(const char *folder)
+{
+    pthread_t other;
+    set_recorder(folder, "pjrt_sim");
+    (void)recorded_client(NULL);
+    table_of("pjrt_sim")->PJRT_LoadedExecutable_Destroy = plugin_ends;
+    end_executable = table_of("pjrt_record")->PJRT_LoadedExecutable_Destroy;
+    MUST(pthread_create(&other, NULL, ends_for_ever, NULL) == 0);
+    for (int i = 0; i < 300; i++) {
+        int status = -1;
+        pid_t child = fork();
+        MUST(child >= 0);
+        if (child == 0) {
+            alarm(20);
+            end_one();
+            _exit(0);
+        }
+        MUST(waitpid(child, &status, 0) == child && status == 0);
+    }
+}
+
+static void locks_are_free_behind_a_fork(void **state)
+{
+    (void)state;
+    if (RACES_SOUGHT)
+        skip();
+    in_child(forks_often, NULL);
+}
+
+/* ---- threads --------------------------------------------------------------------------------- */
 
 enum { THREADS = 4, OF_EACH = 400 };
 
@@ -341,7 +414,7 @@ static void other_files_are_left_alone(void **state)
         in_child(closes_all, folder);
         unsetenv("BENCH_RECORD_MAPPED");
         recording r = recording_in(folder);
-        recorded(&r, 5);
+        recording_executions(&r, 5);
         recording_free(&r);
     }
 }
@@ -351,10 +424,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_limit_ends_the_recording),
         cmocka_unit_test(a_full_disk_ends_the_recording),
+        cmocka_unit_test(a_limit_may_be_set_while_it_records),
         cmocka_unit_test(where_nothing_can_be_written_the_program_runs),
         cmocka_unit_test(long_recordings_are_whole),
         cmocka_unit_test(what_was_killed_can_be_read),
         cmocka_unit_test(forked_processes_have_files_of_their_own),
+        cmocka_unit_test(locks_are_free_behind_a_fork),
         cmocka_unit_test(threads_are_told_apart),
         cmocka_unit_test(other_files_are_left_alone),
     };

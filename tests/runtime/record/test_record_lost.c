@@ -2,7 +2,11 @@
  * test_record_lost.c - nothing is lost silently: calls and plugins that the recorder only forwards
  * are counted in the head of the file.
  */
+#define _GNU_SOURCE /* MAP_ANONYMOUS */
+
 #include "tests/runtime/record/raw_fixture.h"
+
+#include <sys/mman.h>
 
 enum { OVERSIZE = 264, MANY = 129, PLUGINS = 8 };
 
@@ -68,6 +72,35 @@ static void forwarded_calls_count_as_lost(void **state)
     unsetenv("BENCH_RECORD_MAPPED");
     /* Where nothing is recorded there is nothing to count. */
     in_child(executes_what_is_not_understood, NULL);
+}
+
+static PJRT_Error *ends_anything(PJRT_LoadedExecutable_Destroy_Args *args)
+{
+    (void)args;
+    return NULL;
+}
+
+/* The struct is its size alone, and behind it there is no memory. */
+static void ends_with_a_size_alone(const char *folder)
+{
+    raw r = recorded_raw(folder);
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    char *pages = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    MUST(pages != MAP_FAILED && mprotect(pages + page, page, PROT_NONE) == 0);
+    size_t *args = (size_t *)(void *)(pages + page - sizeof *args);
+    *args = sizeof *args;
+    table_of("pjrt_fake")->PJRT_LoadedExecutable_Destroy = ends_anything;
+    MUST(!r.api->PJRT_LoadedExecutable_Destroy((void *)args));
+}
+
+static void behind_a_size_that_cannot_be_true_nothing_is_read(void **state)
+{
+    (void)state;
+    const char *folder = new_folder();
+    in_child(ends_with_a_size_alone, folder);
+    recording r = recording_in(folder);
+    assert_int_equal(r.head.lost, 1);
+    recording_free(&r);
 }
 
 /* ---- plugins --------------------------------------------------------------------------------- */
@@ -153,6 +186,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(forwarded_calls_count_as_lost),
+        cmocka_unit_test(behind_a_size_that_cannot_be_true_nothing_is_read),
         cmocka_unit_test(plugins_beyond_the_eighth_are_counted),
         cmocka_unit_test(a_plugin_of_another_major_is_counted),
     };

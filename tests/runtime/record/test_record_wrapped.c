@@ -1,15 +1,9 @@
 /*
  * test_record_wrapped.c - calls that few programs make: buffers that are made without bytes, views,
- * aliases, copies, asynchronous transfers, parts that are read, memory that is deleted, and an
- * execution on two devices. What the simulated plugin refuses is put into its table by the test.
+ * aliases, copies, parts that are read, memory that is deleted, and an execution on two devices.
+ * What the simulated plugin refuses is put into its table by the test.
  */
 #include "tests/runtime/record/raw_fixture.h"
-
-#define ARGS(name, ...)                                                                            \
-    (PJRT_##name##_Args)                                                                           \
-    {                                                                                              \
-        .struct_size = PJRT_##name##_Args_STRUCT_SIZE, __VA_ARGS__                                 \
-    }
 
 /* ---- what the plugin lacks --------------------------------------------------------------------
  */
@@ -35,18 +29,10 @@ static PJRT_Error *make_alias(PJRT_Client_CreateAliasBuffer_Args *args)
     return NULL;
 }
 
-static PJRT_Error *retrieve(PJRT_AsyncHostToDeviceTransferManager_RetrieveBuffer_Args *args)
-{
-    args->buffer_out = raw_floats(&bare);
-    return NULL;
-}
-
 static PJRT_Error *read_a_part(PJRT_Buffer_CopyRawToHost_Args *args)
 {
-    PJRT_Buffer_ReadyEvent_Args ready = ARGS(Buffer_ReadyEvent, .buffer = args->buffer);
-    PJRT_Error *error = bare.api->PJRT_Buffer_ReadyEvent(&ready);
-    args->event = ready.event;
-    return error;
+    args->event = raw_ready(&bare, args->buffer);
+    return NULL;
 }
 
 static PJRT_LoadedExecutable_Execute *execute_once;
@@ -87,7 +73,6 @@ static void complete_table(void)
     table->PJRT_Client_CreateUninitializedBuffer = make_uninitialized;
     table->PJRT_Client_CreateViewOfDeviceBuffer = make_view;
     table->PJRT_Client_CreateAliasBuffer = make_alias;
-    table->PJRT_AsyncHostToDeviceTransferManager_RetrieveBuffer = retrieve;
     table->PJRT_Buffer_CopyRawToHost = read_a_part;
 }
 
@@ -95,7 +80,7 @@ static void complete_table(void)
  */
 
 /* In the order of the events that the test looks at. */
-enum { ARGUMENT, REFUSED, UNINITIALIZED, VIEW, ALIAS, RETRIEVED, TO_DEVICE, TO_MEMORY, BUFFERS };
+enum { ARGUMENT, REFUSED, UNINITIALIZED, VIEW, ALIAS, TO_DEVICE, TO_MEMORY, BUFFERS };
 
 static void makes_without_bytes(const raw *r)
 {
@@ -119,10 +104,6 @@ static void makes_without_bytes(const raw *r)
              .shape_num_dims = 1, .shape_element_type = PJRT_Buffer_Type_PRED);
     MUST(!r->api->PJRT_Client_CreateAliasBuffer(&alias) && alias.alias_buffer);
     buffer_free(r, alias.alias_buffer);
-    PJRT_AsyncHostToDeviceTransferManager_RetrieveBuffer_Args got =
-        ARGS(AsyncHostToDeviceTransferManager_RetrieveBuffer, .buffer_index = 0);
-    MUST(!r->api->PJRT_AsyncHostToDeviceTransferManager_RetrieveBuffer(&got) && got.buffer_out);
-    buffer_free(r, got.buffer_out);
 }
 
 static void copies(const raw *r)
@@ -155,10 +136,7 @@ static void reads_a_part(const raw *r)
     PJRT_Buffer_CopyRawToHost_Args part = ARGS(Buffer_CopyRawToHost, .buffer = r->argument,
                                                .dst = room, .offset = 4, .transfer_size = 8);
     MUST(!r->api->PJRT_Buffer_CopyRawToHost(&part) && part.event);
-    PJRT_Event_Await_Args await = ARGS(Event_Await, .event = part.event);
-    MUST(!r->api->PJRT_Event_Await(&await));
-    PJRT_Event_Destroy_Args destroy = ARGS(Event_Destroy, .event = part.event);
-    MUST(!r->api->PJRT_Event_Destroy(&destroy));
+    raw_event_end(r, part.event);
 }
 
 static void makes_buffers(const char *folder)
@@ -208,8 +186,6 @@ static void ways_to_make_a_buffer_are_told(void **state)
     /* What the call does not say the plugin is asked. */
     t = assert_made(&r, ALIAS, RECORD_ALIAS, PJRT_Buffer_Type_PRED, 7, seven, 1);
     assert_int_equal(t.event.field[5], device[0].event.field[0]);
-    t = assert_made(&r, RETRIEVED, RECORD_FROM_HOST, PJRT_Buffer_Type_F32, 16, four, 1);
-    assert_int_equal(t.event.field[5], device[0].event.field[0]);
     for (size_t i = TO_DEVICE; i <= TO_MEMORY; i++) {
         t = assert_made(&r, i, RECORD_COPY, PJRT_Buffer_Type_F32, 16, four, 1);
         assert_int_equal(t.words[1], argument.event.field[3]);
@@ -236,15 +212,15 @@ static void parts_that_are_read_and_deleted_memory_are_told(void **state)
         ended = ended || complete.event.field[0] == t.event.field[5];
     assert_true(ended && t.event.field[5] != 0);
 
-    /* Four of the ways to make one, then the deleted one twice, and the handles of both copies. */
+    /* Three of the ways to make one, then the deleted one twice, and the handles of both copies. */
     recording_get(&r, RECORD_BUFFER, TO_DEVICE, &made);
-    assert_int_equal(recording_ends(&r, ends, 16), 9);
+    assert_int_equal(recording_ends(&r, ends, 16), 8);
+    assert_int_equal(ends[3].handle, made.event.field[3]);
+    assert_int_equal(ends[3].flags, RECORD_ONLY_MEMORY);
     assert_int_equal(ends[4].handle, made.event.field[3]);
-    assert_int_equal(ends[4].flags, RECORD_ONLY_MEMORY);
+    assert_int_equal(ends[4].flags, RECORD_ONLY_MEMORY | RECORD_DELETED);
     assert_int_equal(ends[5].handle, made.event.field[3]);
-    assert_int_equal(ends[5].flags, RECORD_ONLY_MEMORY | RECORD_DELETED);
-    assert_int_equal(ends[6].handle, made.event.field[3]);
-    assert_int_equal(ends[6].flags & RECORD_ONLY_MEMORY, 0);
+    assert_int_equal(ends[5].flags & RECORD_ONLY_MEMORY, 0);
     recording_free(&r);
 }
 
@@ -267,12 +243,7 @@ static void executes_on_two(const char *folder)
     MUST(!r.api->PJRT_LoadedExecutable_Execute(&args) && results[0] && results[1]);
     MUST(!args.device_complete_events);
     for (size_t i = 0; i < 2; i++) {
-        PJRT_Buffer_ReadyEvent_Args ready = ARGS(Buffer_ReadyEvent, .buffer = results[i]);
-        MUST(!r.api->PJRT_Buffer_ReadyEvent(&ready));
-        PJRT_Event_Await_Args await = ARGS(Event_Await, .event = ready.event);
-        MUST(!r.api->PJRT_Event_Await(&await));
-        PJRT_Event_Destroy_Args destroy = ARGS(Event_Destroy, .event = ready.event);
-        MUST(!r.api->PJRT_Event_Destroy(&destroy));
+        raw_event_end(&r, raw_ready(&r, results[i]));
         buffer_free(&r, results[i]);
     }
     buffer_free(&r, other);
