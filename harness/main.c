@@ -540,14 +540,14 @@ static int refuse_command(int argc, char **argv)
     bn_near near = bn_near_begin(argv[1]);
     for (size_t i = 0; i < COMMAND_COUNT; i++)
         bn_near_try(&near, commands[i].name);
-    char name[RES_TEXT];
-    const char *best = bn_near_best(&near), *how = "; did you mean ";
+    char name[RES_TEXT], run[RES_TEXT + 16];
+    const char *best = bn_near_best(&near);
     if (!best && job_axis_meant(RES_AXIS_MODEL, argv[1], name)) {
-        best = name;
-        how = "; did you mean bench --model ";
+        snprintf(run, sizeof run, "bench --model %s", name);
+        best = run;
     }
-    bn_fail(&st, BN_INVALID, "there is no command %s%s%s%s bench --help", argv[1], best ? how : "",
-            best ? best : "", best ? "? See" : "; see");
+    bn_fail_meant(&st, BN_INVALID, (bn_meant){best, "See", "bench --help"},
+                  "there is no command %s", argv[1]);
     return refuse(NULL, argc, argv, &st);
 }
 

@@ -186,8 +186,8 @@ static const cli_option others[] = {
              "went); compile; memory; estimates (of bench estimate --store: nothing was measured)"},
     {"to", "FORMAT", CLI_TEXT, AT(to), .commands = EXPORT, .text = RES_EXPORT_NAMES},
     {"output", "FILE|DIR", CLI_TEXT, AT(file), .commands = EXPORT,
-     .text = "what export writes: a file, of asv, xla and xspace a folder; without it a file goes "
-             "to standard output. What is there stays, but for --force"},
+     .text = "what export writes: a file, of asv, pytorch-benchmark, xla and xspace a folder; "
+             "without it a file goes to standard output. What is there stays, but for --force"},
     {"from", "FORMAT", CLI_TEXT, AT(taking.from), .commands = IMPORT,
      .text = "pytorch-xla: JSON lines as pytorch/xla's benchmarks/experiment_runner.py writes "
              "them; without it, folders of recordings"},
@@ -247,9 +247,8 @@ static const cli_option others[] = {
          "each process measures at least this long; more pairs help more than longer processes"},
     {"pairs", "N", CLI_NUMBER, AT(compare.pairs), .commands = COMPARE, .fallback = "0",
      .text = "pairs of processes for each comparison, at most 64, judged once; 0: until it is "
-             "decided, with looks after 4, 5, 6, 8, 10 and 12 pairs; of steps below 2 ms up to 24, "
-             "from "
-             "the second on of a quarter of --min-time"},
+             "decided, with looks after 4, 5, 6, 8, 10 and 12 pairs; of steps below 2 ms up to 24 "
+             "pairs, from the second on of a quarter of --min-time"},
     {"precision", "SHARE", CLI_SHARE, AT(compare.precision), .commands = COMPARE, .fallback = "0",
      .text = "run pairs until wall times are known to about this share, as 1%, whatever the "
              "verdicts; 0: do not"},
@@ -273,8 +272,8 @@ static const cli_option others[] = {
     {"title", "TEXT", CLI_TEXT, AT(title), .commands = PUBLISH | NIGHTLY,
      .fallback = "Benchmark results", .text = "title of the site"},
     {"record", "ID", CLI_WORDS, AT(detailed), .commands = PUBLISH,
-     .text = "also keep a page with ledger, steps and provenance of this record, as of the newest "
-             "ones; may be repeated"},
+     .text = "also keep a page with ledger, timeline, steps and provenance of this record, as of "
+             "the newest ones; may be repeated"},
     {"metric", "WHAT", CLI_TEXT, AT(series.metric), .commands = HISTORY, .fallback = "wall",
      .text =
          "wall or device (a step), overhead (an execution), trace (a step), compile (all graphs)"},

@@ -90,11 +90,12 @@ static bn_code refuse_suite(const char *word, bn_status *st)
     bn_near near = bn_near_begin(word);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         bn_near_try(&near, names[i]);
-    const char *best = bn_near_best(&near);
-    return bn_fail(st, BN_INVALID,
-                   "there is no suite %s; %s%s%s bench come smoke, reference and nightly; a file "
-                   "of one's own is given as a path",
-                   word, best ? "did you mean " : "", best ? best : "", best ? "? With" : "with");
+    return bn_fail_meant(st, BN_INVALID,
+                         (bn_meant){bn_near_best(&near),
+                                    "With bench come smoke, reference and nightly; a file of one's "
+                                    "own is given as a path",
+                                    ""},
+                         "there is no suite %s", word);
 }
 
 bn_code suite_find(const char *word, char *path, size_t size, bn_status *st)

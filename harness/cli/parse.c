@@ -260,15 +260,16 @@ static bn_code refuse_name(const cli_call *call, const char *name, size_t length
     if (anywhere)
         return bn_fail(st, BN_INVALID, "this command does not take --%.*s; see --help", (int)length,
                        name);
-    char word[64];
+    char word[64], option[BN_NEAR_LETTERS + 2];
     snprintf(word, sizeof word, "%.*s", (int)length, name);
     bn_near near = bn_near_begin(word);
     for (size_t i = 0; i < call->table->count; i++)
         if (call->table->rows[i].commands & call->command)
             bn_near_try(&near, call->table->rows[i].name);
     const char *best = bn_near_best(&near);
-    return bn_fail(st, BN_INVALID, "there is no option --%.*s%s%s%s --help", (int)length, name,
-                   best ? "; did you mean --" : "", best ? best : "", best ? "? See" : "; see");
+    snprintf(option, sizeof option, "--%s", best ? best : "");
+    return bn_fail_meant(st, BN_INVALID, (bn_meant){best ? option : NULL, "See", "--help"},
+                         "there is no option --%.*s", (int)length, name);
 }
 
 static bn_code parse_one(cli_call *call, int argc, char **argv, int *i, bn_status *st)
@@ -317,8 +318,12 @@ static bn_code take_lone(cli_call *call, int argc, char **argv, int index, bn_st
     }
     if (!row || once)
         return bn_fail(st, BN_INVALID, "'%s' is one word too many; see --help", word);
-    return bn_fail(st, BN_INVALID, "'%s' is one word too many; did you mean --%s %s? See --help",
-                   word, name, word);
+    bn_text meant = {0};
+    bn_text_printf(&meant, "--%s %s", name, word);
+    bn_fail_meant(st, BN_INVALID, (bn_meant){meant.data ? meant.data : name, "See", "--help"},
+                  "'%s' is one word too many", word);
+    bn_text_free(&meant);
+    return BN_INVALID;
 }
 
 bn_code cli_defaults(cli_call *call, bn_status *st)

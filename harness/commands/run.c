@@ -6,6 +6,7 @@
 #include "harness/commands/debug_run_priv.h"
 #include "harness/commands/graph_report_priv.h"
 #include "harness/commands/metrics_priv.h"
+#include "harness/commands/run_priv.h"
 #include "harness/commands/selection_priv.h"
 #include "harness/commands/timeline_priv.h"
 #include "harness/jobs/jobs.h"
@@ -13,7 +14,6 @@
 
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,14 +40,6 @@ typedef struct run_state {
     job_experiment *members;
     job_kept *kept;
 } run_state;
-
-/* Experiments that are measured together. */
-typedef struct run_group {
-    job_group group;
-    job_experiment *list;
-    size_t count;
-    bool failed[JOB_MOST_MEMBERS]; /* they are not tried again in further processes */
-} run_group;
 
 static void print_plain(const char *text)
 {
@@ -100,7 +92,7 @@ static bool take(run_state *run, const job_experiment *e, const job_kept *kept)
 }
 
 /* Process number PROCESS of one group: those of its experiments that have not failed yet. */
-static void run_process(run_state *run, run_group *g, int process, size_t number, size_t of)
+static void run_process(run_state *run, command_group *g, int process, size_t number, size_t of)
 {
     char title[400], text[512];
     job_experiment *list = run->members;
@@ -173,14 +165,14 @@ static void report_every(run_state *run, size_t before, size_t now)
 }
 
 /* The groups of LIST, which gets arranged; *COUNT of them (malloc). */
-static run_group *make_groups(job_experiment *list, size_t of, int processes, bool separate,
-                              size_t *count)
+static command_group *make_groups(job_experiment *list, size_t of, int processes, bool separate,
+                                  size_t *count)
 {
     *count = job_groups_arrange(list, of);
-    run_group *groups = calloc(*count + 1, sizeof *groups);
+    command_group *groups = calloc(*count + 1, sizeof *groups);
     size_t first = 0;
     for (size_t i = 0; groups && i < *count; i++) {
-        run_group *g = &groups[i];
+        command_group *g = &groups[i];
         g->list = &list[first];
         g->count = job_group_end(list, of, first) - first;
         job_group_begin(&g->group, processes, 0);
@@ -191,74 +183,12 @@ static run_group *make_groups(job_experiment *list, size_t of, int processes, bo
     return groups;
 }
 
-static int most_processes(const run_group *groups, size_t count)
+static int most_processes(const command_group *groups, size_t count)
 {
     int most = 0;
     for (size_t i = 0; groups && i < count; i++)
         most = groups[i].group.processes > most ? groups[i].group.processes : most;
     return most;
-}
-
-/* Processes of all groups, as far as it is known. */
-static size_t planned(const run_group *groups, size_t count)
-{
-    size_t sum = 0;
-    for (size_t i = 0; groups && i < count; i++)
-        sum +=
-            (size_t)groups[i].group.processes * job_group_workers(groups[i].list, groups[i].count);
-    return sum;
-}
-
-/* Of the last ten seconds: a build that has just ended, or other programs. */
-#define BUSY_STALLED 0.2
-
-/* What all groups measure at least, in seconds: --min-time in each process. Short steps may have
- * more processes, of which all but the first measure a share of it. */
-static double least_seconds(const run_group *groups, size_t count)
-{
-    const double brief = 1 + (JOB_SHORT_PROCESSES - 1.0) / JOB_SHORT_SHARE;
-    double sum = 0;
-    for (size_t i = 0; i < count; i++) {
-        const double processes = groups[i].group.processes;
-        for (size_t k = 0; k < groups[i].count; k++)
-            sum += groups[i].list[k].min_time *
-                   (groups[i].group.usual ? fmin(processes, brief) : processes);
-    }
-    return sum;
-}
-
-/* How long it takes: nobody knows yet how long steps and compiling are. */
-static void print_least(const run_group *groups, size_t count, size_t of)
-{
-    char least[64] = "";
-    const double seconds = least_seconds(groups, count);
-    if (seconds >= 1)
-        snprintf(least, sizeof least, "at least %.0f s to measure, and the time to compile",
-                 seconds);
-    if (least[0] || of > 1)
-        cli_note("[0/%zu] %s%s%s", of, least, least[0] && of > 1 ? "; " : "",
-                 of > 1 ? "the time left is told from the first process on" : "");
-}
-
-/* Says what will run, for how long at least, and where its records go, before it does. */
-static void print_plan(const run_group *groups, size_t count, size_t experiments, const char *store)
-{
-    const size_t of = planned(groups, count);
-    const char *runtime = groups[0].list[0].what.runtime;
-    bool one = true;
-    for (size_t i = 0; i < count; i++)
-        one = one && strcmp(groups[i].list[0].what.runtime, runtime) == 0;
-    cli_note("[0/%zu] %zu experiment%s in %zu process%s on %s%s; records go to %s", of, experiments,
-             experiments == 1 ? "" : "s", of, of == 1 ? "" : "es", one ? "runtime " : "",
-             one ? runtime : "several runtimes", store);
-    print_least(groups, count, of);
-    cli_note("[0/%zu] Ctrl-C keeps what is done", of);
-    const double stalled = job_host_stalled();
-    if (stalled > BUSY_STALLED)
-        cli_note(
-            "[0/%zu] this machine is busy: in %.0f %% of the last ten seconds something waited "
-            "for a core, so that intervals will be wide",
-            of, 100 * stalled);
 }
 
 /* Runs LIST: a process of each group, then the next process of each, in a random order. A drift of
@@ -267,7 +197,7 @@ static bn_code run_groups(run_state *run, job_experiment *list, size_t of, int p
                           bn_status *st)
 {
     size_t count = 0, number = 0;
-    run_group *groups = make_groups(list, of, processes, run->separate, &count);
+    command_group *groups = make_groups(list, of, processes, run->separate, &count);
     size_t *order = calloc(count + 1, sizeof *order);
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     run->kept = calloc(JOB_MOST_MEMBERS, sizeof *run->kept);
@@ -279,7 +209,7 @@ static bn_code run_groups(run_state *run, job_experiment *list, size_t of, int p
     for (size_t i = 0; order && i < count; i++)
         order[i] = i;
     if (st->code == BN_OK)
-        print_plan(groups, count, of, list[0].store);
+        command_tell_plan(groups, count, of, run->output->quiet);
     for (int process = 1; process <= most_processes(groups, count) && st->code == BN_OK;
          process++) {
         if (process > 1)
@@ -288,14 +218,14 @@ static bn_code run_groups(run_state *run, job_experiment *list, size_t of, int p
              i++) {
             if (process > groups[order[i]].group.processes)
                 continue;
-            run->planned = planned(groups, count);
+            run->planned = command_group_workers(groups, count);
             const size_t before = number;
             run_process(run, &groups[order[i]], process, number + 1, run->planned);
             number += job_group_workers(groups[order[i]].list, groups[order[i]].count);
             report_every(run, before, number);
         }
     }
-    run->planned = planned(groups, count);
+    run->planned = command_group_workers(groups, count);
     for (size_t i = 0; groups && i < count; i++)
         run->expected += (size_t)groups[i].group.processes * groups[i].count;
     for (size_t i = 0; groups && i < count; i++)

@@ -146,11 +146,9 @@ static void refuse_value(const res_axis *axis, bool step, const char *word, cons
                          bn_status *st)
 {
     char meant[RES_TEXT];
-    if (meant_by(axis->id, step, word, meant))
-        bn_fail(st, BN_INVALID, "--%s: there is no '%s'; did you mean %s? There is %s",
-                axis->option, word, meant, known);
-    else
-        bn_fail(st, BN_INVALID, "--%s: there is no '%s'; there is %s", axis->option, word, known);
+    const char *best = meant_by(axis->id, step, word, meant) ? meant : NULL;
+    bn_fail_meant(st, BN_INVALID, (bn_meant){best, "There is", known}, "--%s: there is no '%s'",
+                  axis->option, word);
 }
 
 /* Whether one of FRONT_ENDS, which is empty for bench alone, has the mode NAME. */

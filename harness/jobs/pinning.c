@@ -55,12 +55,9 @@ static bn_code refuse_pin(const char *list, const char *may, bn_status *st)
     bn_near near = bn_near_begin(list);
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         bn_near_try(&near, words[i]);
-    const char *best = bn_near_best(&near);
-    return bn_fail(st, BN_INVALID,
-                   "--pin takes none, host, all or a list of cores such as 0,2-3, not '%s'; %s%s%s "
-                   "process may use %s",
-                   list, best ? "did you mean " : "", best ? best : "", best ? "? This" : "this",
-                   may);
+    return bn_fail_meant(
+        st, BN_INVALID, (bn_meant){bn_near_best(&near), "This process may use", may},
+        "--pin takes none, host, all or a list of cores such as 0,2-3, not '%s'", list);
 }
 
 static bn_code parse_list(job_pinning *p, const char *list, bn_status *st)

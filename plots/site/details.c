@@ -1,12 +1,14 @@
 /*
- * details.c - a data file for some records: ledger and executions in the tables of bench, its steps
- * one by one, and its provenance. A record never changes, so a file that is there stays.
+ * details.c - a data file for some records: ledger and executions in the tables of bench, what its
+ * timeline is drawn of, its steps one by one, and its provenance. A record never changes, so a file
+ * that is there stays.
  *
  * Most records of a large store have none: opening them all takes minutes. Which ones do is said in
  * site_details_write; their pages tell how to get one more.
  */
 #include "plots/site/site_priv.h"
 
+#include "results/findings/goodput.h"
 #include "results/tables/tables.h"
 
 #include <stdio.h>
@@ -16,6 +18,7 @@
 #define DETAILED_NIGHTS 3
 #define MOST_A_NIGHT    200
 #define MOST_STEPS      4000
+#define PARTED_STEPS    10  /* whose parts the timeline shows, beside those of the longest */
 #define MOST_NAME       200 /* bytes of what a value of a provenance is called */
 
 static bn_code no_memory(bn_status *st)
@@ -44,7 +47,68 @@ static void put_rounds(const res_record *record, bn_text *out)
         site_put_comma(out, &first);
         bn_text_printf(out, "%llu", (unsigned long long)record->rounds[i].steps);
     }
+    first = true;
+    bn_text_puts(out, "],\"round_wall\":[");
+    for (size_t i = 0; i < record->round_count && i < MOST_STEPS; i++) {
+        const uint64_t wall_ns = record->rounds[i].wall_ns;
+        site_put_comma(out, &first);
+        if (wall_ns == RES_UNTOLD)
+            bn_text_puts(out, "null");
+        else
+            bn_text_printf(out, "%llu", (unsigned long long)wall_ns);
+    }
     bn_text_puts(out, "]");
+}
+
+/* What the process did when; null where the record does not say. */
+static void put_phases(const res_record *record, bn_text *out)
+{
+    res_phases phases;
+    if (!res_record_phases(record, &phases)) {
+        bn_text_puts(out, ",\"phases\":null");
+        return;
+    }
+    bool first = true;
+    bn_text_puts(out, ",\"phases\":{");
+#define X(name)                                                                                    \
+    site_put_comma(out, &first);                                                                   \
+    bn_text_printf(out, "\"" #name "\":%.0f", phases.name##_ns);
+    RES_PHASES(X)
+#undef X
+    bn_text_puts(out, "}");
+}
+
+/* Puts [NUMBER, ns of each part]. */
+static void put_parts_of(const res_record *record, size_t step, bn_text *out)
+{
+    bn_text_printf(out, "[%zu", step);
+    for (size_t p = 0; p < BN_PART_COUNT; p++)
+        bn_text_printf(out, ",%llu", (unsigned long long)record->part_ns[step * BN_PART_COUNT + p]);
+    bn_text_puts(out, "]");
+}
+
+/* Parts of the first measured steps, and of the longest one where it is none of these. */
+static void put_parts(const res_record *record, bn_text *out)
+{
+    const bool told = res_has_ledger(record);
+    size_t longest = 0;
+    bool first = true;
+    bn_text_puts(out, ",\"parts\":[");
+    for (size_t p = 0; p < BN_PART_COUNT; p++)
+        bn_text_printf(out, "%s\"%s\"", p ? "," : "", bn_part_name((bn_part)p));
+    bn_text_puts(out, "],\"parted\":[");
+    for (size_t i = 0; told && i < record->step_count; i++) {
+        longest = record->wall_ns[i] > record->wall_ns[longest] ? i : longest;
+        if (i >= PARTED_STEPS)
+            continue;
+        site_put_comma(out, &first);
+        put_parts_of(record, i, out);
+    }
+    bn_text_puts(out, "],\"longest\":");
+    if (longest >= PARTED_STEPS)
+        put_parts_of(record, longest, out);
+    else
+        bn_text_puts(out, "null");
 }
 
 static void put_scalar(const json_t *value, bn_text *out)
@@ -104,6 +168,8 @@ static void put_record(const res_record *record, bn_text *out)
     put_series("wall", record->wall_ns, record->step_count, out);
     put_series("warmup", record->warmup_wall_ns, record->warmup_count, out);
     put_rounds(record, out);
+    put_phases(record, out);
+    put_parts(record, out);
     bn_text_printf(out, ",\"steps\":%zu,\"provenance\":[", record->step_count);
     put_pairs("", record->provenance, &first, out);
     bn_text_puts(out, "]}");

@@ -346,6 +346,7 @@ bn_code site_front_write(site *s, bn_status *st)
     put_site(s, &lists);
     put_lines(site_page_js, &script);
     put_lines(site_compare_js, &script);
+    put_lines(site_timeline_js, &script);
     put_lines(site_views_js, &script);
     bn_text_puts(&style, plot_report_colours);
     bn_text_puts(&style, plot_report_style);

@@ -1,5 +1,5 @@
 // page.js - the pieces of the pages: loading data, elements, figures as words, tables, charts. The
-// pages are in views.js and compare.js. All become one script. No figure is made here: bench says
+// pages are in views.js, compare.js and timeline.js. All become one script. No figure is made here: bench says
 // what is known of a cell, and what is shown of it.
 //
 // Data are scripts that call bench_data, since a page from the disk may load nothing else. Texts of

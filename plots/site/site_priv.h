@@ -12,7 +12,7 @@
 #include "plots/site/site.h"
 
 /* Of data files: raised where pages of one version cannot show the data of another. */
-#define SITE_VERSION 2
+#define SITE_VERSION 3
 
 /* ---- data files (put.c) ------------------------------------------------------------ */
 
@@ -161,11 +161,12 @@ BN_MUST_USE bn_code site_details_write(site *s, bn_status *st);
 /* What names all others, and the page itself (front.c). */
 BN_MUST_USE bn_code site_front_write(site *s, bn_status *st);
 
-/* ---- what the page is made of: page.js, compare.js, views.js and page.css, by line - */
+/* ---- what the page is made of, by line: page.js, compare.js, timeline.js, views.js, page.css - */
 
 /* Each ends with NULL. */
 extern const char *const site_page_js[];
 extern const char *const site_compare_js[];
+extern const char *const site_timeline_js[];
 extern const char *const site_views_js[];
 extern const char *const site_page_css[];
 

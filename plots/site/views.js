@@ -1,5 +1,5 @@
 // views.js - the pages, one function each, and the addresses that lead to them: #/night/KEY?text=...
-// Those of builds are in compare.js.
+// Those of builds are in compare.js, the timeline of a record is in timeline.js.
 // A page is a promise of its elements; the first is its heading.
 
 let site;
@@ -326,6 +326,7 @@ function nightPage([key], query) {
 function detailsOf(file) {
   return [file.message ? el("p", {class: "bad"}, file.message) : null,
     fragment(file.tables, "Ledger, executions and counters of the record"),
+    el("h3", null, "Timeline"), timelineOf(file),
     el("h3", null, "Steps"), file.wall.length ? stepsChart(file) : el("p", null, "No step was measured."),
     el("h3", null, "Provenance"), about(file.provenance)];
 }
@@ -342,8 +343,8 @@ function recordPage([nightKey, key]) {
         ["status", found.status || "ok"], ["steps", String(found.steps)],
         ...METRICS.map((m, i) => [METRIC_WORDS[m], known(found.values[i]) ? words(found.values[i]) : "not known"]),
         ["remark", found.remark]]),
-      detail ? detailsOf(detail) : [el("p", null, "Ledger, steps and provenance are kept for the newest records and " +
-        "for those around a change. This adds them for this one:"), el("pre", {tabindex: 0},
+      detail ? detailsOf(detail) : [el("p", null, "Ledger, timeline, steps and provenance are kept for the newest " +
+        "records and for those around a change. This adds them for this one:"), el("pre", {tabindex: 0},
         "bench publish --store STORE --output SITE --record " + found.id)]];
     });
 }

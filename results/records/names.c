@@ -138,10 +138,9 @@ static void append_safe(bn_text *name, const char *text)
         bn_text_putc(name, is_safe(*text) ? *text : '_');
 }
 
-void res_put_record_name(bn_text *name, const res_record *record)
+void res_put_record_end(bn_text *name, const res_experiment *experiment)
 {
-    const res_experiment *experiment = &record->experiment;
-    bn_text_printf(name, "%s-", record->id);
+    bn_text_putc(name, '-');
     append_safe(name, experiment->model);
     bn_text_putc(name, '-');
     append_safe(name, experiment->phase);
@@ -150,12 +149,18 @@ void res_put_record_name(bn_text *name, const res_record *record)
     bn_text_puts(name, record_end);
 }
 
+void res_put_record_name(bn_text *name, const res_record *record)
+{
+    bn_text_puts(name, record->id);
+    res_put_record_end(name, &record->experiment);
+}
+
 void res_put_temporary_name(bn_text *name, const res_record *record)
 {
     bn_text_printf(name, ".%s.%ld%s", record->id, (long)getpid(), temporary_end);
 }
 
-static bool ends_with(const char *name, const char *end)
+bool res_name_ends(const char *name, const char *end)
 {
     const size_t length = strlen(name), wanted = strlen(end);
     return length > wanted && strcmp(name + length - wanted, end) == 0;
@@ -164,8 +169,8 @@ static bool ends_with(const char *name, const char *end)
 res_store_file res_store_file_of(const char *name)
 {
     if (name[0] == '.')
-        return ends_with(name, temporary_end) ? RES_STORE_TEMPORARY : RES_STORE_OTHER;
-    if (ends_with(name, record_end))
+        return res_name_ends(name, temporary_end) ? RES_STORE_TEMPORARY : RES_STORE_OTHER;
+    if (res_name_ends(name, record_end))
         return RES_STORE_RECORD;
     return strcmp(name, RES_INDEX_FILE) == 0 ? RES_STORE_INDEX : RES_STORE_OTHER;
 }

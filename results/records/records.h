@@ -213,10 +213,10 @@ typedef struct res_probe_estimate {
 
 /*
  * Estimates of COUNT probes of one execution. Refused below 3 rounds (all figures are then NaN),
- * where the host submits too slowly to keep the device busy, where the device time is above the
- * lone time of the same rounds by more than its interval or by more than 5 %, and where the median
- * of the null test is off zero by more than 5 %, as a sign test over the rounds tells it at 5 %.
- * Same input, same answer.
+ * where the queue takes no longer than one execution, where the host submits too slowly to keep the
+ * device busy, where the device time is above the lone time of the same rounds by more than its
+ * interval, and where the median of the null test is off zero by more than 5 %, as a sign test over
+ * the rounds tells it at 5 %. Same input, same answer.
  */
 res_probe_estimate res_probes_estimate(const res_probe *probes, size_t count);
 /* The null test's estimate alone; NaN below 3 rounds. */
@@ -392,6 +392,12 @@ typedef struct res_collection {
 } res_collection;
 BN_MUST_USE bn_code res_store_load(const char *store, res_collection *all, bn_status *st);
 void res_collection_free(res_collection *all);
+/* Calls VISIT with records of STORE, the newest first by their files' names, until it returns
+ * false: those whose files have the model, phase and mode of EXPERIMENT in their names. At most
+ * MOST files are opened; one that cannot be read is passed over. Neither needs nor makes an index.
+ * The record is VISIT's for the call only. A store that is not there has none. */
+void res_store_visit_newest(const char *store, const res_experiment *experiment, size_t most,
+                            bool (*visit)(void *context, const res_record *record), void *context);
 /* Removes temporary files that process PID (our worker, which is dead) left. */
 void res_store_sweep(const char *store, long pid);
 /* Removes those that are a minute old and whose process on this machine is gone (bn_writer_gone):

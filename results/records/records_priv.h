@@ -20,6 +20,10 @@ bool res_id_names_a_file(const char *id);
 /* The name of RECORD's file in a store, and of the file in which this process writes it. */
 void res_put_record_name(bn_text *name, const res_record *record);
 void res_put_temporary_name(bn_text *name, const res_record *record);
+/* How the names of records of EXPERIMENT end, and of others with its model, phase and mode. */
+void res_put_record_end(bn_text *name, const res_experiment *experiment);
+/* Whether NAME ends in END and has more before it. */
+bool res_name_ends(const char *name, const char *end);
 /* The process that left the temporary file NAME; 0 where NAME is no temporary file of this
  * machine. */
 long res_temporary_process(const char *name);

@@ -207,6 +207,59 @@ void res_collection_free(res_collection *all)
     *all = (res_collection){0};
 }
 
+/* ---- the newest of a kind --------------------------------------------------------------- */
+
+static int newest_first(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)b, *(char *const *)a);
+}
+
+/* The names of STORE's files that end in END, the newest first; *COUNT of them, each from malloc as
+ * the list. */
+static char **names_that_end(const char *store, const char *end, size_t *count)
+{
+    char **list = NULL;
+    size_t room = 0;
+    DIR *folder = opendir(store);
+    for (const struct dirent *entry; folder && (entry = readdir(folder)) != NULL;) {
+        char *name = res_name_ends(entry->d_name, end) ? strdup(entry->d_name) : NULL;
+        if (name && bn_reserve(&list, *count + 1, &room, sizeof *list))
+            list[(*count)++] = name;
+        else
+            free(name);
+    }
+    if (folder)
+        closedir(folder);
+    if (*count > 1)
+        qsort(list, *count, sizeof *list, newest_first);
+    return list;
+}
+
+void res_store_visit_newest(const char *store, const res_experiment *experiment, size_t most,
+                            bool (*visit)(void *context, const res_record *record), void *context)
+{
+    bn_text end = {0}, path = {0};
+    size_t count = 0;
+    bool more = true;
+    res_put_record_end(&end, experiment);
+    char **names = end.failed ? NULL : names_that_end(store, end.data, &count);
+    for (size_t i = 0; i < count; i++) {
+        res_record *record = NULL;
+        bn_status why = {.code = BN_OK};
+        bn_text_clear(&path);
+        bn_text_printf(&path, "%s/%s", store, names[i]);
+        if (more && i < most && !path.failed &&
+            res_store_read_foreign(path.data, &record, &why) == BN_OK)
+            more = visit(context, record);
+        res_record_free(record);
+        free(names[i]);
+    }
+    res_store_vet_end();
+    free(names);
+    bn_text_free(&path);
+    bn_text_free(&end);
+}
+
 /* ---- sweeping ------------------------------------------------------------------------- */
 
 void res_store_sweep(const char *store, long pid)

@@ -176,6 +176,17 @@ void bn_near_try(bn_near *near, const char *candidate);
 /* The nearest one, within NEAR; NULL where none is near. */
 const char *bn_near_best(const bn_near *near);
 
+/* What a message says behind a word that does not exist. REST begins a sentence, "There is", which
+ * LIST ends; LIST may be "". BEST is what may be meant, or NULL. All are borrowed. */
+typedef struct bn_meant {
+    const char *best, *rest, *list;
+} bn_meant;
+/* Puts "; did you mean BEST? REST LIST", or "; rest LIST" without BEST, into OUT of SIZE bytes; cut
+ * where it is too long. */
+void bn_meant_put(bn_meant meant, char *out, size_t size);
+/* As bn_fail, with these words behind the message. */
+bn_code bn_fail_meant(bn_status *st, bn_code code, bn_meant meant, const char *format, ...)
+    BN_PRINTF(4, 5);
 /* BN_INVALID: there is no WHAT called WORD; says which of CHOICES, "a, b, c or d", may be meant. */
 bn_code bn_fail_choice(bn_status *st, const char *what, const char *word, const char *choices);
 

@@ -1,5 +1,5 @@
 /*
- * near.c - which of several words somebody meant who wrote another one.
+ * near.c - which of several words somebody meant who wrote another one, and how messages say it.
  *
  * The distance is that of F. J. Damerau, "A technique for computer detection and correction of
  * spelling errors", CACM 7 (1964), in the form that edits no letter twice: letters that are
@@ -79,4 +79,14 @@ void bn_near_try(bn_near *near, const char *candidate)
 const char *bn_near_best(const bn_near *near)
 {
     return near->best[0] ? near->best : NULL;
+}
+
+void bn_meant_put(bn_meant meant, char *out, size_t size)
+{
+    const char *gap = meant.list[0] ? " " : "";
+    if (meant.best)
+        snprintf(out, size, "; did you mean %s? %s%s%s", meant.best, meant.rest, gap, meant.list);
+    else
+        snprintf(out, size, "; %c%s%s%s", tolower((unsigned char)meant.rest[0]), meant.rest + 1,
+                 gap, meant.list);
 }

@@ -140,6 +140,20 @@ static const char *next_choice(const char *choices, char *word, size_t size)
     return strncmp(choices, "or ", 3) == 0 ? choices + 3 : choices;
 }
 
+bn_code bn_fail_meant(bn_status *st, bn_code code, bn_meant meant, const char *format, ...)
+{
+    if (!st)
+        return code;
+    char behind[sizeof st->message];
+    va_list args;
+    bn_meant_put(meant, behind, sizeof behind);
+    va_start(args, format);
+    set(st, format, args, behind);
+    va_end(args);
+    st->code = code;
+    return code;
+}
+
 bn_code bn_fail_choice(bn_status *st, const char *what, const char *word, const char *choices)
 {
     bn_near near = bn_near_begin(word);
@@ -148,8 +162,6 @@ bn_code bn_fail_choice(bn_status *st, const char *what, const char *word, const 
         at = next_choice(at, choice, sizeof choice);
         bn_near_try(&near, choice);
     }
-    const char *best = bn_near_best(&near);
-    return bn_fail(st, BN_INVALID, "there is no %s '%s'%s%s%s %s", what, word,
-                   best ? "; did you mean " : "", best ? best : "",
-                   best ? "? There is" : "; there is", choices);
+    return bn_fail_meant(st, BN_INVALID, (bn_meant){bn_near_best(&near), "There is", choices},
+                         "there is no %s '%s'", what, word);
 }

@@ -301,9 +301,10 @@ static bn_code name_unknown(const char *name, bn_status *st)
     /* What the field calls them. */
     const bool gpu = strcasecmp(name, "gpu") == 0 || strcasecmp(name, "nvidia") == 0;
     const char *best = gpu ? "cuda" : bn_near_best(&near);
-    bn_code code = bn_fail(st, BN_NOT_FOUND, "no runtime named '%s'%s%s%s (known: %s, or a path)",
-                           name, best ? "; did you mean " : "", best ? best : "", best ? "?" : "",
-                           names.data ? names.data : "");
+    bn_text_puts(&names, ", or a path");
+    bn_code code = bn_fail_meant(st, BN_NOT_FOUND,
+                                 (bn_meant){best, "There is", names.data ? names.data : "a path"},
+                                 "no runtime named '%s'", name);
     bn_text_free(&names);
     return code;
 }

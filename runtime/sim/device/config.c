@@ -278,17 +278,15 @@ static sim_code set_file(sim_config *config, const char *path, int depth, sim_st
 
 static sim_code refuse_preset(const char *name, sim_status *st)
 {
-    char names[256] = "";
+    char names[256] = "", behind[512];
     bn_near near = bn_near_begin(name);
     for (size_t i = 0; sim_preset_at(i); i++) {
         size_t used = strlen(names);
         snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "", sim_preset_at(i)->name);
         bn_near_try(&near, sim_preset_at(i)->name);
     }
-    const char *best = bn_near_best(&near);
-    return sim_fail(st, SIM_INVALID_ARGUMENT, "there is no preset %s; %s%s%s are %s", name,
-                    best ? "did you mean " : "", best ? best : "", best ? "? There" : "there",
-                    names);
+    bn_meant_put((bn_meant){bn_near_best(&near), "There are", names}, behind, sizeof behind);
+    return sim_fail(st, SIM_INVALID_ARGUMENT, "there is no preset %s%s", name, behind);
 }
 
 static sim_code set_preset(sim_config *config, const char *name, int depth, sim_status *st)

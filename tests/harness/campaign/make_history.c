@@ -87,6 +87,26 @@ static void set_provenance(res_record *record, int night)
     assert_non_null(record->provenance);
 }
 
+/* What the process did when: it compiled in its first step, and measured nothing but its steps. */
+static void set_phases(res_record *record)
+{
+    uint64_t warmup_ns = 0, steps_ns = 0;
+    const uint64_t compile_ns = record->warmup_wall_ns[0], around_ns = 600000000;
+    for (size_t i = 1; i < record->warmup_count; i++)
+        warmup_ns += record->warmup_wall_ns[i];
+    for (size_t i = 0; i < record->step_count; i++)
+        steps_ns += record->wall_ns[i];
+    assert_int_equal(
+        json_object_set_new(
+            record->provenance, "phases",
+            json_pack("{sI sI sI sI sI sI sI}", "wall_ns",
+                      (json_int_t)(around_ns + compile_ns + warmup_ns + steps_ns), "others_ns",
+                      (json_int_t)0, "initialization_ns", (json_int_t)400000000, "preparation_ns",
+                      (json_int_t)100000000, "compile_ns", (json_int_t)compile_ns, "warmup_ns",
+                      (json_int_t)warmup_ns, "measuring_ns", (json_int_t)steps_ns)),
+        0);
+}
+
 static void set_id(res_record *record, int cell, int night)
 {
     /* 2022-01-01 02:00 UTC, so that 1,000 nights are past; a quarter of a minute a cell. */
@@ -112,11 +132,13 @@ static void write_night(const char *store, uint64_t seed, const truth *t, int ce
     res_record *record = fixture_record(&now, STEPS);
     set_id(record, cell, night);
     set_provenance(record, night);
+    set_phases(record);
     if (fate < 0.015) {
         record->status = failures[(int)(fate * 200)];
         snprintf(record->message, sizeof record->message, "planted");
         assert_int_equal(res_record_reserve_steps(record, 0, 0, NULL), BN_OK);
         json_object_del(json_object_get(record->provenance, "runtime"), "sha256");
+        json_object_del(record->provenance, "phases");
     }
     if (res_store_write(store, record, NULL, 0, &st) != BN_OK) {
         fprintf(stderr, "%s\n", st.message);

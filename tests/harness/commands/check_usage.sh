@@ -55,7 +55,7 @@ done <<'ROWS'
 3#no runtime named 'gpu'; did you mean cuda?#--runtime gpu
 3#no runtime named 'CPU'; did you mean cpu?#--runtime CPU
 3#did you mean cpu-xla?#--runtime cpuxla
-3#no runtime named 'toaster' (known:#--runtime toaster
+3#no runtime named 'toaster'; there is cpu, ;;or a path#--runtime toaster
 2#--min-time takes a time, 500ms, 90s, 10m or 2h, not '3x'#--min-time 3x
 2#--min-time takes a time#--min-time=-1
 2#--timeout takes a time#--timeout soon
@@ -214,7 +214,7 @@ if command -v script >/dev/null; then
     report "a run on a terminal keeps to its 80 columns, and says what it does, for how long, and what next" "$(
         wide "$folder/screen"
         for text in '^\[0/6\] 4 experiments in 6 processes on runtime sim; records go to here$' \
-            '^\[0/6\] at least 2 s to measure, and the time to compile; the time left is told' \
+            '^\[0/6\] at least 2 s; no record here says how long starting and compiling take;$' \
             '^\[0/6\] Ctrl-C keeps what is done$' '^\[[2-6]/6\] [0-9:]* left, [a-z]' 'What was found' \
             '^\[6/6\] records: here$' '^\[6/6\] next: bench table --wide --store here$'; do
             grep -q "$text" "$folder/screen" || echo "no line '$text'"
@@ -227,6 +227,41 @@ if command -v script >/dev/null; then
         grep -q -- '--min-time' "$folder/screen" || echo "no help"
     )"
 fi
+
+# again ARGUMENT...: a run with a store of its own, and what it says of its length to $length.
+again() {
+    run run resnet18,vgg16 --variant small --phase infer --runtime sim --processes 3 --steps 3 --warmup 8 \
+        --min-time 200ms --device-time none --store "$folder/again" "$@"
+    length=$(sed -n 's,^\[0/[0-9]*\] \(.*\(take\|before\)\).*,\1,p' "$folder/err")
+}
+unknown="no record here says how long starting and compiling take"
+again --mode lazy,capture
+took=$(sed -n 's,^\[6/6\] 6 processes in \([0-9.]*\) s: .*,\1,p' "$folder/err")
+report "a run that nobody has seen before has a lower bound" "$(
+    fault_of 0
+    [ "$length" = "at least 2 s; $unknown" ] || echo "$length"
+)"
+again --mode lazy,capture
+report "a second run says how long the first one took" "$(
+    fault_of 0
+    said=$(sed -n 's/^about \([0-9]*\) s, as long as the same took here before$/\1/p' <<<"$length")
+    awk -v took="${took:-0}" -v said="${said:--9}" 'BEGIN { exit !(said <= 3 * took + 1 && 3 * said + 3 >= took) }' ||
+        echo "$length, after $took s"
+)"
+again --mode capture
+report "so does one of fewer experiments" "$(
+    fault_of 0
+    [[ "$length" = about* ]] || echo "$length"
+)"
+for other in "--mode lazy,eager" "--mode lazy --min-time 300ms" "--mode lazy --batch 2" \
+    "--mode lazy --runtime-option device_us=300"; do
+    read -ra words <<<"$other"
+    again "${words[@]}"
+    report "what is new has a lower bound: $other" "$(
+        fault_of 0
+        [[ "$length" = *"$unknown" ]] || echo "$length"
+    )"
+done
 
 # under PRESSURE ARGUMENT...: run where the kernel tells that in so many of 100 moments of the last ten
 # seconds something waited for a core. It is another file in the place of its own, for this process alone.
@@ -357,54 +392,50 @@ report "and second words" "$(
         [ "${got% }" = "${row#*:}" ] || echo "${row%%:*}: $got"
     done
 )"
-# In a zsh that has read no set-up, as after source <(bench completion zsh) in an empty .zshrc.
-run completion zsh
-cp "$folder/out" "$folder/completion"
-if ! command -v zsh >/dev/null; then
-    skip "a script that zsh reads and completes by" "there is no zsh"
-else
-    # completed_by_zsh WORD...: what the script offers; zsh itself takes from it what fits the last word.
-    completed_by_zsh() {
-        ZDOTDIR=$folder zsh -f -c '
-            source "$0" || exit 1
-            [[ -n $_comps[bench] ]] || { echo "bench is not completed"; exit 1 }
-            emulate -L sh
-            setopt ksharrays
-            COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMPREPLY=()
-            _bench
-            printf "%s\n" "${COMPREPLY[@]}"' "$folder/completion" "$@" 2>&1 | tr '\n' ' '
-    }
-    report "a script that zsh reads and completes by" "$(
+
+# completed_by_zsh LINE: what the script offers; zsh itself takes from it what fits the last word. In a
+# zsh that has read no set-up, as after source <(bench completion zsh) in an empty .zshrc.
+completed_by_zsh() {
+    local words
+    read -ra words <<<"$1"
+    ZDOTDIR=$folder zsh -f -c '
+        source "$0" || exit 1
+        [[ -n $_comps[bench] ]] || { echo "bench is not completed"; exit 1 }
+        emulate -L sh
+        setopt ksharrays
+        COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMPREPLY=()
+        _bench
+        printf "%s\n" "${COMPREPLY[@]}"' "$folder/completion" "${words[@]}" 2>&1
+}
+# completed_by_fish LINE: what fish offers for the last word of LINE, in any order.
+completed_by_fish() {
+    HOME=$folder fish --no-config -c 'source $argv[1]; complete -C $argv[2]' "$folder/completion" "$1" 2>&1 |
+        cut -f 1 | sort
+}
+# completes SHELL ROW...: reads the script of SHELL, and completes by it. A ROW is a line, a colon, and a
+# pattern of all that is offered, between blanks.
+completes() {
+    local shell=$1 title="a script that $1 reads and completes by" row got
+    shift
+    if ! command -v "$shell" >/dev/null; then
+        skip "$title" "there is no $shell"
+        return
+    fi
+    run completion "$shell"
+    cp "$folder/out" "$folder/completion"
+    report "$title" "$(
         fault_of 0
-        zsh -n "$folder/completion" 2>&1
-        for row in "com:help run .*compare" "run --mode laz:eager lazy" "study gr:graphs in-flight" \
-            "list models --var:--variant .*--help"; do
-            read -ra words <<<"${row%%:*}"
-            got=$(completed_by_zsh bench "${words[@]}")
-            [[ "$got" =~ ^${row#*:} ]] || echo "${row%%:*}: $got"
+        "$shell" -n "$folder/completion" 2>&1
+        for row; do
+            got=$(completed_by_"$shell" "${row%%:*}" | tr '\n' ' ')
+            [[ "$got" =~ ^${row#*:}\ $ ]] || echo "${row%%:*}: $got"
         done
     )"
-fi
-run completion fish
-cp "$folder/out" "$folder/completion"
-if ! command -v fish >/dev/null; then
-    skip "a script that fish reads and completes by" "there is no fish"
-else
-    # completed_by_fish LINE: what fish offers for the last word of LINE.
-    completed_by_fish() {
-        HOME=$folder fish --no-config -c 'source $argv[1]; complete -C $argv[2]' "$folder/completion" "$1" 2>&1 |
-            cut -f 1 | tr '\n' ' '
-    }
-    report "a script that fish reads and completes by" "$(
-        fault_of 0
-        fish -n "$folder/completion" 2>&1
-        for row in "bench com:compare completion" "bench --mode laz:lazy" "bench run --mode laz:lazy" \
-            "bench --mod:--mode --model" "bench study gr:graphs" "bench list mod:models modes" \
-            "bench table --tab:--table" "bench help comp:compare completion" "bench graph di:diff"; do
-            got=$(completed_by_fish "${row%%:*}")
-            [ "$(tr ' ' '\n' <<<"${got% }" | sort | tr '\n' ' ')" = "${row#*:} " ] || echo "${row%%:*}: $got"
-        done
-    )"
-fi
+}
+completes zsh "bench com:help run .*compare.*" "bench run --mode laz:eager lazy.*" "bench study gr:graphs in-flight.*" \
+    "bench list models --var:--variant .*--help.*"
+completes fish "bench com:compare completion" "bench --mode laz:lazy" "bench run --mode laz:lazy" \
+    "bench --mod:--mode --model" "bench study gr:graphs" "bench list mod:models modes" "bench table --tab:--table" \
+    "bench help comp:compare completion" "bench graph di:diff"
 refuses "completion of another shell" 2 "there is no shell 'bsh'; did you mean bash?" -- completion bsh
 echo "1..$count"

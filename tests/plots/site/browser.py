@@ -66,6 +66,16 @@ PAGE = """(() => {
 })()"""
 
 
+# Of the picture with the first steps of a record: how wide its lanes are, steps and their parts. A slice that is
+# too small to see is drawn a little wider than it is.
+LANES = """(() => {
+    const wide = {};
+    for (const r of document.querySelectorAll("#main figure:nth-of-type(2) rect.slice"))
+        wide[r.getAttribute("y")] = (wide[r.getAttribute("y")] || 0) + +r.getAttribute("width");
+    return Object.values(wide);
+})()"""
+
+
 def page_faults(b):
     return b.value(PAGE) + complaints(b)
 
@@ -109,10 +119,18 @@ def walk(b, base, where):
                "!!document.querySelector('#main svg.chart'))") else ["neither details nor a command"]))
     newest = b.value("[...nights.keys()].pop()")
     go(b, "#/night/" + newest)
-    report("a record of the newest night has ledger, steps and provenance",
+    report("a record of the newest night has ledger, timeline, steps and provenance",
            opened(b, '#main tbody a[href^="#/record/"]') + ([] if b.value(
                "document.querySelectorAll('#main .fragment table').length > 0 && "
+               "document.querySelectorAll('#main svg.chart .slice').length > 10 && "
                "document.querySelectorAll('#main dl').length === 2") else ["not all is there"]))
+    lanes = b.value(LANES)
+    report("the parts of its first steps fill them", [] if len(lanes) == 2 and
+           abs(lanes[0] - lanes[1]) < 0.05 * lanes[0] else ["lanes of %s" % lanes])
+    click(b, "#main details:nth-of-type(2) summary")
+    b.wait("!!document.querySelector('#main details[open] table')")
+    report("and stand in a table", page_faults(b) + ([] if b.value(
+        "document.querySelectorAll('#main details[open] tbody tr').length === 10") else ["not ten rows"]))
     report("changes", opened(b, 'nav a[href="#/changes"]') + ([] if rows(b) > 0 else ["none"]))
     heads = b.value("[...document.querySelectorAll('#main thead button')].map((b) => b.textContent).indexOf('change')")
     click(b, "#main thead th:nth-child(%d) button" % (heads + 1))

@@ -207,7 +207,15 @@ for change in lists["changes"]:
     check("a change's cell", change[4] in cells)
     check("a change's builds", {change[10], change[11]} <= builds | {""})
 for key in lists["details"]:
-    check("a record's tables", fragment("record-" + key, files["record-" + key]["tables"]).tables > 0)
+    record = files["record-" + key]
+    check("a record's tables", fragment("record-" + key, record["tables"]).tables > 0)
+    phases = record["phases"]
+    check("phases within the process", phases is None or min(phases.values()) >= 0 and
+          2 * phases["wall"] >= sum(phases.values()) * (1 - 1e-9))
+    check("a wall time a round", len(record["round_wall"]) == len(record["rounds"]))
+    for step, *parts in record["parted"] + ([record["longest"]] if record["longest"] else []):
+        check("parts of a step", len(parts) == len(record["parts"]) and 0 <= step < record["steps"])
+        check("parts sum to the step", step >= len(record["wall"]) or sum(parts) == record["wall"][step])
 for name, _, html in files["newest"]["tables"]:
     check("table " + name, fragment(name, html).tables > 0)
 pictures = fragment("pictures", files["newest"]["pictures"])

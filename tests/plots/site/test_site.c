@@ -270,6 +270,89 @@ static void long_names_in_a_provenance_are_cut(void **state)
     free(data);
 }
 
+/* The value that the data file of the record ID has (new reference). */
+static json_t *read_detail(const built *b, const char *id)
+{
+    char name[64];
+    snprintf(name, sizeof name, "data/record-%s.js", site_key_of(id).text);
+    char *data = read_file(b, name), *from = strchr(data, ',');
+    assert_non_null(from);
+    json_t *value = json_loads(from + 1, JSON_DISABLE_EOF_CHECK, NULL);
+    assert_non_null(value);
+    free(data);
+    return value;
+}
+
+static int64_t number_at(const json_t *object, const char *name, size_t index)
+{
+    const json_t *value = json_array_get(json_object_get(object, name), index);
+    assert_true(json_is_integer(value));
+    return json_integer_value(value);
+}
+
+static void a_timeline_has_phases_rounds_and_parts(void **state)
+{
+    const built *b = *state;
+    static const char id[] = "20260101T020000.000000000Z-host-1-0";
+    char path[600];
+    bn_status st = {0};
+    fixture_case c = fixture_lazy;
+    c.runtime = "/builds/plugin.so";
+    res_record *r = fixture_record(&c, 20);
+    snprintf(r->id, sizeof r->id, "%s", id);
+    r->wall_ns[15] += 5000000;
+    r->part_ns[15 * BN_PART_COUNT + BN_PART_WAIT] += 5000000;
+    assert_ok(res_record_reserve_rounds(r, 2, &st), &st);
+    r->round_count = 2;
+    r->rounds[0] = (res_round){.steps = 12, .wall_ns = 400000000};
+    r->rounds[1] = (res_round){.steps = 8, .position = 1, .wall_ns = RES_UNTOLD};
+    assert_int_equal(
+        json_object_set_new(
+            r->provenance, "phases",
+            json_pack("{sI sI sI sI sI sI sI}", "wall_ns", (json_int_t)9000000000, "others_ns",
+                      (json_int_t)1000000000, "initialization_ns", (json_int_t)100000000,
+                      "preparation_ns", (json_int_t)50000000, "compile_ns", (json_int_t)3000000000,
+                      "warmup_ns", (json_int_t)200000000, "measuring_ns", (json_int_t)900000000)),
+        0);
+    assert_ok(res_store_write(b->p.store, r, path, sizeof path, &st), &st);
+    publish(b);
+    json_t *detail = read_detail(b, id);
+    const json_t *phases = json_object_get(detail, "phases");
+    assert_true(json_number_value(json_object_get(phases, "wall")) == 9e9);
+    assert_true(json_number_value(json_object_get(phases, "others")) == 1e9);
+    assert_true(json_number_value(json_object_get(phases, "measuring")) == 9e8);
+    assert_int_equal(number_at(detail, "rounds", 1), 8);
+    assert_int_equal(number_at(detail, "round_wall", 0), 400000000);
+    assert_true(json_is_null(json_array_get(json_object_get(detail, "round_wall"), 1)));
+    assert_int_equal(json_array_size(json_object_get(detail, "parts")), BN_PART_COUNT);
+    /* The first ten steps, and the longest. Their parts sum to their wall times. */
+    const json_t *parted = json_object_get(detail, "parted");
+    assert_int_equal(json_array_size(parted), 10);
+    int64_t sum = 0;
+    for (size_t p = 0; p < BN_PART_COUNT; p++)
+        sum += number_at(detail, "longest", p + 1);
+    assert_int_equal(number_at(detail, "longest", 0), 15);
+    assert_int_equal(sum, r->wall_ns[15]);
+    assert_int_equal(json_integer_value(json_array_get(json_array_get(parted, 9), 0)), 9);
+    json_decref(detail);
+    res_record_free(r);
+}
+
+static void a_timeline_of_a_failure_is_empty(void **state)
+{
+    const built *b = *state;
+    static const char id[] = "20260101T020000.000000000Z-host-1-0";
+    char path[600];
+    const maker m = {id, "aa", "h1", 1, BN_CRASH, 1};
+    write_with(&b->p, &m, "/builds/plugin.so", path);
+    publish(b);
+    json_t *detail = read_detail(b, id);
+    assert_true(json_is_null(json_object_get(detail, "phases")));
+    assert_true(json_is_null(json_object_get(detail, "longest")));
+    assert_int_equal(json_array_size(json_object_get(detail, "parted")), 0);
+    json_decref(detail);
+}
+
 static void a_store_without_dates_has_a_site(void **state)
 {
     const built *b = *state;
@@ -295,6 +378,8 @@ int main(void)
         T(a_record_that_was_asked_for_stays),
         T(what_was_judged_stays_with_its_night),
         T(long_names_in_a_provenance_are_cut),
+        T(a_timeline_has_phases_rounds_and_parts),
+        T(a_timeline_of_a_failure_is_empty),
         T(a_store_without_dates_has_a_site),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

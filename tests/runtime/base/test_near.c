@@ -50,11 +50,35 @@ static void a_word_that_is_far_from_all_has_none(void **state)
     }
 }
 
+static void one_sentence_says_what_may_be_meant(void **state)
+{
+    (void)state;
+    char text[80], little[12];
+    bn_status st = {.code = BN_OK};
+    bn_meant_put((bn_meant){"mode", "There is", "a or b"}, text, sizeof text);
+    assert_string_equal(text, "; did you mean mode? There is a or b");
+    bn_meant_put((bn_meant){NULL, "There is", "a or b"}, text, sizeof text);
+    assert_string_equal(text, "; there is a or b");
+    bn_meant_put((bn_meant){NULL, "See --help", ""}, text, sizeof text);
+    assert_string_equal(text, "; see --help");
+    bn_meant_put((bn_meant){"mode", "There is", "a or b"}, little, sizeof little);
+    assert_string_equal(little, "; did you m");
+    assert_int_equal(bn_fail_meant(&st, BN_NOT_FOUND, (bn_meant){"mode", "See", "--help"},
+                                   "there is no %s", "mod"),
+                     BN_NOT_FOUND);
+    assert_int_equal(st.code, BN_NOT_FOUND);
+    assert_string_equal(st.message, "there is no mod; did you mean mode? See --help");
+    assert_int_equal(bn_fail_choice(&st, "list", "modls", "models or ops"), BN_INVALID);
+    assert_string_equal(st.message,
+                        "there is no list 'modls'; did you mean models? There is models or ops");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_word_that_is_nearly_right_is_found),
         cmocka_unit_test(a_word_that_is_far_from_all_has_none),
+        cmocka_unit_test(one_sentence_says_what_may_be_meant),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
