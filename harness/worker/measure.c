@@ -133,7 +133,31 @@ static bn_code open_members(worker_group *g, bn_status *st)
     return BN_OK;
 }
 
-/* The texts of the graphs that M compiled, for bench run --graph-report. */
+/* The program that the plugin's compiler made of graph INDEX, where it gives one and the record has
+ * its digest: a row of several programs has the sum of theirs. */
+static void write_optimized(const worker_member *m, size_t index)
+{
+    const res_execution *x = &m->record->executions[index];
+    char format[32], path[4400], name[JOB_PROGRAM_NAME], digest[RT_DIGEST_TEXT];
+    rt_program_digest own;
+    size_t size = 0, form = 0;
+    void *bytes = NULL;
+    bn_status st = {.code = BN_OK};
+    if (mode_execution_optimized(m->s.mode, index, format, &bytes, &size, &st) != BN_OK)
+        return;
+    rt_program_digest_of(format, bytes, size, &own);
+    rt_program_digest_put(&own, digest);
+    while (form + 1 < JOB_PROGRAM_FORMS && strcmp(job_program_forms[form].format, format) != 0)
+        form++;
+    job_program_name(x, &job_program_forms[form], name);
+    snprintf(path, sizeof path, "%s/%s", m->e.graph_report, name);
+    /* The parent looks which are there. */
+    if (strcmp(digest, x->optimized) == 0)
+        (void)(bn_file_write_atomic(path, bytes, size, &st) == BN_OK);
+    free(bytes);
+}
+
+/* The texts of the graphs that M compiled, and their programs, for bench run --graph-report. */
 static void write_graphs(const worker_member *m)
 {
     const char *folder = m->e.graph_report;
@@ -142,6 +166,8 @@ static void write_graphs(const worker_member *m)
         size_t length = 0;
         const char *text = mode_execution_text(m->s.mode, i, &length), *code = text;
         size_t size = length;
+        if (i < m->record->execution_count)
+            write_optimized(m, i);
         /* Programs that others wrote come in other forms, too. */
         if (length == 0 || mode_form_find(&code, &size) != MODE_FORM_TEXT)
             continue;
