@@ -2,6 +2,7 @@
  * measure.c - the job "measure": experiments that are measured together in this process, and the
  * record of each.
  */
+#include "harness/causes/causes.h"
 #include "harness/worker/measure_priv.h"
 
 #include <gsl/gsl_randist.h>
@@ -179,6 +180,65 @@ static void write_graphs(const worker_member *m)
     }
 }
 
+/* ---- where ------------------------------------------------------------------------------ */
+
+#define WHY_STEPS   10
+#define WHY_SECONDS 5.0
+
+/* Whether R has two programs that do the same part of a step. */
+static bool has_variants(const res_record *r)
+{
+    for (size_t i = 0; i < r->execution_count; i++)
+        for (size_t k = 0; k < i; k++)
+            if (strcmp(r->executions[k].graph, r->executions[i].graph) == 0)
+                return true;
+    return false;
+}
+
+/* Whether steps of M do what has a place in its source, and costs time: they compile, are captured
+ * again, read, or have the host compute; or what they do takes turns. */
+static bool has_places(const worker_group *g, const worker_member *m)
+{
+    static const bn_counter counters[] = {BN_COUNTER_COMPILES,       BN_COUNTER_DISK_HITS,
+                                          BN_COUNTER_GUARD_MISSES,   BN_COUNTER_GRAPH_BREAKS,
+                                          BN_COUNTER_HOST_FALLBACKS, BN_COUNTER_TRANSFERS_TO_HOST};
+    const json_t *process = json_object_get(g->about, "process");
+    int64_t sum = 0;
+    for (size_t i = 0; i < sizeof counters / sizeof *counters; i++)
+        sum += m->record->step_counters[counters[i]];
+    /* Eager mode has no graphs, others' programs no source, and further processes tell the same. */
+    return m->s.instance && strcmp(m->e.what.mode, "eager") != 0 &&
+           json_integer_value(process) <= 1 && (sum > 0 || has_variants(m->record));
+}
+
+/* Puts where that is into the record, as bench explain tells it: of the first steps of another mode
+ * and model, since watched steps keep places and their texts are others. What is measured is over.
+ * Without it the record is as good. */
+static void explain_member(const worker_group *g, worker_member *m)
+{
+    const worker_session_options usual = {.precision = TG_PRECISION_DEFAULT};
+    bn_status st = {.code = BN_OK};
+    json_t *lists = NULL;
+    if (!has_places(g, m))
+        return;
+    worker_session_drop_model(&m->s);
+    m->e.cache_dir = ""; /* these texts are nobody else's */
+    bn_code code = worker_session_model(&m->s, &usual, &st);
+    if (code == BN_OK)
+        code = worker_session_explain(&m->s, WHY_STEPS, WHY_SECONDS, &lists, &st);
+    json_t *complaints = code == BN_OK ? explain_complaints(lists, true) : NULL;
+    while (json_array_size(complaints) > RES_MOST_WHY)
+        json_array_remove(complaints, json_array_size(complaints) - 1);
+    if (json_array_size(complaints) > 0)
+        json_object_set_new(m->record->provenance, "explanation",
+                            json_pack("{sO sO}", "steps", json_object_get(lists, "steps"),
+                                      "complaints", complaints));
+    json_decref(complaints);
+    json_decref(lists);
+}
+
+/* ---- the end ---------------------------------------------------------------------------- */
+
 /* Completes M's record after its rounds. */
 static bn_code finish_member(worker_group *g, worker_member *m, bn_status *st)
 {
@@ -189,6 +249,7 @@ static bn_code finish_member(worker_group *g, worker_member *m, bn_status *st)
         describe(&m->s, g->about, m->record);
         write_graphs(m);
         worker_timeline_profile(m);
+        explain_member(g, m);
     }
     m->finish_ns = bn_now_ns() - start;
     return code;
