@@ -497,16 +497,20 @@ static bool makes_programs(const res_speedup_row *row)
 /* What the device waits for longest, by the costs of the rules; *NS gets how long. */
 static res_bound longest(const res_speedup_row *row, double *ns)
 {
-    static const struct {
+    const struct {
         res_bound bound;
         res_process_value *cost;
-    } waits[] = {{RES_BOUND_TRACING, cost_of_tracing},
-                 {RES_BOUND_DISPATCH, cost_of_dispatch},
-                 {RES_BOUND_INPUT, cost_of_input},
-                 {RES_BOUND_READ, cost_of_reads}};
+        bool applies;
+    } waits[] = {{RES_BOUND_TRACING, cost_of_tracing, true},
+                 {RES_BOUND_DISPATCH, cost_of_dispatch, true},
+                 {RES_BOUND_INPUT, cost_of_input, sends_batches(row) > 0},
+                 {RES_BOUND_READ, cost_of_reads, true},
+                 {RES_BOUND_READ, cost_of_fallbacks, ops_of_the_host(row) > 0}};
     res_bound bound = RES_BOUND_UNKNOWN;
     *ns = 0;
     for (size_t i = 0; i < sizeof waits / sizeof *waits; i++) {
+        if (!waits[i].applies)
+            continue;
         const double own_ns = res_pool_estimate(&row->pool, waits[i].cost, NULL).mean;
         /* False where it is not known. */
         if (own_ns > *ns) {

@@ -451,6 +451,13 @@ static void what_bounds_a_step_is_told(void **state)
     p.device_ns = 4e6;
     p.part_ns[BN_PART_READ] = 5500000;
     is_bound(&p, true, RES_BOUND_READ);
+    /* What an op of the host sends is no batch. */
+    p = healthy;
+    p.device_ns = 4e6;
+    p.part_ns[BN_PART_READ] = 1000000;
+    p.part_ns[BN_PART_INPUT] = 3000000;
+    p.counters[BN_COUNTER_HOST_FALLBACKS] = p.counters[BN_COUNTER_TRANSFERS_TO_HOST] = STEPS;
+    is_bound(&p, true, RES_BOUND_READ);
     p = healthy;
     p.once_ns[BN_PART_COMPILE] = 300000000;
     p.counters[BN_COUNTER_COMPILES] = STEPS / 10;
