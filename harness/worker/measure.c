@@ -185,13 +185,12 @@ static void write_graphs(const worker_member *m)
 #define WHY_STEPS   10
 #define WHY_SECONDS 5.0
 
-/* Whether R has two programs that do the same part of a step. */
-static bool has_variants(const res_record *r)
+/* Whether R has programs that the last step did not run. */
+static bool has_others(const res_record *r)
 {
     for (size_t i = 0; i < r->execution_count; i++)
-        for (size_t k = 0; k < i; k++)
-            if (strcmp(r->executions[k].graph, r->executions[i].graph) == 0)
-                return true;
+        if (r->executions[i].per_step == 0)
+            return true;
     return false;
 }
 
@@ -208,7 +207,7 @@ static bool has_places(const worker_group *g, const worker_member *m)
         sum += m->record->step_counters[counters[i]];
     /* Eager mode has no graphs, others' programs no source, and further processes tell the same. */
     return m->s.instance && strcmp(m->e.what.mode, "eager") != 0 &&
-           json_integer_value(process) <= 1 && (sum > 0 || has_variants(m->record));
+           json_integer_value(process) <= 1 && (sum > 0 || has_others(m->record));
 }
 
 /* Puts where that is into the record, as bench explain tells it: of the first steps of another mode

@@ -202,42 +202,20 @@ static double cost_of_overhead(const res_process *p, const void *context)
     return lesser(p->measures.overhead_ns, exposed(p, BN_PART_WAIT));
 }
 
-/* Whether A and B do the same part of a step. */
-static bool same_part(const res_execution *a, const res_execution *b)
-{
-    return strcmp(a->graph, b->graph) == 0;
-}
-
-static uint64_t compiled_ns(const res_execution *x)
-{
-    return x->lower_ns + x->compile_ns;
-}
-
-/* Whether no program for its part of the step took longer to compile than that of row INDEX. */
-static bool is_longest(const res_record *r, size_t index)
-{
-    const uint64_t own_ns = compiled_ns(&r->executions[index]);
-    for (size_t i = 0; i < r->execution_count; i++) {
-        const uint64_t ns = compiled_ns(&r->executions[i]);
-        if (same_part(&r->executions[i], &r->executions[index]) &&
-            (ns > own_ns || (ns == own_ns && i < index)))
-            return false;
-    }
-    return true;
-}
-
-/* One value of the argument needs one program for each part of the step: all but the longest. */
+/* What a step of one turn runs is compiled for it alone, as far as is known, and so is the rest for
+ * the other turn: the lesser of both. A step with breaks runs several programs. */
 static double cost_of_turns(const res_process *p, const void *context)
 {
     const res_record *r = p->record;
-    double sum = 0;
+    double run_ns = 0, rest_ns = 0;
     (void)context;
     for (size_t i = 0; r && i < r->execution_count; i++) {
-        if (r->executions[i].from_disk)
+        const res_execution *x = &r->executions[i];
+        if (x->from_disk)
             return (double)NAN;
-        sum += is_longest(r, i) ? 0 : (double)compiled_ns(&r->executions[i]);
+        *(x->per_step > 0 ? &run_ns : &rest_ns) += (double)(x->lower_ns + x->compile_ns);
     }
-    return r ? sum : (double)NAN;
+    return r ? fmin(run_ns, rest_ns) : (double)NAN;
 }
 
 static double cost_of_start(const res_process *p, const void *context)
@@ -326,20 +304,17 @@ static double is_compiled(const res_speedup_row *row)
     return row->figures.compile.processes > 0;
 }
 
-/* Programs for parts of the step that have several, in steps that compile no further. */
+/* All programs, of steps that compile no further; 0 where the last step ran all of them. */
 static double programs_in_turns(const res_speedup_row *row)
 {
     const res_record *r = row->record;
-    size_t count = 0, more;
+    size_t more;
     if (programs_made(row) > 0 || !why_of(row, RES_RULE_TURNS, &more))
         return 0;
-    for (size_t i = 0; i < r->execution_count; i++) {
-        bool shared = false;
-        for (size_t k = 0; k < r->execution_count; k++)
-            shared = shared || (k != i && same_part(&r->executions[k], &r->executions[i]));
-        count += shared;
-    }
-    return (double)count;
+    for (size_t i = 0; i < r->execution_count; i++)
+        if (r->executions[i].per_step == 0)
+            return (double)r->execution_count;
+    return 0;
 }
 
 /* A row of rules. */
