@@ -123,9 +123,9 @@ static const cli_option others[] = {
     {"metrics-every", "N", CLI_NUMBER, AT(metering.every), .commands = RUN, .fallback = "0",
      .text = "write the report of --metrics also whenever N more processes have ended"},
     {"graph-report", "DIR", CLI_TEXT, AT(matrix.graph_report), .commands = RUN,
-     .text = "also write the StableHLO text of each graph that is compiled into DIR, once, and an "
-             "index: inputs, outputs, aliases, memory, FLOPs, and how graphs that do the same part "
-             "of a step differ"},
+     .text = "also write the StableHLO text of each graph that is compiled into DIR, once, the "
+             "optimized program where the plugin gives it, and an index: inputs, outputs, aliases, "
+             "memory, FLOPs, scopes, and how graphs that do the same part of a step differ"},
     {"recordings", "DIR", CLI_TEXT, AT(matrix.recordings), .commands = RUN,
      .text = "also keep the recording of each process of a front end other than bench, in a folder "
              "of its own in DIR, for steps, doctor, replay and estimate"},
@@ -138,8 +138,8 @@ static const cli_option others[] = {
     {"debug-run", "DIR", CLI_TEXT, AT(metering.debug), .commands = RUN,
      .text =
          "also write all reports of the run into DIR, a new or empty folder, with a page that "
-         "leads through them, index.html: tables, goodput, the doctor, steps, timeline, metrics, "
-         "graphs"},
+         "leads through them, index.html: tables, goodput, the doctor, what is compiled again and "
+         "where, scopes, steps, timeline, metrics, graphs"},
     {"debug-every", "N", CLI_NUMBER, AT(metering.debug_every), .commands = RUN, .fallback = "10",
      .least = 1, .text = "of the measured steps, --debug-run lists every N-th"},
     {"golden", "DIR", CLI_TEXT, AT(golden), .commands = VERIFY, .fallback = "",

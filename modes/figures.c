@@ -109,8 +109,7 @@ static void show_digest(mode_row_figures *row)
 {
     /* A sum of some programs would pass for that of all. */
     const bool whole = row->digested > 0 && row->digested == row->programs;
-    snprintf(row->view.optimized, sizeof row->view.optimized, "%016llx%016llx",
-             (unsigned long long)row->digest.sum[0], (unsigned long long)row->digest.sum[1]);
+    rt_program_digest_put(&row->digest, row->view.optimized);
     if (!whole)
         row->view.optimized[0] = '\0';
     row->view.optimized_bytes = whole ? row->digest.bytes : -1;
@@ -221,6 +220,15 @@ const char *mode_execution_text(const mode *m, size_t index, size_t *length)
     const mode_row_figures *row = m->rows.items[index];
     *length = row->program ? row->program->text_length : 0;
     return row->program ? row->program->text : "";
+}
+
+bn_code mode_execution_optimized(const mode *m, size_t index, char format[32], void **bytes,
+                                 size_t *size, bn_status *st)
+{
+    const mode_row_figures *row = m->rows.items[index];
+    if (!row->program)
+        return bn_fail(st, BN_NOT_FOUND, "the program is in memory no more");
+    return rt_executable_optimized(row->program->executable, format, bytes, size, st);
 }
 
 /* ---- told to a watcher --------------------------------------------------------------- */

@@ -174,6 +174,12 @@ BN_MUST_USE bn_code mode_step_probe(mode *m, const mode_call *call, unsigned rep
  * the mode), for reports and tests. */
 const char *mode_execution_text(const mode *m, size_t index, size_t *length);
 
+/* The program that the compiler made of that text (malloc), in the plugin's own FORMAT.
+ * BN_NOT_FOUND where it left the memory's cache, BN_NOT_SUPPORTED where the plugin does not tell.
+ */
+BN_MUST_USE bn_code mode_execution_optimized(const mode *m, size_t index, char format[32],
+                                             void **bytes, size_t *size, bn_status *st);
+
 /*
  * The host's own cost of one lazy step's pieces, for selftests: traces CALL and
  * lowers it ROUNDS times without executing; nanoseconds of each round go to

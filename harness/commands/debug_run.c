@@ -47,10 +47,9 @@ static bn_code check_empty(const char *folder, bn_status *st)
 /* What a run gave. */
 typedef struct debug_run {
     const char *folder;
-    res_collection all;
-    size_t every; /* of the measured steps, each so many-th is shown */
-    const job_spent *spent;
-    bool interrupted;
+    const command_debug_run *run;
+    res_collection all; /* of its records */
+    size_t every;       /* of the measured steps, each so many-th is shown */
 } debug_run;
 
 static void put_speedup(const debug_run *d, res_format format, bn_text *out)
@@ -82,6 +81,21 @@ static void put_executions(const debug_run *d, res_format format, bn_text *out)
 static void put_compile(const debug_run *d, res_format format, bn_text *out)
 {
     res_table("compile", &d->all, format, out);
+}
+
+/* Of an interrupted run nothing more is run. */
+static void put_explained(const debug_run *d, res_format format, bn_text *out)
+{
+    (void)format;
+    if (!d->run->interrupted)
+        command_debug_explain(d->run->list, d->run->experiments, out);
+}
+
+static void put_scopes(const debug_run *d, res_format format, bn_text *out)
+{
+    (void)format;
+    if (!d->run->interrupted)
+        command_debug_scopes(d->run->list, d->run->experiments, out);
 }
 
 static void put_metrics(const debug_run *d, res_format format, bn_text *out)
@@ -223,6 +237,14 @@ static const debug_part parts[] = {
      put_executions, true},
     {"compile.txt", "What was compiled", "Each program: how long it took to write and compile.",
      put_compile, true},
+    {"explain.txt", "What is compiled again, and where",
+     "The first ten steps of each experiment, run once more and watched: graphs, guards, graph "
+     "breaks, reads, ops of the host, and why a step compiled or was captured again. Each has its "
+     "line in the source and its scope.",
+     put_explained, false},
+    {"scopes.txt", "What each part of the model adds",
+     "Nodes, tracing time and FLOPs of each scope, and its device time where a profiler tells.",
+     put_scopes, false},
     {"steps.txt", "The first steps, and some of the others",
      "Milliseconds of the first process. The first steps compile: programs counts what each "
      "compiled or loaded. Programs in later steps say that something changes from step to step. "
@@ -313,11 +335,13 @@ static bn_code write_in(const debug_run *d, const char *name, const bn_text *tex
     return bn_file_write_atomic(path, text->data, text->length, st);
 }
 
-/* Writes PART's own file. */
+/* Writes PART's own file, unless there is nothing to say. */
 static bn_code write_part(const debug_run *d, const debug_part *part, bn_status *st)
 {
     bn_text text = {0}, plain = {0};
     part->put(d, RES_TABLE_TEXT, &text);
+    if (!text.data && !text.failed)
+        return BN_OK;
     if (text.data)
         bn_text_plain_lines(&plain, text.data);
     plain.failed = plain.failed || text.failed;
@@ -379,9 +403,9 @@ static void put_part(const debug_run *d, const debug_part *part, bn_text *out)
 static void put_ran(const debug_run *d, bn_text *out)
 {
     bn_text words = {0};
-    job_spent_words(d->spent, &words);
+    job_spent_words(d->run->spent, &words);
     put_paragraph(out, words.data ? words.data : "");
-    if (d->interrupted)
+    if (d->run->interrupted)
         put_paragraph(out, "The run was interrupted: all here is of what was done until then.");
     bn_text_puts(out, "<ul>\n");
     for (size_t i = 0; i < d->all.count; i++) {
@@ -424,16 +448,15 @@ static bn_code write_index(const debug_run *d, bn_status *st)
     return code;
 }
 
-bn_code command_debug_write(const command_metering *own, res_record **records, size_t count,
-                            const job_spent *spent, bool interrupted, bn_status *st)
+bn_code command_debug_write(const command_metering *own, const command_debug_run *run,
+                            bn_status *st)
 {
     const debug_run d = {.folder = own->debug,
-                         .all = {.records = records, .count = count},
-                         .every = (size_t)own->debug_every,
-                         .spent = spent,
-                         .interrupted = interrupted};
+                         .run = run,
+                         .all = {.records = run->records, .count = run->count},
+                         .every = (size_t)own->debug_every};
     bn_code code = BN_OK;
-    for (size_t i = 0; i < PARTS && code == BN_OK && count > 0; i++)
+    for (size_t i = 0; i < PARTS && code == BN_OK && run->count > 0; i++)
         if (parts[i].put)
             code = write_part(&d, &parts[i], st);
     return code == BN_OK ? write_index(&d, st) : code;

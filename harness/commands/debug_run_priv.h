@@ -6,6 +6,7 @@
 #define BENCH_HARNESS_DEBUG_RUN_H
 
 #include "harness/commands/commands.h"
+#include "harness/jobs/jobs.h"
 
 /* The graphs' folder and the timeline in the folder of a debug run. */
 #define COMMAND_DEBUG_GRAPHS   "graphs"
@@ -27,11 +28,28 @@ BN_MUST_USE bn_code command_debug_begin(const command_metering *own, bool force,
 BN_MUST_USE bn_code command_debug_clear(const command_metering *own, bn_status *st);
 /* MATRIX has no such paths any more. */
 void command_debug_end(const command_metering *own, job_matrix *matrix, command_debug_paths *paths);
-/* Writes the reports of the COUNT records into it, over those that are there, and index.html. SPENT
- * says where the time went; INTERRUPTED: the user ended the run. The page says which
- * parts the run gave nothing for; what cannot be made or written is an error. */
-BN_MUST_USE bn_code command_debug_write(const command_metering *own, res_record **records,
-                                        size_t count, const job_spent *spent, bool interrupted,
+/* What a run was asked for and gave, all borrowed. */
+typedef struct command_debug_run {
+    const job_experiment *list; /* what was asked for */
+    size_t experiments;
+    res_record **records;
+    size_t count;
+    const job_spent *spent; /* where the time went */
+    bool interrupted;       /* the user ended the run */
+} command_debug_run;
+
+/* Writes the reports of RUN into it, over those that are there, and index.html. Two of them run
+ * steps of their own in workers. The page says which parts the run gave nothing for; what cannot be
+ * made or written is an error. */
+BN_MUST_USE bn_code command_debug_write(const command_metering *own, const command_debug_run *run,
                                         bn_status *st);
+
+/* ---- steps of their own (debug_explain.c) ---------------------------------------------- */
+
+/* Appends what bench explain says of the first steps of each of the COUNT experiments LIST that
+ * bench traces, or why that failed; and what bench scopes says of each step, whatever the mode.
+ * Nothing where there is none, or once the user asked to stop. */
+void command_debug_explain(const job_experiment *list, size_t count, bn_text *out);
+void command_debug_scopes(const job_experiment *list, size_t count, bn_text *out);
 
 #endif

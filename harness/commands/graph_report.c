@@ -1,11 +1,12 @@
 /*
  * graph_report.c - bench run --graph-report: an index of the graphs that a run compiled, and of how
- * those of one experiment differ from each other. Their texts are the workers' (worker/measure.c),
- * their figures the records'.
+ * those of one experiment differ from each other. Their texts and optimized programs are the
+ * workers' (worker/measure.c), their figures the records'.
  */
 #define _GNU_SOURCE
 #include "harness/commands/graph_report_priv.h"
 #include "results/tables/tables.h"
+#include "runtime/pjrt/pjrt.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -151,6 +152,8 @@ static json_t *graph_json(const indexed *graph)
     if (o && signature)
         json_object_update(o, signature);
     json_decref(signature);
+    if (o && graph->graph)
+        json_object_set_new(o, "scopes", command_scopes_json(graph->graph));
     return o;
 }
 
@@ -197,6 +200,63 @@ static json_t *put_difference(report *r, const indexed *before, const indexed *g
     return o;
 }
 
+/* Whether the file NAME in R's folder has the optimized program, of FORMAT, that X is of. */
+static bool is_optimized(const report *r, const res_execution *x, const char *format,
+                         const char *name)
+{
+    char path[4400], digest[RT_DIGEST_TEXT], *bytes = NULL;
+    size_t size = 0;
+    rt_program_digest own;
+    bn_status st = {.code = BN_OK};
+    snprintf(path, sizeof path, "%s/%s", r->folder, name);
+    if (bn_regular_read(path, &bytes, &size, &st) != BN_OK)
+        return false;
+    rt_program_digest_of(format, bytes, size, &own);
+    rt_program_digest_put(&own, digest);
+    free(bytes);
+    return strcmp(digest, x->optimized) == 0;
+}
+
+/* The form in which R's folder has the optimized program of X, and the NAME of its file; NULL: it
+ * has none. */
+static const job_program_form *find_optimized(const report *r, const res_execution *x,
+                                              char name[JOB_PROGRAM_NAME])
+{
+    for (size_t i = 0; is_hash(x->optimized) && i < JOB_PROGRAM_FORMS; i++) {
+        job_program_name(x, &job_program_forms[i], name);
+        if (is_optimized(r, x, job_program_forms[i].format, name))
+            return &job_program_forms[i];
+    }
+    return NULL;
+}
+
+/* The optimized program of X, {"file", "format", "bytes", "instructions"} (new reference), and the
+ * same in R's text; null where the plugin gave none. */
+static json_t *put_optimized(report *r, const res_execution *x)
+{
+    char name[JOB_PROGRAM_NAME];
+    const job_program_form *form = find_optimized(r, x, name);
+    if (!form)
+        return json_null();
+    bn_text_printf(&r->text, "     optimized: %s", name);
+    if (x->optimized_instructions >= 0)
+        bn_text_printf(&r->text, ", %lld instructions", (long long)x->optimized_instructions);
+    bn_text_putc(&r->text, '\n');
+    return json_pack("{ss ss so so}", "file", name, "format", form->format, "bytes",
+                     bytes_json(x->optimized_bytes), "instructions",
+                     bytes_json(x->optimized_instructions));
+}
+
+/* The line of G's scopes in R's text. */
+static void put_scopes(report *r, const shlo_graph *g)
+{
+    if (!g)
+        return;
+    bn_text_puts(&r->text, "     scopes: ");
+    command_scopes_put(g, &r->text);
+    bn_text_putc(&r->text, '\n');
+}
+
 static bool put_row(report *r, const res_record *record, size_t row, json_t *list)
 {
     const res_execution *x = &record->executions[row];
@@ -208,8 +268,9 @@ static bool put_row(report *r, const res_record *record, size_t row, json_t *lis
         bn_text_printf(&r->text, "%zu statements\n", r->graphs[own].graph->of_kind[SHLO_OP]);
     else
         bn_text_printf(&r->text, "%s\n", r->graphs[own].why);
-    json_t *o =
-        json_pack("{ss ss si}", "graph", x->graph, "hash", x->fingerprint, "per_step", x->per_step);
+    put_scopes(r, r->graphs[own].graph);
+    json_t *o = json_pack("{ss ss si so}", "graph", x->graph, "hash", x->fingerprint, "per_step",
+                          x->per_step, "optimized", put_optimized(r, x));
     if (before != SIZE_MAX) {
         /* It has its place among the graphs: its row came first. */
         const size_t other = graph_of(r, &record->executions[before]);

@@ -345,20 +345,23 @@ static cli_exit report_timeline(const run_state *run, const job_matrix *matrix, 
     return told > code ? told : code;
 }
 
-/* Writes the folder of a debug run. */
-static cli_exit report_all(const run_state *run)
+/* Writes the folder of a debug run of the COUNT experiments LIST. */
+static cli_exit report_all(const run_state *run, const job_experiment *list, size_t count)
 {
     bn_status st = {.code = BN_OK};
-    if (command_debug_write(run->metering, run->records, run->count, &run->spent, job_interrupted(),
-                            &st) != BN_OK)
+    const command_debug_run what = {list,       count,       run->records,
+                                    run->count, &run->spent, job_interrupted()};
+    if (command_debug_write(run->metering, &what, &st) != BN_OK)
         return cli_complain(&st);
     cli_note("[%zu/%zu] reports: %s/index.html", run->spent.processes, run->planned,
              run->metering->debug);
-    return CLI_EXIT_OK;
+    return job_interrupted() ? CLI_EXIT_INTERRUPTED : CLI_EXIT_OK;
 }
 
-/* What else was asked for beside the tables. CODE is the run's own. */
-static cli_exit report_others(const run_state *run, const job_matrix *matrix, cli_exit code)
+/* What else was asked for beside the tables of the COUNT experiments LIST. CODE is the run's own.
+ */
+static cli_exit report_others(const run_state *run, const job_matrix *matrix,
+                              const job_experiment *list, size_t count, cli_exit code)
 {
     if (matrix->recordings)
         cli_note("[%zu/%zu] recordings: %s; next: bench steps DIR, of one of its folders",
@@ -368,7 +371,7 @@ static cli_exit report_others(const run_state *run, const job_matrix *matrix, cl
         code = reported > code ? reported : code;
     }
     if (run->metering->debug) {
-        const cli_exit reported = report_all(run);
+        const cli_exit reported = report_all(run, list, count);
         code = reported > code ? reported : code;
     }
     return code;
@@ -414,7 +417,7 @@ int command_run(job_matrix *matrix, const cli_output *output, const command_mete
     run.separate = matrix->separate;
     code = run_all(&run, list, count, processes);
     code = report_timeline(&run, matrix, timeline, code);
-    code = report_others(&run, matrix, code);
+    code = report_others(&run, matrix, list, count, code);
 out:
     command_timeline_end(timeline);
     for (size_t i = 0; run.records && i < run.count; i++)

@@ -74,35 +74,69 @@ static bool is_explanation(const json_t *json)
            json_is_array(json_object_get(json, "complaints"));
 }
 
+/* Runs E, called TITLE, in a worker. *EXPLANATION (new reference) gets its answer; *USAGE: the
+ * runtime refused what E asks of it. */
+static bn_code ask(const job_experiment *e, const job_order *order, json_t **explanation,
+                   bool *usage, bn_status *st)
+{
+    job_outcome outcome = {0};
+    job_order job = *order;
+    job.request = json_pack("{ss so}", "job", "explain", "experiment", job_experiment_to_json(e));
+    bn_code code = job.request ? job_supervise(&job, &outcome, st)
+                               : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a request");
+    json_decref(job.request);
+    *usage = code == BN_OK && outcome.usage;
+    if (code == BN_OK && outcome.status != BN_OK)
+        code = bn_fail(st, outcome.status, "%s", outcome.message);
+    else if (code == BN_OK && !is_explanation(outcome.result))
+        code = bn_fail(st, BN_CRASH, "the worker's answer is no explanation");
+    *explanation = code == BN_OK ? json_incref(outcome.result) : NULL;
+    json_decref(outcome.result);
+    return code;
+}
+
+/* What E's record will call it. */
+static void put_title(const job_experiment *e, char *title, size_t size)
+{
+    job_experiment named = *e;
+    job_experiment_resolve(e, &named.what);
+    job_experiment_title(&named, title, size);
+}
+
 /* Runs E in a worker, and prints what it answers. */
 static cli_exit run(const job_experiment *e, res_format format, bool verbose)
 {
     bn_status st = {.code = BN_OK};
     char title[256];
-    job_outcome outcome = {0};
-    job_experiment named = *e;
-    job_experiment_resolve(e, &named.what);
-    job_experiment_title(&named, title, sizeof title);
-    json_t *request =
-        json_pack("{ss so}", "job", "explain", "experiment", job_experiment_to_json(e));
-    const job_order job = {request, title, 1, 1, e->timeout, verbose};
+    bool usage = false;
+    json_t *explanation = NULL;
+    put_title(e, title, sizeof title);
+    const job_order job = {NULL, title, 1, 1, e->timeout, verbose};
     job_supervise_begin();
-    bn_code code = job_supervise(&job, &outcome, &st);
-    json_decref(request);
+    bn_code code = ask(e, &job, &explanation, &usage, &st);
     cli_line_clear();
     cli_exit exit_code = CLI_EXIT_OK;
-    if (code == BN_OK && outcome.status != BN_OK)
-        bn_fail(&st, outcome.status, "%s", outcome.message);
-    else if (code == BN_OK && !is_explanation(outcome.result))
-        bn_fail(&st, BN_CRASH, "the worker's answer is no explanation");
-    if (st.code == BN_OK)
-        (void)print(outcome.result, title, format, verbose, &st);
+    if (code == BN_OK)
+        (void)print(explanation, title, format, verbose, &st);
     if (st.code != BN_OK)
         exit_code = job_interrupted() ? CLI_EXIT_INTERRUPTED
-                    : outcome.usage   ? (cli_complain(&st), CLI_EXIT_USAGE)
+                    : usage           ? (cli_complain(&st), CLI_EXIT_USAGE)
                                       : (cli_complain(&st), CLI_EXIT_FAILED);
-    json_decref(outcome.result);
+    json_decref(explanation);
     return exit_code;
+}
+
+bn_code explain_report(const job_experiment *e, const job_order *order, bn_text *out, bn_status *st)
+{
+    char title[256];
+    bool usage;
+    json_t *explanation = NULL;
+    bn_code code = ask(e, order, &explanation, &usage, st);
+    put_title(e, title, sizeof title);
+    if (code == BN_OK)
+        explain_put(explanation, title, false, out);
+    json_decref(explanation);
+    return code;
 }
 
 int explain_command(const explain_options *options)

@@ -1,88 +1,15 @@
 /*
- * explain_priv.h - an explanation while it is made. From top to bottom, each file calls only those
- * below it:
+ * explain_priv.h - an explanation: the command makes it in a worker, and prints it.
  *
  *   explain_command.c   the command, in the parent    explain_job.c   the steps, in a worker
- *   explain_words.c     an explanation for people     explain_watch.c what steps tell becomes lists
- *                                                     explain_complaints.c what of it is amiss
- *                                                     explain_cause.c why a graph was compiled
- *                                                     explain_json.c  places, types, values
+ *   explain_words.c     an explanation for people
  */
 #ifndef BENCH_HARNESS_EXPLAIN_PRIV_H
 #define BENCH_HARNESS_EXPLAIN_PRIV_H
 
 #include "harness/explain/explain.h"
-#include "harness/worker/worker.h"
-#include "modes/watch.h"
-#include "runtime/graph/scopes.h"
-
-/* A graph as it was traced last at its place in a step. */
-typedef struct explain_graph {
-    char label[64];
-    size_t position; /* among the graphs of a traced step, from 0 */
-    int64_t step;
-    json_t *inputs; /* [{"name", "type", "dims", "dtype", "place"}] */
-    json_t *reads;  /* what its step had read before it: {WHERE: VALUE} */
-    void *statics;  /* of its step, copied; or NULL */
-    char *text;
-    size_t length;
-} explain_graph;
-
-typedef struct explain_state {
-    job_experiment experiment;
-    worker_session session;
-    int64_t step;    /* in hand, from 1 */
-    size_t position; /* of the next graph in it */
-    json_t *step_reads;
-    explain_graph *last; /* one a position and label */
-    size_t last_count, last_capacity;
-    json_t *graphs, *recompiles, *breaks, *reads, *host_ops, *misses;
-    bool failed; /* no memory */
-} explain_state;
-
-/* ---- explain_words.c ------------------------------------------------------------------ */
 
 /* Appends EXPLANATION, called TITLE, as text. VERBOSE: all guards. */
 void explain_put(const json_t *explanation, const char *title, bool verbose, bn_text *out);
-
-/* ---- explain_watch.c ------------------------------------------------------------------ */
-
-/* Watches the mode of S's session from here on. */
-void explain_watch(explain_state *s);
-/* After each step: counts which graphs it ran. */
-void explain_note_runs(explain_state *s);
-/* The guards of the newest capture (new reference); empty in lazy mode. */
-json_t *explain_guards(const explain_state *s, size_t *captures);
-void explain_graph_free(explain_graph *graph);
-
-/* ---- explain_complaints.c --------------------------------------------------------------- */
-
-/* What of EXPLANATION costs time in each step, or again and again (new reference). */
-json_t *explain_complaints(const json_t *explanation);
-
-/* ---- explain_cause.c -------------------------------------------------------------------- */
-
-/* Why NOW was compiled where WAS (NULL: nothing) was before (new reference): {"cause": one of
- * "shape", "dtype", "argument", "scalar", "branch", "ops", "same", "new"; and with it "subject",
- * "dimension", "from", "to", "place", "scope", "words"}. */
-json_t *explain_cause(const explain_state *s, const explain_graph *was, const explain_graph *now);
-
-/* ---- explain_json.c ----------------------------------------------------------------------- */
-
-/* New references. */
-json_t *explain_text_json(bn_text *text); /* which is freed */
-json_t *explain_place_json(tg_place place);
-json_t *explain_type_json(const tg_type *type);
-/* A scalar's value; of more elements how many there are. */
-/* Of a float in as few digits as tell it from its neighbours. */
-void explain_put_real(double value, bn_text *out);
-json_t *explain_real_json(double value);
-json_t *explain_value_json(const tg_type *type, const void *value);
-/* TEXT, or null where it is empty. */
-json_t *explain_word_json(const char *text);
-/* "models/x.c:12 (scope)", of an object's "place" and "scope". */
-void explain_put_where(const json_t *object, bn_text *out);
-/* The place and scope that line LINE of the StableHLO text TEXT states, into OBJECT. */
-void explain_read_place(const char *text, size_t length, uint32_t line, json_t *object);
 
 #endif

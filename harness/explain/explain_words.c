@@ -2,6 +2,7 @@
  * explain_words.c - an explanation as text.
  */
 #include "harness/explain/explain_priv.h"
+#include "results/findings/doctor.h"
 #include "results/tables/tables.h"
 
 #include <math.h>
@@ -18,65 +19,6 @@ static const char *text_of(const json_t *object, const char *key)
 static long long number_of(const json_t *object, const char *key)
 {
     return (long long)json_integer_value(json_object_get(object, key));
-}
-
-/* Text or number KEY of OBJECT. */
-static void put_value(const json_t *object, const char *key, bn_text *out)
-{
-    const json_t *value = json_object_get(object, key);
-    if (json_is_string(value))
-        bn_text_puts(out, json_string_value(value));
-    else
-        bn_text_int(out, (int64_t)json_integer_value(value));
-}
-
-static void put_from_to(const json_t *o, bn_text *out)
-{
-    put_value(o, "from", out);
-    bn_text_puts(out, " -> ");
-    put_value(o, "to", out);
-}
-
-static void put_at(const json_t *o, bn_text *out)
-{
-    if (!json_is_string(json_object_get(o, "place")))
-        return;
-    bn_text_puts(out, ", at ");
-    explain_put_where(o, out);
-}
-
-/* Which input has another type. */
-static void put_type_change(const char *cause, const json_t *o, bn_text *out)
-{
-    bn_text_printf(out, "%s of %s", cause, text_of(o, "subject"));
-    if (json_object_get(o, "dimension"))
-        bn_text_printf(out, ", dimension %lld", number_of(o, "dimension"));
-    if (number_of(o, "others") > 0)
-        bn_text_printf(out, " (and of %lld more inputs)", number_of(o, "others"));
-    bn_text_puts(out, ": ");
-}
-
-/* "scalar rate: 0.1 -> 0.2, at models/x.c:12 (update)", of a recompile or a complaint whose cause
- * is CAUSE. */
-static void put_cause(const char *cause, const json_t *o, bn_text *out)
-{
-    const char *subject = text_of(o, "subject");
-    if (strcmp(cause, "shape") == 0 || strcmp(cause, "dtype") == 0)
-        put_type_change(cause, o, out);
-    else if (strcmp(cause, "argument") == 0)
-        bn_text_printf(out, "argument %s: ", subject);
-    else if (strcmp(cause, "scalar") == 0)
-        bn_text_printf(out, "scalar%s%s: ", *subject ? " " : "", subject);
-    else if (strcmp(cause, "branch") == 0)
-        bn_text_puts(out, "branch on a value that was read: ");
-    else
-        bn_text_puts(out, strcmp(cause, "same") == 0  ? "the program is as before, the trace is not"
-                          : strcmp(cause, "new") == 0 ? "no earlier step had this part"
-                                                      : "other ops: ");
-    if (json_object_get(o, "to"))
-        put_from_to(o, out);
-    bn_text_puts(out, text_of(o, "words"));
-    put_at(o, out);
 }
 
 /* ---- the parts ------------------------------------------------------------------------------- */
@@ -121,7 +63,7 @@ static void put_guard(const json_t *g, bn_text *out)
     else
         bn_text_printf(out, "value of %s, %lld branch%s", text_of(g, "type"),
                        number_of(g, "branches"), number_of(g, "branches") == 1 ? "" : "es");
-    put_at(g, out);
+    res_why_put_at(g, out);
     bn_text_putc(out, '\n');
 }
 
@@ -173,14 +115,14 @@ static void put_list(const json_t *e, const char *key, const char *title,
 static void put_break(const json_t *o, bn_text *out)
 {
     bn_text_printf(out, "%s, in %lld steps", text_of(o, "reason"), number_of(o, "steps"));
-    put_at(o, out);
+    res_why_put_at(o, out);
 }
 
 static void put_recompile(const json_t *o, bn_text *out)
 {
     bn_text_printf(out, "step %lld, graph %lld (%s): ", number_of(o, "step"), number_of(o, "graph"),
                    text_of(o, "part"));
-    put_cause(text_of(o, "cause"), o, out);
+    res_why_put(text_of(o, "cause"), o, out);
 }
 
 static void put_miss(const json_t *o, bn_text *out)
@@ -195,7 +137,7 @@ static void put_miss(const json_t *o, bn_text *out)
     else
         bn_text_printf(out, "%s %s: %s -> %s", strcmp(guard, "type") == 0 ? "type of" : "argument",
                        text_of(o, "subject"), text_of(o, "from"), text_of(o, "to"));
-    put_at(o, out);
+    res_why_put_at(o, out);
 }
 
 static void put_read(const json_t *o, bn_text *out)
@@ -203,7 +145,7 @@ static void put_read(const json_t *o, bn_text *out)
     bn_text_printf(out, "%s, in %lld steps, %lld times, from %s to %s", text_of(o, "type"),
                    number_of(o, "steps"), number_of(o, "count"), text_of(o, "first"),
                    text_of(o, "last"));
-    put_at(o, out);
+    res_why_put_at(o, out);
 }
 
 static void put_host_op(const json_t *o, bn_text *out)
@@ -215,7 +157,7 @@ static void put_host_op(const json_t *o, bn_text *out)
                    (double)number_of(o, "read_ns") / times / 1e3,
                    (double)number_of(o, "compute_ns") / times / 1e3,
                    (double)number_of(o, "send_ns") / times / 1e3);
-    put_at(o, out);
+    res_why_put_at(o, out);
 }
 
 /* ---- complaints --------------------------------------------------------------------------------
@@ -236,10 +178,10 @@ static void put_complaint(const json_t *o, long long steps, bn_text *out)
     else
         placed = false;
     if (placed) {
-        put_at(o, out);
+        res_why_put_at(o, out);
     } else {
         bn_text_printf(out, "compiled again, %lld time%s: ", count, count == 1 ? "" : "s");
-        put_cause(rule, o, out);
+        res_why_put(rule, o, out);
     }
     bn_text_printf(out, "\n    %s\n", text_of(o, "advice"));
 }

@@ -1,11 +1,24 @@
 /*
- * experiment.c - one experiment: its title, what "the model's own" comes to, and its way to
- * the worker and back as JSON.
+ * experiment.c - one experiment: its title, what "the model's own" comes to, its way to the worker
+ * and back as JSON, and what files of its programs are called.
  */
 #include "harness/jobs/jobs.h"
 
 #include <stdio.h>
 #include <string.h>
+
+const job_program_form job_program_forms[JOB_PROGRAM_FORMS] = {
+    {"hlo", ".hlo.pb"},
+    {"hlo_with_config", ".hlo_with_config.pb"},
+    {"mlir", ".optimized.mlir"},
+    {"", ".optimized"},
+};
+
+void job_program_name(const res_execution *x, const job_program_form *form,
+                      char name[JOB_PROGRAM_NAME])
+{
+    snprintf(name, JOB_PROGRAM_NAME, "%.32s-%.32s%s", x->fingerprint, x->optimized, form->ending);
+}
 
 void job_experiment_fill(const model_options *m, res_experiment *w)
 {

@@ -122,6 +122,18 @@ void job_experiment_fill(const model_options *filled, res_experiment *what);
  * that a failed experiment belongs to the same cell of a table as one that went well. It is as E
  * has it where there is no such model, and for programs and recorded steps. */
 void job_experiment_resolve(const job_experiment *e, res_experiment *what);
+/* How plugins call the form of an optimized program, and how the files of bench run --graph-report
+ * end that have it. The last row, whose format is "", is for any other. */
+typedef struct job_program_form {
+    const char *format, *ending;
+} job_program_form;
+#define JOB_PROGRAM_FORMS 4
+extern const job_program_form job_program_forms[JOB_PROGRAM_FORMS];
+/* The name of the file with the optimized program of X, in FORM. Both digests are in it, since one
+ * text becomes a program of its own on each runtime. */
+#define JOB_PROGRAM_NAME 128
+void job_program_name(const res_execution *x, const job_program_form *form,
+                      char name[JOB_PROGRAM_NAME]);
 /* "resnet50 train lazy b1 f32 on cpu" */
 void job_experiment_title(const job_experiment *e, char *text, size_t size);
 /* What a worker is sent (new reference), and its way back. JSON must outlive *E. */

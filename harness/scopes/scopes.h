@@ -21,6 +21,12 @@ typedef struct scopes_options {
 /* Traces the step, asks for device times, prints the tree, writes the files; returns the exit
  * code. */
 int scopes_command(const scopes_options *options);
+/* Appends to OUT the tree that bench scopes prints of E, whose steps are those that run under the
+ * plugin's profiler, as text; no device time is estimated. job_supervise_begin was called; a worker
+ * runs as ORDER says, whose request is not looked at. Its failures are those of this call, as is a
+ * step that reads a value (BN_NOT_SUPPORTED). */
+BN_MUST_USE bn_code scopes_report_put(const job_experiment *e, const job_order *order, bn_text *out,
+                                      bn_status *st);
 /* The job "scopes" (worker_job.run): runs the request's "experiment" under the plugin's profiler.
  * The result is {"steps", "simulated", "device_ns", "ops": [{"name", "ns", "events"}]}, times of a
  * step, or

@@ -111,23 +111,34 @@ static bn_code estimate(scopes_report *r, const job_order *order, bn_status *st)
     return scopes_ask(&e, order, SCOPES_ESTIMATED, &r->table, &r->estimated, st);
 }
 
-/* Device times: measured; estimated, unless the runtime is the simulated one, whose times are
- * estimates already. */
+/* Whether the runtime is the simulated device, whose times are estimates already. */
+static bool is_simulated(const scopes_report *r)
+{
+    return job_simulated_name(r->e.what.runtime);
+}
+
+/* The device times that the runtime itself tells. */
+static bn_code ask_own(scopes_report *r, const job_order *order, bn_status *st)
+{
+    const bool simulated = is_simulated(r);
+    scopes_device *own = simulated ? &r->estimated : &r->measured;
+    snprintf(own->on, sizeof own->on, "%.150s", r->e.what.runtime);
+    return scopes_ask(&r->e, order, simulated ? SCOPES_ESTIMATED : SCOPES_MEASURED, &r->table, own,
+                      st);
+}
+
+/* Device times: measured; estimated, unless the runtime is the simulated one. */
 static bn_code ask(scopes_report *r, bn_status *st)
 {
-    const bool simulated = job_simulated_name(r->e.what.runtime);
-    const bool estimates = !simulated && strcmp(r->options->preset, "none") != 0;
+    const bool estimates = !is_simulated(r) && strcmp(r->options->preset, "none") != 0;
     char title[256];
-    scopes_device *own = simulated ? &r->estimated : &r->measured;
     job_experiment_title(&r->e, title, sizeof title);
     job_order order = {.title = title,
                        .number = 1,
                        .of = 1 + (size_t)estimates,
                        .timeout = r->e.timeout,
                        .verbose = r->options->output.verbose};
-    snprintf(own->on, sizeof own->on, "%.150s", r->e.what.runtime);
-    bn_code code = scopes_ask(&r->e, &order, simulated ? SCOPES_ESTIMATED : SCOPES_MEASURED,
-                              &r->table, own, st);
+    bn_code code = ask_own(r, &order, st);
     if (code != BN_OK || !estimates)
         return code;
     order.number = 2;
@@ -143,6 +154,22 @@ static bn_code write_files(const scopes_report *r, bn_status *st)
     bn_code code = scopes_weight(r, &figure, st);
     for (size_t i = 0; i < files->count && code == BN_OK; i++)
         code = scopes_write(r, figure, files->list[i], st);
+    return code;
+}
+
+bn_code scopes_report_put(const job_experiment *e, const job_order *order, bn_text *out,
+                          bn_status *st)
+{
+    static const scopes_options options = {.preset = "none", .levels = 3, .least = 0.01};
+    scopes_report r = {.options = &options, .format = RES_TABLE_TEXT, .e = *e};
+    bn_code code = scopes_table_begin(&r.table, st);
+    if (code == BN_OK)
+        code = trace(&r, st);
+    if (code == BN_OK)
+        code = ask_own(&r, order, st);
+    if (code == BN_OK)
+        scopes_put(&r, out);
+    scopes_table_free(&r.table);
     return code;
 }
 

@@ -243,6 +243,13 @@ static void put_json(const scopes_report *r)
     json_decref(all);
 }
 
+void scopes_put(const scopes_report *r, bn_text *out)
+{
+    put_tree(r, out);
+    put_tracing(r, out);
+    put_device(r, out);
+}
+
 void scopes_print(const scopes_report *r)
 {
     bn_text out = {0};
@@ -250,13 +257,10 @@ void scopes_print(const scopes_report *r)
         put_json(r);
         return;
     }
-    if (r->format == RES_TABLE_CSV) {
+    if (r->format == RES_TABLE_CSV)
         put_lines(r, &out);
-    } else {
-        put_tree(r, &out);
-        put_tracing(r, &out);
-        put_device(r, &out);
-    }
+    else
+        scopes_put(r, &out);
     if (out.data && !out.failed)
         cli_show(out.data);
     bn_text_free(&out);

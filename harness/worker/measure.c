@@ -2,6 +2,7 @@
  * measure.c - the job "measure": experiments that are measured together in this process, and the
  * record of each.
  */
+#include "harness/causes/causes.h"
 #include "harness/worker/measure_priv.h"
 
 #include <gsl/gsl_randist.h>
@@ -133,7 +134,31 @@ static bn_code open_members(worker_group *g, bn_status *st)
     return BN_OK;
 }
 
-/* The texts of the graphs that M compiled, for bench run --graph-report. */
+/* The program that the plugin's compiler made of graph INDEX, where it gives one and the record has
+ * its digest: a row of several programs has the sum of theirs. */
+static void write_optimized(const worker_member *m, size_t index)
+{
+    const res_execution *x = &m->record->executions[index];
+    char format[32], path[4400], name[JOB_PROGRAM_NAME], digest[RT_DIGEST_TEXT];
+    rt_program_digest own;
+    size_t size = 0, form = 0;
+    void *bytes = NULL;
+    bn_status st = {.code = BN_OK};
+    if (mode_execution_optimized(m->s.mode, index, format, &bytes, &size, &st) != BN_OK)
+        return;
+    rt_program_digest_of(format, bytes, size, &own);
+    rt_program_digest_put(&own, digest);
+    while (form + 1 < JOB_PROGRAM_FORMS && strcmp(job_program_forms[form].format, format) != 0)
+        form++;
+    job_program_name(x, &job_program_forms[form], name);
+    snprintf(path, sizeof path, "%s/%s", m->e.graph_report, name);
+    /* The parent looks which are there. */
+    if (strcmp(digest, x->optimized) == 0)
+        (void)(bn_file_write_atomic(path, bytes, size, &st) == BN_OK);
+    free(bytes);
+}
+
+/* The texts of the graphs that M compiled, and their programs, for bench run --graph-report. */
 static void write_graphs(const worker_member *m)
 {
     const char *folder = m->e.graph_report;
@@ -142,6 +167,8 @@ static void write_graphs(const worker_member *m)
         size_t length = 0;
         const char *text = mode_execution_text(m->s.mode, i, &length), *code = text;
         size_t size = length;
+        if (i < m->record->execution_count)
+            write_optimized(m, i);
         /* Programs that others wrote come in other forms, too. */
         if (length == 0 || mode_form_find(&code, &size) != MODE_FORM_TEXT)
             continue;
@@ -153,6 +180,64 @@ static void write_graphs(const worker_member *m)
     }
 }
 
+/* ---- where ------------------------------------------------------------------------------ */
+
+#define WHY_STEPS   10
+#define WHY_SECONDS 5.0
+
+/* Whether R has programs that the last step did not run. */
+static bool has_others(const res_record *r)
+{
+    for (size_t i = 0; i < r->execution_count; i++)
+        if (r->executions[i].per_step == 0)
+            return true;
+    return false;
+}
+
+/* Whether steps of M do what has a place in its source, and costs time: they compile, are captured
+ * again, read, or have the host compute; or what they do takes turns. */
+static bool has_places(const worker_group *g, const worker_member *m)
+{
+    static const bn_counter counters[] = {BN_COUNTER_COMPILES,       BN_COUNTER_DISK_HITS,
+                                          BN_COUNTER_GUARD_MISSES,   BN_COUNTER_GRAPH_BREAKS,
+                                          BN_COUNTER_HOST_FALLBACKS, BN_COUNTER_TRANSFERS_TO_HOST};
+    const json_t *process = json_object_get(g->about, "process");
+    int64_t sum = 0;
+    for (size_t i = 0; i < sizeof counters / sizeof *counters; i++)
+        sum += m->record->step_counters[counters[i]];
+    /* Eager mode has no graphs, others' programs no source, and further processes tell the same. */
+    return m->s.instance && strcmp(m->e.what.mode, "eager") != 0 &&
+           json_integer_value(process) <= 1 && (sum > 0 || has_others(m->record));
+}
+
+/* Puts where that is into the record, as bench explain tells it: of the first steps of another mode
+ * and model, since watched steps keep places and their texts are others. What is measured is over.
+ * Without it the record is as good. */
+static void explain_member(const worker_group *g, worker_member *m)
+{
+    const worker_session_options usual = {.precision = TG_PRECISION_DEFAULT};
+    bn_status st = {.code = BN_OK};
+    json_t *lists = NULL;
+    if (!has_places(g, m))
+        return;
+    worker_session_drop_model(&m->s);
+    m->e.cache_dir = ""; /* these texts are nobody else's */
+    bn_code code = worker_session_model(&m->s, &usual, &st);
+    if (code == BN_OK)
+        code = worker_session_explain(&m->s, WHY_STEPS, WHY_SECONDS, &lists, &st);
+    json_t *complaints = code == BN_OK ? explain_complaints(lists, true) : NULL;
+    while (json_array_size(complaints) > RES_MOST_WHY)
+        json_array_remove(complaints, json_array_size(complaints) - 1);
+    if (json_array_size(complaints) > 0)
+        json_object_set_new(m->record->provenance, "explanation",
+                            json_pack("{sO sO}", "steps", json_object_get(lists, "steps"),
+                                      "complaints", complaints));
+    json_decref(complaints);
+    json_decref(lists);
+}
+
+/* ---- the end ---------------------------------------------------------------------------- */
+
 /* Completes M's record after its rounds. */
 static bn_code finish_member(worker_group *g, worker_member *m, bn_status *st)
 {
@@ -163,6 +248,7 @@ static bn_code finish_member(worker_group *g, worker_member *m, bn_status *st)
         describe(&m->s, g->about, m->record);
         write_graphs(m);
         worker_timeline_profile(m);
+        explain_member(g, m);
     }
     m->finish_ns = bn_now_ns() - start;
     return code;

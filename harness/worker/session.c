@@ -1,6 +1,7 @@
 /*
  * session.c - in a worker: the runtime, and on it a model in a mode with its initial contents.
  */
+#include "harness/causes/causes.h"
 #include "harness/worker/worker.h"
 
 #include <stdlib.h>
@@ -194,6 +195,29 @@ bn_code worker_session_model(worker_session *s, const worker_session_options *o,
         .function = model_step, .context = s->instance, .feed = worker_feed_hooks(s->feed)};
     if (code == BN_OK)
         s->call.statics = model_statics(s->instance, &s->call.static_bytes);
+    return code;
+}
+
+bn_code worker_session_explain(worker_session *s, int64_t steps, double seconds, json_t **lists,
+                               bn_status *st)
+{
+    const uint64_t start = bn_now_ns();
+    explain_state *state = NULL;
+    bn_code code = explain_begin(s->mode, s->instance, &s->call, &state, st);
+    for (int64_t i = 0; code == BN_OK && i < steps; i++) {
+        if (i >= 2 && (double)(bn_now_ns() - start) > seconds * 1e9)
+            break;
+        worker_send_progress("explaining", i, steps);
+        explain_step_begin(state);
+        code = mode_step(s->mode, &s->call, NULL, st);
+        if (code == BN_OK)
+            code = explain_step_end(state, st);
+    }
+    if (code == BN_OK)
+        code = mode_drain(s->mode, st);
+    if (code == BN_OK)
+        *lists = explain_lists(state);
+    explain_end(state);
     return code;
 }
 

@@ -78,6 +78,11 @@ void worker_session_share(worker_session *s, const worker_session *other, const 
  * same client, after worker_session_drop_model. */
 BN_MUST_USE bn_code worker_session_model(worker_session *s, const worker_session_options *options,
                                          bn_status *st);
+/* Runs and watches at most STEPS steps of the session's model, which has run none before: at least
+ * two, and then no further once SECONDS are over. *LISTS (new reference) gets what they told
+ * (explain_lists). */
+BN_MUST_USE bn_code worker_session_explain(worker_session *s, int64_t steps, double seconds,
+                                           json_t **lists, bn_status *st);
 /* Gives back to the plugin all but the client. */
 void worker_session_drop_model(worker_session *s);
 void worker_session_end(worker_session *s);

@@ -164,6 +164,15 @@ const model_row example_train_eval = {
                                       .trains = is_training},
 };
 
+const model_row example_train = {
+    ROWS_MODEL,
+    .name = "example_train",
+    .summary = "the same training, with evaluation elsewhere",
+    .build = example_rows_build,
+    .forward = example_rows_forward,
+    .example = &(const model_example){.log_every = 0},
+};
+
 const model_row example_scalar = {
     ROWS_MODEL,
     .name = "example_scalar",

@@ -14,12 +14,17 @@
 
 const char *res_rule_name(res_rule rule)
 {
-    static const char *const names[] = {
-        [RES_RULE_COMPILES] = "compiles",     [RES_RULE_READS] = "reads",
-        [RES_RULE_FALLBACKS] = "fallbacks",   [RES_RULE_TRACING] = "tracing",
-        [RES_RULE_EXECUTIONS] = "executions", [RES_RULE_OVERHEAD] = "overhead",
-        [RES_RULE_INPUT] = "input",           [RES_RULE_PADDING] = "padding",
-        [RES_RULE_RELEASE] = "release",       [RES_RULE_START] = "start"};
+    static const char *const names[] = {[RES_RULE_COMPILES] = "compiles",
+                                        [RES_RULE_READS] = "reads",
+                                        [RES_RULE_FALLBACKS] = "fallbacks",
+                                        [RES_RULE_TRACING] = "tracing",
+                                        [RES_RULE_EXECUTIONS] = "executions",
+                                        [RES_RULE_OVERHEAD] = "overhead",
+                                        [RES_RULE_INPUT] = "input",
+                                        [RES_RULE_PADDING] = "padding",
+                                        [RES_RULE_RELEASE] = "release",
+                                        [RES_RULE_TURNS] = "turns",
+                                        [RES_RULE_START] = "start"};
     return rule < RES_RULE_COUNT ? names[rule] : "";
 }
 
@@ -197,6 +202,22 @@ static double cost_of_overhead(const res_process *p, const void *context)
     return lesser(p->measures.overhead_ns, exposed(p, BN_PART_WAIT));
 }
 
+/* What a step of one turn runs is compiled for it alone, as far as is known, and so is the rest for
+ * the other turn: the lesser of both. A step with breaks runs several programs. */
+static double cost_of_turns(const res_process *p, const void *context)
+{
+    const res_record *r = p->record;
+    double run_ns = 0, rest_ns = 0;
+    (void)context;
+    for (size_t i = 0; r && i < r->execution_count; i++) {
+        const res_execution *x = &r->executions[i];
+        if (x->from_disk)
+            return (double)NAN;
+        *(x->per_step > 0 ? &run_ns : &rest_ns) += (double)(x->lower_ns + x->compile_ns);
+    }
+    return r ? fmin(run_ns, rest_ns) : (double)NAN;
+}
+
 static double cost_of_start(const res_process *p, const void *context)
 {
     (void)context;
@@ -205,6 +226,17 @@ static double cost_of_start(const res_process *p, const void *context)
 
 /* ---- where rules apply ------------------------------------------------------------------------
  */
+
+/* What the newest of ROW's processes that tells of RULE says (res_why). */
+static const json_t *why_of(const res_speedup_row *row, res_rule number, size_t *more)
+{
+    const json_t *why = NULL;
+    *more = 0;
+    for (size_t i = row->pool.count; i-- > 0 && !why;)
+        if (row->pool.list[i].record)
+            why = res_why(row->pool.list[i].record, number, more);
+    return why;
+}
 
 static double programs_made(const res_speedup_row *row)
 {
@@ -223,9 +255,14 @@ static double ops_of_the_host(const res_speedup_row *row)
     return a_step(row->record, BN_COUNTER_HOST_FALLBACKS);
 }
 
+/* A captured step is traced only where its guards fail. */
 static double nodes_traced(const res_speedup_row *row)
 {
-    return strcmp(row->record->experiment.mode, "lazy") == 0 ? row->figures.nodes_per_step : 0;
+    const char *mode = row->record->experiment.mode;
+    const bool again =
+        strcmp(mode, "lazy") == 0 ||
+        (strcmp(mode, "capture") == 0 && a_step(row->record, BN_COUNTER_GUARD_MISSES) > 0.5);
+    return again ? row->figures.nodes_per_step : 0;
 }
 
 /* What a table refuses to show is no reason to complain either. */
@@ -267,6 +304,19 @@ static double is_compiled(const res_speedup_row *row)
     return row->figures.compile.processes > 0;
 }
 
+/* All programs, of steps that compile no further; 0 where the last step ran all of them. */
+static double programs_in_turns(const res_speedup_row *row)
+{
+    const res_record *r = row->record;
+    size_t more;
+    if (programs_made(row) > 0 || !why_of(row, RES_RULE_TURNS, &more))
+        return 0;
+    for (size_t i = 0; i < r->execution_count; i++)
+        if (r->executions[i].per_step == 0)
+            return (double)r->execution_count;
+    return 0;
+}
+
 /* A row of rules. */
 typedef struct rule {
     res_process_value *cost;
@@ -285,6 +335,7 @@ static const rule rules[RES_RULE_COUNT] = {
     [RES_RULE_INPUT] = {cost_of_input, sends_batches, RES_DOCTOR_SHARE, 0},
     [RES_RULE_PADDING] = {cost_of_padding, padded_share, RES_DOCTOR_SHARE, 0},
     [RES_RULE_RELEASE] = {cost_of_release, slow_releases, RES_DOCTOR_SHARE, 0},
+    [RES_RULE_TURNS] = {cost_of_turns, programs_in_turns, 0, RES_DOCTOR_TURNS_NS},
     [RES_RULE_START] = {cost_of_start, is_compiled, 0, RES_DOCTOR_START_NS},
 };
 
@@ -322,6 +373,12 @@ static bool is_bound(const res_speedup_row *row, res_rule number)
     return reads && !isfinite(row->figures.device.value.estimate);
 }
 
+/* Whether rule NUMBER is about a start, and not about a step. */
+static bool is_at_start(res_rule number)
+{
+    return number == RES_RULE_TURNS || number == RES_RULE_START;
+}
+
 /* Whether RULE complains of row INDEX; then *OUT says how. */
 static bool complains(const res_speedup *speedup, size_t index, res_rule number, res_complaint *out)
 {
@@ -340,19 +397,20 @@ static bool complains(const res_speedup *speedup, size_t index, res_rule number,
     *out = (res_complaint){.rule = number,
                            .row = index,
                            .cost_ns = ns,
-                           .share = number == RES_RULE_START ? (double)NAN : ns.estimate / whole_ns,
+                           .share = is_at_start(number) ? (double)NAN : ns.estimate / whole_ns,
                            .count = count,
                            .at_most = is_bound(row, number),
                            .hidden_ns =
                                number == RES_RULE_TRACING ? hidden(row, ns.estimate) : (double)NAN};
+    out->why = why_of(row, number, &out->more);
     return true;
 }
 
-/* The most costly first; what a start costs, last. */
+/* The most costly first; what starts cost, last. */
 static int order(const void *a, const void *b)
 {
     const res_complaint *left = a, *right = b;
-    const bool l = left->rule == RES_RULE_START, r = right->rule == RES_RULE_START;
+    const bool l = is_at_start(left->rule), r = is_at_start(right->rule);
     if (l != r)
         return l - r;
     return (left->cost_ns.estimate < right->cost_ns.estimate) -
@@ -371,4 +429,84 @@ bool res_doctor(const res_speedup *speedup, res_complaint **list, size_t *count)
             *count += complains(speedup, i, (res_rule)r, &all[*count]);
     qsort(all, *count, sizeof *all, order);
     return true;
+}
+
+/* ---- what bounds a step -----------------------------------------------------------------------
+ */
+
+const char *res_bound_name(res_bound bound)
+{
+    static const char *const names[RES_BOUND_COUNT] = {
+        [RES_BOUND_UNKNOWN] = "unknown",         [RES_BOUND_DEVICE] = "device-bound",
+        [RES_BOUND_COMPILE] = "compile-bound",   [RES_BOUND_TRACING] = "tracing-bound",
+        [RES_BOUND_DISPATCH] = "dispatch-bound", [RES_BOUND_INPUT] = "input-bound",
+        [RES_BOUND_READ] = "read-bound"};
+    return names[bound];
+}
+
+/* Calls of the plugin, handles that go back to it, and what it takes beyond the device's work. */
+static double cost_of_dispatch(const res_process *p, const void *context)
+{
+    (void)context;
+    return exposed(p, BN_PART_RELEASE);
+}
+
+/* Programs written, looked for and made, in the mean step. */
+static double cost_of_programs(const res_process *p, const void *context)
+{
+    static const bn_part parts[] = {BN_PART_LOOKUP, BN_PART_LOWER, BN_PART_COMPILE};
+    (void)context;
+    return mean_of(p, parts, sizeof parts / sizeof *parts);
+}
+
+/* Whether the steps of ROW still make programs, and take longer for that than the device works;
+ * where that is not known, than for all else. */
+static bool makes_programs(const res_speedup_row *row)
+{
+    const double device_ns = row->figures.device.value.estimate;
+    const double mean_ns = res_pool_estimate(&row->pool, mean_wall, NULL).mean;
+    const double own_ns = res_pool_estimate(&row->pool, cost_of_programs, NULL).mean;
+    return programs_made(row) > 0 && own_ns > (isfinite(device_ns) ? device_ns : mean_ns / 2);
+}
+
+/* What the device waits for longest, by the costs of the rules; *NS gets how long. */
+static res_bound longest(const res_speedup_row *row, double *ns)
+{
+    const struct {
+        res_bound bound;
+        res_process_value *cost;
+        bool applies;
+    } waits[] = {{RES_BOUND_TRACING, cost_of_tracing, true},
+                 {RES_BOUND_DISPATCH, cost_of_dispatch, true},
+                 {RES_BOUND_INPUT, cost_of_input, sends_batches(row) > 0},
+                 {RES_BOUND_READ, cost_of_reads, true},
+                 {RES_BOUND_READ, cost_of_fallbacks, ops_of_the_host(row) > 0}};
+    res_bound bound = RES_BOUND_UNKNOWN;
+    *ns = 0;
+    for (size_t i = 0; i < sizeof waits / sizeof *waits; i++) {
+        if (!waits[i].applies)
+            continue;
+        const double own_ns = res_pool_estimate(&row->pool, waits[i].cost, NULL).mean;
+        /* False where it is not known. */
+        if (own_ns > *ns) {
+            *ns = own_ns;
+            bound = waits[i].bound;
+        }
+    }
+    return bound;
+}
+
+res_bound res_doctor_bound(const res_speedup_row *row, double *busy)
+{
+    const double wall_ns = row->figures.wall.value.estimate;
+    const double share = row->figures.device.value.estimate / wall_ns;
+    double ns = 0;
+    if (busy)
+        *busy = isfinite(share) ? share : (double)NAN;
+    if (makes_programs(row))
+        return RES_BOUND_COMPILE;
+    if (share >= RES_DOCTOR_BUSY)
+        return RES_BOUND_DEVICE;
+    const res_bound bound = longest(row, &ns);
+    return isfinite(share) || ns >= 0.5 * wall_ns ? bound : RES_BOUND_UNKNOWN;
 }

@@ -16,32 +16,72 @@ typedef enum res_rule {
     RES_RULE_INPUT,      /* steps wait for their batch */
     RES_RULE_PADDING,    /* the device computes positions that hold no token */
     RES_RULE_RELEASE,    /* the plugin takes long to take handles back */
+    RES_RULE_TURNS,      /* an argument of the host, such as training or evaluation, alternates, and
+                            each of its values has programs of its own */
     RES_RULE_START,      /* compiling takes long at each start */
     RES_RULE_COUNT
 } res_rule;
 const char *res_rule_name(res_rule rule); /* "compiles", "reads", ... */
 
 /* Parts of the step above which a rule complains: most rules; steps that compile, of the mean step;
- * the overhead of one execution, which only a larger step or steps in flight can hide; a start. */
+ * the overhead of one execution, which only a larger step or steps in flight can hide; a start, and
+ * what turns add to it. */
 #define RES_DOCTOR_SHARE    0.05
 #define RES_DOCTOR_COMPILES 0.01
 #define RES_DOCTOR_OVERHEAD 0.25
 #define RES_DOCTOR_START_NS 10e9
+#define RES_DOCTOR_TURNS_NS 1e9
 
 typedef struct res_complaint {
     res_rule rule;
     size_t row;           /* index into the table's rows */
-    res_interval cost_ns; /* of a step; of RES_RULE_START: of each start */
-    double share;         /* of the step; of RES_RULE_COMPILES: of the mean step; of START NaN */
+    res_interval cost_ns; /* of a step; of RES_RULE_TURNS and START: of each start */
+    double share; /* of the step; of RES_RULE_COMPILES: of the mean step; of TURNS and START NaN */
     /* A step: programs made, values read, ops of the host, nodes traced, executions, slow releases;
-     * of RES_RULE_PADDING the share of the positions; or 1. */
+     * of RES_RULE_PADDING the share of the positions; of TURNS the programs; or 1. */
     double count;
     bool at_most;     /* the cost is at most COST_NS: of reads without a device time */
     double hidden_ns; /* of RES_RULE_TRACING: what steps in flight hide of it; NaN: unknown */
+    /* What changed, and where in the source (res_why), of one of the row's records, which owns it;
+     * NULL: none tells. And how many more such places it tells. */
+    const json_t *why;
+    size_t more;
 } res_complaint;
 
 /* All complaints on the rows of SPEEDUP, the most costly first, those on starts last; *LIST is the
  * caller's (free). False without memory. */
 bool res_doctor(const res_speedup *speedup, res_complaint **list, size_t *count);
+
+/* What bounds a step. */
+typedef enum res_bound {
+    RES_BOUND_UNKNOWN,  /* no device time is known, and no part of the host is half of the step */
+    RES_BOUND_COMPILE,  /* steps make programs, for longer than the device works */
+    RES_BOUND_DEVICE,   /* else: the device works for nine tenths of the step */
+    RES_BOUND_TRACING,  /* else: what the device waits for longest. Trace, hash and lookup; */
+    RES_BOUND_DISPATCH, /* calls, and the fixed cost of executions; */
+    RES_BOUND_INPUT,    /* the batch; */
+    RES_BOUND_READ,     /* values that are read, or computed by the host */
+    RES_BOUND_COUNT
+} res_bound;
+const char *res_bound_name(res_bound bound); /* "device-bound", ...; "unknown" */
+#define RES_DOCTOR_BUSY 0.9
+/* What bounds the steps of ROW, which has a good process. *BUSY (NULL allowed) gets the share of
+ * the step for which the device works, NaN where that is not known. */
+res_bound res_doctor_bound(const res_speedup_row *row, double *busy);
+
+/* ---- places (why.c) ----------------------------------------------------------------------------
+ */
+
+/* Of the explanation that RECORD keeps: what tells most often of what RULE complains of, an object
+ * as docs/json-record.md has it, which is the record's. NULL: it keeps none, or tells of none.
+ * *MORE: how many others tell of it. */
+const json_t *res_why(const res_record *record, res_rule rule, size_t *more);
+/* Appends "shape of tokens, dimension 1: 24 -> 31, at models/x.c:12 (mask)": what changed where a
+ * program was compiled for CAUSE (docs/explain.md), of a complaint or a recompile. */
+void res_why_put(const char *cause, const json_t *complaint, bn_text *out);
+/* Appends "models/x.c:12 (mask)", of an object's "place" and "scope"; the other one ", at" before
+ * it, and nothing where there is no place. */
+void res_why_put_where(const json_t *object, bn_text *out);
+void res_why_put_at(const json_t *object, bn_text *out);
 
 #endif

@@ -88,6 +88,65 @@ static bn_code plain_texts(json_t *provenance, bn_status *st)
     return BN_OK;
 }
 
+/* ---- the explanation --------------------------------------------------------------- */
+
+#define MOST_WORD 255 /* bytes of one of its texts */
+
+/* Makes the text KEY of OBJECT plain, and cuts it. Numbers of members that may be either, and what
+ * is null, stay. */
+static bn_code plain_word(json_t *object, const char *key, bool may_be_number, bn_status *st)
+{
+    const json_t *value = json_object_get(object, key);
+    const char *text = json_string_value(value);
+    char plain[MOST_WORD + 1];
+    if (!value || json_is_null(value) || (may_be_number && json_is_integer(value)))
+        return BN_OK;
+    if (!text)
+        return bn_fail(st, BN_FORMAT, "its explanation has a %s that is no text", key);
+    if (bn_is_plain(text) && strlen(text) <= MOST_WORD)
+        return BN_OK;
+    bn_plain(text, plain, sizeof plain);
+    return json_object_set_new(object, key, json_string(plain)) == 0
+               ? BN_OK
+               : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for an explanation");
+}
+
+/* One complaint of the explanation. */
+static bn_code check_complaint(json_t *one, bn_status *st)
+{
+    static const char *const words[] = {"rule", "subject", "place", "scope",
+                                        "op",   "reason",  "words"};
+    static const char *const values[] = {"from", "to"};
+    static const char *const counts[] = {"count", "others", "dimension"};
+    bn_code code = BN_OK;
+    if (!json_is_string(json_object_get(one, "rule")))
+        return bn_fail(st, BN_FORMAT, "its explanation has a complaint without a rule");
+    for (size_t i = 0; i < sizeof words / sizeof *words && code == BN_OK; i++)
+        code = plain_word(one, words[i], false, st);
+    for (size_t i = 0; i < sizeof values / sizeof *values && code == BN_OK; i++)
+        code = plain_word(one, values[i], true, st);
+    for (size_t i = 0; i < sizeof counts / sizeof *counts && code == BN_OK; i++) {
+        const json_t *count = json_object_get(one, counts[i]);
+        const json_int_t number = json_integer_value(count);
+        if (count && (!json_is_integer(count) || number < 0 || number > MOST_COUNT))
+            code = bn_fail(st, BN_FORMAT, "its explanation has a %s out of range", counts[i]);
+    }
+    return code;
+}
+
+/* provenance.explanation, of which findings/why.c makes words. */
+static bn_code check_explanation(const json_t *provenance, bn_status *st)
+{
+    const json_t *explanation = json_object_get(provenance, "explanation");
+    const json_t *list = json_object_get(explanation, "complaints");
+    bn_code code = BN_OK;
+    if (explanation && (!json_is_array(list) || json_array_size(list) > RES_MOST_WHY))
+        return bn_fail(st, BN_FORMAT, "its explanation is no list of complaints");
+    for (size_t i = 0; i < json_array_size(list) && code == BN_OK; i++)
+        code = check_complaint(json_array_get(list, i), st);
+    return code;
+}
+
 /* Whether VALUE is at most LEVELS deep. */
 static bool is_shallow(json_t *value, int levels)
 {
@@ -117,7 +176,8 @@ static bn_code check_provenance(const res_record *r, bn_status *st)
         return bn_fail(st, BN_FORMAT, "its provenance is more than %d levels deep", BN_JSON_DEPTH);
     if (!res_is_digest(res_plugin_sha256(r)))
         return bn_fail(st, BN_FORMAT, "its runtime's sha256 is not one");
-    return plain_texts(r->provenance, st);
+    const bn_code code = check_explanation(r->provenance, st);
+    return code == BN_OK ? plain_texts(r->provenance, st) : code;
 }
 
 /* ---- fields ----------------------------------------------------------------------- */

@@ -21,6 +21,9 @@
 #define RES_SCHEMA_AXES    4
 #define RES_SCHEMA_OLDER   3
 
+/* Complaints of the explanation that a record keeps. */
+#define RES_MOST_WHY 32
+
 /* A figure of a round or a probe that nobody could tell. */
 #define RES_UNTOLD UINT64_MAX
 
@@ -135,16 +138,18 @@ typedef struct res_record {
      * (records of two builds are not compared), "host", "suite": {"repetition": ...},
      * "group" (res_group_id), and "front_end" of a framework that bench ran: {"versions",
      * "script_sha256", "nodes_per_step": number or null, ...}. "phases" says what the process did
-     * when (res_record_phases of findings/goodput.h). */
+     * when (res_record_phases of findings/goodput.h), "explanation" where in the source steps do
+     * what costs time (res_why of findings/doctor.h): at most RES_MOST_WHY complaints. */
     json_t *provenance;
 } res_record;
 
 /*
  * The one check of a record that somebody else may have written; readers of files and imports call
  * it. Ids, digests and numbers that are out of their range are BN_FORMAT, as are rounds that do not
- * have each step once, and a provenance deeper than BN_JSON_DEPTH. Texts become plain (bn_plain):
- * those of the experiment and of executions, the message, and those of the provenance that programs
- * print (check.c lists them), which are cut, too. A loss that is infinite becomes unknown.
+ * have each step once, an explanation of other kinds, and a provenance deeper than BN_JSON_DEPTH.
+ * Texts become plain (bn_plain): those of the experiment and of executions, the message, and those
+ * of the provenance that programs print (check.c lists them), which are cut, too. A loss that is
+ * infinite becomes unknown.
  */
 BN_MUST_USE bn_code res_record_check(res_record *record, bn_status *st);
 /* The same of an experiment alone. */

@@ -5,6 +5,7 @@
 #include "results/tables/speedup_priv.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,15 +49,52 @@ static void put_subject(const res_complaint *c, bn_text *out)
     case RES_RULE_RELEASE:
         bn_text_puts(out, "giving handles back to the plugin");
         return;
+    case RES_RULE_TURNS:
+        bn_text_printf(out, "compiling %.0f programs for steps that take turns", c->count);
+        return;
     case RES_RULE_START:
     case RES_RULE_COUNT:
         bn_text_puts(out, "compiling");
     }
 }
 
-static void put_advice_on_tracing(const res_complaint *c, bn_text *out)
+/* Whether C says of what changed between programs; else its place alone. */
+static bool tells_cause(const res_complaint *c)
 {
-    bn_text_puts(out, "Capture the step (--mode capture): it then checks its guards only.");
+    return c->rule == RES_RULE_COMPILES || c->rule == RES_RULE_TURNS;
+}
+
+/* "shape of tokens, dimension 1: 24 -> 31, at models/x.c:12 (mask)", or the place alone. */
+static void put_where(const res_complaint *c, bn_text *out)
+{
+    if (!c->why)
+        return;
+    if (tells_cause(c))
+        res_why_put(json_string_value(json_object_get(c->why, "rule")), c->why, out);
+    else
+        res_why_put_where(c->why, out);
+    if (c->more > 0 && tells_cause(c))
+        bn_text_printf(out, ", and %zu cause%s more", c->more, c->more == 1 ? "" : "s");
+    else if (c->more > 0)
+        bn_text_printf(out, " and %zu place%s more", c->more, c->more == 1 ? "" : "s");
+}
+
+static void put_advice_on_compiles(const res_complaint *c, const res_experiment *e, bn_text *out)
+{
+    bn_text_puts(out, has_lengths(e) ? "Each length of the input is another program: pad to "
+                                       "fewer lengths (--buckets)."
+                                     : "The program changes from step to step: keep shapes, "
+                                       "types and branches as they are.");
+    if (!c->why && !has_lengths(e))
+        bn_text_puts(out, " bench explain says what changed, and where.");
+}
+
+static void put_advice_on_tracing(const res_complaint *c, const res_experiment *e, bn_text *out)
+{
+    bn_text_puts(out, strcmp(e->mode, "capture") == 0
+                          ? "The capture's guards fail, so the step is traced again: do not read "
+                            "what differs in each step, and keep types and arguments."
+                          : "Capture the step (--mode capture): it then checks its guards only.");
     if (isfinite(c->hidden_ns))
         bn_text_printf(out,
                        " Steps in flight (--in-flight 2) hide up to %s of it behind the device.",
@@ -67,23 +105,20 @@ static void put_advice(const res_complaint *c, const res_experiment *e, bn_text 
 {
     switch (c->rule) {
     case RES_RULE_COMPILES:
-        bn_text_puts(out, has_lengths(e)
-                              ? "Each length of the input is another program: pad to "
-                                "fewer lengths (--buckets)."
-                              : "The program changes from step to step: keep shapes, "
-                                "types and branches as they are. bench explain says what "
-                                "changed, and where.");
+        put_advice_on_compiles(c, e, out);
         return;
     case RES_RULE_READS:
         bn_text_puts(out, "Read values every so many steps, and not in each: the device waits for "
-                          "the host until the next step is there. bench explain says where.");
+                          "the host until the next step is there.");
+        bn_text_puts(out, c->why ? "" : " bench explain says where.");
         return;
     case RES_RULE_FALLBACKS:
         bn_text_puts(out, "Say it with ops that the device has, such as a mask in place of "
-                          "positions. bench explain tells the op and its line.");
+                          "positions.");
+        bn_text_puts(out, c->why ? "" : " bench explain tells the op and its line.");
         return;
     case RES_RULE_TRACING:
-        put_advice_on_tracing(c, out);
+        put_advice_on_tracing(c, e, out);
         return;
     case RES_RULE_EXECUTIONS:
         bn_text_puts(out, strcmp(e->mode, "eager") == 0
@@ -103,6 +138,10 @@ static void put_advice(const res_complaint *c, const res_experiment *e, bn_text 
         return;
     case RES_RULE_RELEASE:
         bn_text_puts(out, "Keep fewer buffers, or give them back while the device works.");
+        return;
+    case RES_RULE_TURNS:
+        bn_text_puts(out, "Each value of the argument has programs of its own: give each a loop, "
+                          "or keep the executables between starts (--cache-dir).");
         return;
     case RES_RULE_START:
     case RES_RULE_COUNT:
@@ -130,6 +169,41 @@ static void put_cost(const res_complaint *c, bn_text *out)
 static double goodput(const res_speedup_row *row)
 {
     return row->figures.device.value.estimate / row->figures.wall.value.estimate;
+}
+
+/* What bounds the steps of ROW; "unknown" also where all of its processes failed. */
+static const char *verdict_of(const res_speedup_row *row)
+{
+    return res_bound_name(row->pool.count > 0 ? res_doctor_bound(row, NULL) : RES_BOUND_UNKNOWN);
+}
+
+/* A line for each verdict: "device-bound: bert train lazy (device 95 %)". */
+static void put_verdicts(const res_speedup *speedup, res_format format, bn_text *out)
+{
+    for (int bound = 0; bound < RES_BOUND_COUNT; bound++) {
+        res_named list = {.count = 0};
+        bn_text text = {0};
+        for (size_t i = 0; i < speedup->count; i++) {
+            const res_speedup_row *row = &speedup->rows[i];
+            char detail[32] = "";
+            double busy;
+            if (row->pool.count == 0 || res_doctor_bound(row, &busy) != (res_bound)bound)
+                continue;
+            if (isfinite(busy))
+                snprintf(detail, sizeof detail, "(device %.0f %%)", 100 * busy);
+            res_speedup_name_row(speedup, row, &list, "%s", detail);
+        }
+        if (list.count > 0) {
+            bn_text_printf(&text, "%s: ",
+                           bound == RES_BOUND_UNKNOWN ? "What bounds them is not known"
+                                                      : res_bound_name((res_bound)bound));
+            res_speedup_put_named(&list, &text);
+            bn_text_putc(&text, '.');
+            res_put_note(out, format, text.data ? text.data : "");
+        }
+        out->failed = out->failed || text.failed;
+        bn_text_free(&text);
+    }
 }
 
 static void put_health(const res_speedup *speedup, res_format format, bn_text *out)
@@ -165,13 +239,17 @@ static void put_health(const res_speedup *speedup, res_format format, bn_text *o
 /* ---- the forms --------------------------------------------------------------------------------
  */
 
-/* "resnet18 train lazy: tracing 1309 nodes takes 13.7 ms [13.1, 14.2] a step, 35 % of it" */
+/* "resnet18 train lazy: reading 1 value a step back to the host takes 13.7 ms [13.1, 14.2] a step,
+ * 35 % of it, at models/x.c:12 (log)" */
 static void put_sentence(const res_speedup *speedup, const res_complaint *c, bn_text *out)
 {
     res_speedup_name(speedup, &speedup->rows[c->row], out);
     bn_text_puts(out, ": ");
     put_subject(c, out);
     put_cost(c, out);
+    if (c->why)
+        bn_text_puts(out, tells_cause(c) ? "; " : ", at ");
+    put_where(c, out);
 }
 
 static void put_sentences(const res_speedup *speedup, const res_complaint *list, size_t count,
@@ -193,9 +271,9 @@ static void put_sentences(const res_speedup *speedup, const res_complaint *list,
 static void put_grid(const res_speedup *speedup, const res_complaint *list, size_t count,
                      res_format format, bn_text *out)
 {
-    res_grid grid = res_grid_make("lllrrl");
+    res_grid grid = res_grid_make("lllrrll");
     bn_text text = {0};
-    res_grid_row(&grid, "experiment|rule|what takes time|cost|of the step|what to do");
+    res_grid_row(&grid, "experiment|rule|what takes time|cost|of the step|where|what to do");
     for (size_t i = 0; i < count; i++) {
         const res_complaint *c = &list[i];
         const res_speedup_row *row = &speedup->rows[c->row];
@@ -211,6 +289,9 @@ static void put_grid(const res_speedup *speedup, const res_complaint *list, size
         else
             res_grid_blank(&grid, 1);
         bn_text_clear(&text);
+        put_where(c, &text);
+        res_grid_cell(&grid, "%s", text.data ? text.data : "");
+        bn_text_clear(&text);
         put_advice(c, &row->record->experiment, &text);
         res_grid_cell(&grid, "%s", text.data ? text.data : "");
         bn_text_clear(&text);
@@ -224,13 +305,16 @@ static void put_grid(const res_speedup *speedup, const res_complaint *list, size
 static json_t *complaint_json(const res_speedup *speedup, const res_complaint *c)
 {
     const res_speedup_row *row = &speedup->rows[c->row];
-    bn_text subject = {0}, advice = {0};
+    bn_text subject = {0}, where = {0}, advice = {0};
     json_t *object = json_object();
     put_subject(c, &subject);
+    put_where(c, &where);
     put_advice(c, &row->record->experiment, &advice);
     res_json_identity(object, "complaint", row->record);
     json_object_set_new(object, "rule", json_string(res_rule_name(c->rule)));
     json_object_set_new(object, "subject", res_json_text(subject.data ? subject.data : ""));
+    json_object_set_new(object, "where", res_json_text(where.data ? where.data : ""));
+    json_object_set_new(object, "why", c->why ? json_deep_copy(c->why) : json_null());
     json_object_set_new(object, "advice", res_json_text(advice.data ? advice.data : ""));
     json_object_set_new(object, "cost_ns", res_json_real(c->cost_ns.estimate));
     json_object_set_new(object, "cost_low_ns", res_json_real(c->cost_ns.low));
@@ -240,6 +324,7 @@ static json_t *complaint_json(const res_speedup *speedup, const res_complaint *c
     json_object_set_new(object, "count", res_json_real(c->count));
     json_object_set_new(object, "hidden_ns", res_json_real(c->hidden_ns));
     bn_text_free(&subject);
+    bn_text_free(&where);
     bn_text_free(&advice);
     return object;
 }
@@ -254,6 +339,7 @@ static void put_json(const res_speedup *speedup, const res_complaint *list, size
         json_t *object = json_object();
         res_json_identity(object, "goodput", speedup->rows[i].record);
         json_object_set_new(object, "goodput", res_json_real(goodput(&speedup->rows[i])));
+        json_object_set_new(object, "verdict", json_string(verdict_of(&speedup->rows[i])));
         json_array_append_new(goodputs, object);
     }
     json_t *all = json_pack("{so so}", "complaints", complaints, "goodput", goodputs);
@@ -280,6 +366,8 @@ void res_table_doctor(const res_collection *all, res_format format, bn_text *out
         put_sentences(&speedup, list, *count, format, out);
     else
         put_grid(&speedup, list, *count, format, out);
+    if (format != RES_TABLE_JSON && format != RES_TABLE_CSV)
+        put_verdicts(&speedup, format, out);
     free(list);
     res_speedup_free(&speedup);
 }

@@ -154,6 +154,12 @@ void rt_program_digest_of(const char *format, const void *bytes, size_t size,
     add(digest, all);
 }
 
+void rt_program_digest_put(const rt_program_digest *digest, char text[RT_DIGEST_TEXT])
+{
+    snprintf(text, RT_DIGEST_TEXT, "%016llx%016llx", (unsigned long long)digest->sum[0],
+             (unsigned long long)digest->sum[1]);
+}
+
 bn_code rt_executable_digest(const rt_executable *executable, rt_program_digest *digest,
                              bn_status *st)
 {

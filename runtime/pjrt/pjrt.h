@@ -288,6 +288,9 @@ typedef struct rt_program_digest {
 } rt_program_digest;
 BN_MUST_USE bn_code rt_executable_digest(const rt_executable *executable, rt_program_digest *digest,
                                          bn_status *st);
+/* DIGEST's sum as 32 hex digits. */
+#define RT_DIGEST_TEXT 33
+void rt_program_digest_put(const rt_program_digest *digest, char text[RT_DIGEST_TEXT]);
 /* The digest of BYTES, which rt_executable_optimized gave with FORMAT. */
 void rt_program_digest_of(const char *format, const void *bytes, size_t size,
                           rt_program_digest *digest);

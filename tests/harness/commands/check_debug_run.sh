@@ -10,8 +10,8 @@ trap 'rm -rf "$folder"' EXIT
 export PJRT_SIM=values=none,device_us=1000
 measured=(--model resnet18 --variant small --phase infer --runtime sim --processes 2 --steps 20
     --min-time 0 --warmup 8 --store "$store")
-parts="speedup.txt goodput.txt doctor.txt ledger.txt executions.txt compile.txt steps.txt metrics.txt
-    graphs/index.txt timeline.json"
+parts="speedup.txt goodput.txt doctor.txt ledger.txt executions.txt compile.txt explain.txt scopes.txt
+    steps.txt metrics.txt graphs/index.txt timeline.json"
 
 # page FOLDER: all links of its page lead to files, and its markup is well-formed.
 page() {
@@ -35,7 +35,7 @@ class Page(html.parser.HTMLParser):
 page = Page()
 page.feed(open(sys.argv[1] + "/index.html").read())
 assert page.open == [], page.open
-assert len(page.links) == 10, page.links
+assert len(page.links) == 12, page.links
 for link in page.links:
     assert os.path.getsize(os.path.join(sys.argv[1], link)) > 0, link
 heads = [h for h in page.heads if h in ("How fast", "Where the run's time went", "What could be mended")]
@@ -72,6 +72,32 @@ report "each file is what its command prints" "$(
     diff -q "$folder/want" "$folder/all/doctor.txt" >/dev/null || echo "doctor.txt differs"
     "$bench" metrics "$store" >"$folder/want"
     diff -q "$folder/want" "$folder/all/metrics.txt" >/dev/null || echo "metrics.txt differs"
+)"
+
+# told EXPERIMENT TEXT...: the part of explain.txt about EXPERIMENT has a line with each TEXT.
+told() {
+    local experiment=$1 text
+    shift
+    awk -v name="$experiment" '/, [0-9]+ steps$/ { own = index($0, name) > 0 } own' "$folder/why/explain.txt" >"$folder/own"
+    for text in "$@"; do
+        grep -qF -- "$text" "$folder/own" || echo "of $experiment nothing says '$text'"
+    done
+}
+PJRT_SIM=device_us=1000 run --model example_branch --phase train --runtime sim --mode eager,lazy,capture --processes 1 --steps 5 \
+    --min-time 0 --warmup 8 --store "$folder/branches" --debug-run "$folder/why"
+report "explain.txt has the first steps of each experiment, with places" "$(
+    fault_of 0
+    told "example_branch train lazy" "Graphs: " "step 2, graph " "branch on a value that was read: 0 -> 1" \
+        "at models/examples/sentences.c:"
+    told "example_branch train capture" "Guards: " "read, in 10 steps, at models/examples/sentences.c:"
+    ! grep -q "eager" "$folder/why/explain.txt" || echo "eager mode has no graphs to explain"
+)"
+report "a step that reads a value has no scopes, and scopes.txt says why, once for all modes" "$(
+    [ "$(grep -c 'not-supported' "$folder/why/scopes.txt")" -eq 1 ] || cat "$folder/why/scopes.txt"
+)"
+report "scopes.txt has a tree, once for all modes" "$(
+    [ "$(grep -c '^resnet18 infer ' "$folder/all/scopes.txt")" -eq 1 ] || echo "not one tree"
+    grep -q '^  layer1 ' "$folder/all/scopes.txt" || echo "no parts"
 )"
 
 # ---- what is there ---------------------------------------------------------------------------
@@ -131,6 +157,7 @@ interrupted() {
     [ "$status" -eq 130 ] || echo "exit status $status"
     grep -q "was interrupted" "$folder/stopped-run/index.html" || echo "the page does not say so"
     grep -q "productive" "$folder/stopped-run/goodput.txt" || echo "no goodput"
+    [ ! -e "$folder/stopped-run/explain.txt" ] || echo "steps were run after the interrupt"
 }
 report "an interrupted run keeps the reports of what is done" "$(interrupted)"
 

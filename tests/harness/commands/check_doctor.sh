@@ -34,7 +34,11 @@ import os
 saved = float(os.environ["lazy"]) - float(os.environ["capture"])
 assert c["mode"] == "lazy" and c["model"] == "resnet18", c
 assert abs(c["cost_ns"] - saved) < 0.2 * saved, (c["cost_ns"], saved)
-assert c["cost_low_ns"] <= c["cost_ns"] <= c["cost_high_ns"]'
+assert c["cost_low_ns"] <= c["cost_ns"] <= c["cost_high_ns"]
+verdicts = {row["mode"]: row["verdict"] for row in records["goodput"]}
+assert verdicts["lazy"] == "tracing-bound" and verdicts["capture"] != "unknown", verdicts
+# Nothing of a trace has one line in the source.
+assert c["where"] == "" and c["why"] is None, c'
 }
 export lazy capture one five
 live "tracing is priced by what capturing saves" plants_tracing busy_stores "$folder/trace"
@@ -96,6 +100,7 @@ report "complaints are sentences with advice" "$(
     fault_of 0
     grep -q '^[0-9]*\. resnet18 train lazy: tracing [0-9]* nodes takes .* a step, [0-9]* % of it\. Capture the step (--mode capture)' \
         "$folder/out" || echo "no such sentence"
+    grep -q '^tracing-bound: resnet18 train lazy' "$folder/out" || echo "nothing says what bounds the steps"
 )"
 for format in md csv html latex narrow; do
     run doctor --store "$folder/trace" --format $format

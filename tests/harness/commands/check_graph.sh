@@ -5,7 +5,7 @@ set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh
 trap 'rm -rf "$folder"' EXIT
-export PJRT_SIM=values=none,device_us=200
+export PJRT_SIM=values=none,device_us=200 form ending
 
 sim=(--variant small --runtime sim --device-time none --processes 1 --steps 3 --min-time 0 --warmup 8
     --store "$store")
@@ -35,17 +35,46 @@ for g in graphs.values():
     assert g["flops"] > 0 and g["nodes"] > 0 and g["statements"] >= g["nodes"], g
     assert all(i.startswith("tensor<") for i in g["inputs"]) and g["outputs"].startswith("(tensor<")
     assert g["memory"]["argument_bytes"] is None or g["memory"]["argument_bytes"] > 0
-files = {f for f in os.listdir(folder + "/graphs") if f.endswith(".mlir")}
+    scopes = {s["scope"]: s["statements"] for s in g["scopes"]}
+    assert sum(scopes.values()) == g["statements"] and scopes["conv1"] > 0, g["scopes"]
+files = {f for f in os.listdir(folder + "/graphs") if f.endswith(".mlir") and "-" not in f}
 assert files == {g["file"] for g in graphs.values()}, files
 runs = {e["experiment"]: e["graphs"] for e in records["experiments"]}
 assert len(runs) == 4 and all(g["hash"] in graphs for list in runs.values() for g in list)
 train = [e for e in runs if " train " in e]
-assert all(graphs[g["hash"]]["aliases"] for e in train for g in runs[e]), "no aliases in training"'
+assert all(graphs[g["hash"]]["aliases"] for e in train for g in runs[e]), "no aliases in training"
+assert "backward/conv1" in {s["scope"] for e in train for g in runs[e] for s in graphs[g["hash"]]["scopes"]}
+# The simulated compiler changes nothing.
+for g in [g for list in runs.values() for g in list]:
+    o = g["optimized"]
+    assert o["format"] == "mlir" and o["file"].startswith(g["hash"] + "-"), o
+    program = open(folder + "/graphs/" + o["file"], "rb").read()
+    assert len(program) == o["bytes"] and o["instructions"] is None, o
+    assert program == open(folder + "/graphs/" + g["hash"] + ".mlir", "rb").read(), o["file"]'
 )"
 report "the index for people has each graph and experiment" "$(
     cp "$folder/graphs/index.txt" "$folder/out"
-    said "HASH.mlir" "aliases" "resnet18.small train lazy" "resnet18.small infer capture" " statements"
+    said "HASH.mlir" "aliases" "resnet18.small train lazy" "resnet18.small infer capture" " statements" \
+        "     scopes: " ", layer1 " "     optimized: "
 )"
+
+# given FAKE_PJRT FORMAT ENDING CODE: the optimized program of a plugin that gives it in FORMAT.
+given() {
+    FAKE_PJRT=$1 run "${quick[@]}" --runtime "$fake" --device-time none --mode lazy --phase infer \
+        --graph-report "$folder/given"
+    fault_of 0
+    cp "$folder/given/index.json" "$folder/out"
+    form=$2 ending=$3 holds "
+import os
+[e] = records['experiments']
+[g] = e['graphs']
+o = g['optimized']
+assert o['format'] == os.environ['form'] and o['file'].endswith('-' + o['file'][33:65] + os.environ['ending']), o
+assert os.path.getsize(folder + '/given/' + o['file']) == o['bytes'], o
+$4"
+}
+report "an optimized program that is a module" "$(given hlo hlo .hlo.pb 'assert o["instructions"] > 0, o')"
+report "and one that is text" "$(given delay_us=1 mlir .optimized.mlir 'assert o["instructions"] is None, o')"
 
 run "${sim[@]}" --model resnet18 --mode eager --graph-report "$folder/eager"
 report "each op of eager mode is a graph" "$(

@@ -103,7 +103,7 @@ assert causes == [] and rules == ["read", "read"], (causes, rules)'
 
 # ---- the twins, without the problem --------------------------------------------------
 
-for twin in example_argument example_select example_identity example_mask example_loss_logged; do
+for twin in example_argument example_select example_train example_identity example_mask example_loss_logged; do
     explained "$twin draws no complaint" $twin lazy '
 assert rules == causes == records["breaks"] == records["host_ops"] == [], (rules, causes)
 assert len(records["graphs"]) == 1 and records["counters"]["compiles"] == 1, records["graphs"]'
@@ -170,6 +170,19 @@ assert r["experiment"]["lengths"] == "varying" and r["counters"]["compiles"] > 2
 run list models --format json
 report "no list of models has examples" "$(fault_of 0)$(holds '
 assert len(records) == 17 and not any("example" in m["model"] for m in records)')"
+run --model example_branch,example_select --mode lazy --phase train --runtime sim --processes 2 --steps 3 --min-time 0 \
+    --warmup 8 --store "$store" --format json
+report "the first process's record keeps places; what has none keeps nothing" "$(fault_of 0)$(holds '
+kept = [r["provenance"].get("explanation") for r in records if r["experiment"]["model"] == "example_branch"]
+assert sum(e is not None for e in kept) == 1 and len(kept) == 2, kept
+[e] = [e for e in kept if e]
+places = {c["rule"]: c["place"] for c in e["complaints"]}
+assert e["steps"] == 10 and set(places) == {"branch", "read"}, e
+assert all(p.startswith("models/examples/sentences.c:") for p in places.values()), places
+others = [r for r in records if r["experiment"]["model"] == "example_select"]
+assert len(others) == 2 and not any("explanation" in r["provenance"] for r in others)
+# The pass behind the steps is no part of what is counted.
+assert all(r["counters"]["compiles"] + r["counters"]["disk_hits"] <= 3 for r in records), records[0]["counters"]')"
 refuses "an example for a framework" 2 "--model example_scalar is for front end bench" -- --model example_scalar --front-end jax --mode capture --runtime sim --store "$store"
 refuses "two modes" 2 "one model in one mode" -- explain --model resnet18 --mode lazy,capture --runtime sim
 refuses "eager mode" 2 "eager" -- explain --model resnet18 --mode eager --runtime sim

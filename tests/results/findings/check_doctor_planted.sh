@@ -19,6 +19,20 @@ measured() {
 # Of slow and mended runs, each in turns of three processes.
 fixed=(--processes 3 --steps 20 --warmup 8)
 
+# placed RULE FILE SCOPE TEXT: the complaint of RULE about the run "slow" names a line of FILE with
+# TEXT in it, and SCOPE.
+placed() {
+    run doctor --store "$folder/slow" --format json
+    rule=$1 file=$2 scope=$3 text=$4 holds '
+import os
+[c] = [c for c in records["complaints"] if c["rule"] == os.environ["rule"]]
+path, line = c["why"]["place"].rsplit(":", 1)
+assert path == "models/" + os.environ["file"], c
+assert c["why"].get("scope") == (os.environ["scope"] or None), c
+assert os.environ["text"] in open(path).read().split("\n")[int(line) - 1], c
+assert c["why"]["place"] in c["where"], c'
+}
+
 # priced RULE FIGURE LESS [CODE]: what is wrong with the complaint of RULE about the run "slow": its cost
 # must be what "mended" saves of the step's FIGURE (mean, median) beside LESS ns, to 20 %. CODE may
 # look at the complaint C.
@@ -46,13 +60,14 @@ assert abs(c["cost_ns"] - saved) < 0.2 * saved, (c["cost_ns"], saved)
 import os
 assert not [c for c in records["complaints"] if c["rule"] == os.environ["rule"]], records'
 }
-export rule figure less
+export rule figure less file scope text
 
 reads() {
     local sim=device_us=2000,transfer_us=1500
     measured slow $sim --model example_loss_read --phase train --mode lazy "${fixed[@]}"
     measured mended $sim --model example_loss_logged --phase train --mode lazy "${fixed[@]}"
     priced reads median 0 'assert c["count"] == 1, c'
+    placed reads examples/rows.c log tg_read
 }
 live "a read in each step costs what reading seldom saves" reads busy_stores "$folder/slow" "$folder/mended"
 
@@ -63,6 +78,7 @@ fallbacks() {
     measured mended $sim --model example_mask --phase train --mode lazy "${fixed[@]}"
     priced fallbacks median 2e6 '
 assert c["count"] == 1 and not [x for x in records["complaints"] if x["rule"] in ("reads", "input")], c'
+    placed fallbacks examples/rows.c choose tg_nonzero
 }
 live "an op of the host costs what a mask saves" fallbacks busy_stores "$folder/slow" "$folder/mended"
 
@@ -96,7 +112,10 @@ compiles() {
     local sim=device_us=2000,compile_us=20000 once=(--processes 1 --steps 16 --warmup 8)
     measured slow $sim --model example_shapes --phase train --mode lazy "${once[@]}"
     measured mended $sim --model example_shapes --phase train --mode lazy --buckets 1 "${once[@]}"
-    priced compiles mean 0 'assert "--buckets" in c["advice"], c'
+    priced compiles mean 0 '
+assert "--buckets" in c["advice"], c
+assert (c["why"]["rule"], c["why"]["subject"], c["why"]["dimension"]) == ("shape", "tokens", 1), c'
+    placed compiles nn/dense.c "" tokens
 }
 live "compiling on costs what one length saves" compiles busy_stores "$folder/slow" "$folder/mended"
 
@@ -140,4 +159,48 @@ assert "--cache-dir" in c["advice"], c'
     holds 'assert not [c for c in records["complaints"] if c["rule"] == "start"], records'
 }
 live "a long start costs what a cache of executables saves" starts busy_stores "$folder/slow" "$folder/mended"
+# Training and evaluation in turns have a program each. Training alone has one.
+turns() {
+    local sim=device_us=2000,compile_us=3000000 once=(--processes 1 --steps 16 --warmup 8 --format json)
+    measured slow $sim --model example_train_eval --phase train --mode lazy "${once[@]}"
+    cp "$folder/out" "$folder/slow.json"
+    measured mended $sim --model example_train --phase train --mode lazy "${once[@]}"
+    cp "$folder/out" "$folder/mended.json"
+    run doctor --store "$folder/slow" --format json
+    fault_of 0
+    holds '
+def start(name):
+    [record] = json.load(open(folder + "/" + name + ".json"))
+    return record["provenance"]["phases"]["compile_ns"]
+[c] = [c for c in records["complaints"] if c["rule"] == "turns"]
+saved = start("slow") - start("mended")
+assert abs(c["cost_ns"] - saved) < 0.2 * saved and c["count"] == 2, (c["cost_ns"], saved)
+why = c["why"]
+assert (why["rule"], why["subject"], why["from"], why["to"]) == ("argument", "training", "1", "0"), why
+assert why["place"].startswith("models/") and why["place"] in c["where"], c
+assert "turns" in c["subject"] and c["share"] is None, c'
+    run doctor --store "$folder/mended" --format json
+    fault_of 0
+    holds 'assert not [c for c in records["complaints"] if c["rule"] in ("turns", "compiles")], records'
+}
+live "steps in turns cost what their second program takes to compile" turns busy_stores "$folder/slow" "$folder/mended"
+
+# Each value that is read is a branch more, so a guard fails in each step. The device computes them.
+misses() {
+    local name model
+    for name in slow=example_loss_read mended=example_loss_logged; do
+        model=${name#*=} name=${name%=*}
+        rm -rf "${folder:?}/$name"
+        PJRT_SIM=device_us=2000 run --runtime sim --min-time 0 --store "$folder/$name" --quiet --model "$model" \
+            --phase train --mode capture --trace-cost-ns 20000 "${fixed[@]}"
+        fault_of 0
+    done
+    run doctor --store "$folder/slow" --format json
+    fault_of 0
+    placed tracing examples/rows.c log tg_read
+    run doctor --store "$folder/mended" --format json
+    fault_of 0
+    holds 'assert not [c for c in records["complaints"] if c["rule"] == "tracing"], records'
+}
+live "a guard that fails in each step is named" misses busy_stores "$folder/slow" "$folder/mended"
 echo "1..$count"

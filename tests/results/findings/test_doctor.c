@@ -326,6 +326,152 @@ static void long_starts_are_found_and_come_last(void **state)
     free(list);
 }
 
+/* The explanation {"complaints": [COMPLAINT]}, of which the first process alone tells. COMPLAINT is
+ * stolen. */
+static void explain(store *s, json_t *complaint)
+{
+    json_object_set_new(s->records[0]->provenance, "explanation",
+                        json_pack("{s[o]}", "complaints", complaint));
+}
+
+/* What the one complaint about S says of its place, made of what RULE's complaint has. */
+static void tells_where(store *s, res_rule rule, const char *words)
+{
+    res_complaint *list;
+    size_t count;
+    bn_text where = {0};
+    res_speedup table = made(s);
+    assert_true(res_doctor(&table, &list, &count));
+    assert_int_equal(count, 1);
+    assert_int_equal(list[0].rule, rule);
+    if (list[0].why)
+        res_why_put(json_string_value(json_object_get(list[0].why, "rule")), list[0].why, &where);
+    assert_string_equal(where.data ? where.data : "", words);
+    bn_text_free(&where);
+    free(list);
+    res_speedup_free(&table);
+    clear(s);
+}
+
+static void the_place_of_what_compiles_is_told(void **state)
+{
+    (void)state;
+    planted p = healthy;
+    store s = {.count = 0};
+    p.once_ns[BN_PART_COMPILE] = 100000000;
+    p.counters[BN_COUNTER_COMPILES] = 4;
+    plant(&s, &p);
+    explain(&s, json_pack("{ss si ss si si si ss ss}", "rule", "shape", "count", 3, "subject",
+                          "tokens", "dimension", 1, "from", 24, "to", 31, "place", "models/x.c:12",
+                          "scope", "mask"));
+    tells_where(&s, RES_RULE_COMPILES,
+                "shape of tokens, dimension 1: 24 -> 31, at models/x.c:12 (mask)");
+    /* A read's place is no answer. */
+    plant(&s, &p);
+    explain(&s, json_pack("{ss si ss}", "rule", "read", "count", 10, "place", "models/x.c:12"));
+    tells_where(&s, RES_RULE_COMPILES, "");
+}
+
+/* Two programs, of which a step runs one, and neither of which is compiled any further. */
+static void steps_in_turns_are_found(void **state)
+{
+    (void)state;
+    planted p = healthy;
+    store s = {.count = 0};
+    p.graphs = 2;
+    p.device_ns = 4.4e6;
+    p.pjrt_more_ns = 50000;
+    p.compile_ns = 2000000000;
+    plant(&s, &p);
+    for (size_t i = 0; i < s.count; i++)
+        s.records[i]->executions[1].per_step = 0;
+    explain(&s, json_pack("{ss si ss ss ss ss}", "rule", "argument", "count", 1, "subject",
+                          "training", "from", "1", "to", "0", "place", "models/x.c:9"));
+    tells_where(&s, RES_RULE_TURNS, "argument training: 1 -> 0, at models/x.c:9");
+    /* Nobody says that they take turns. */
+    plant(&s, &p);
+    for (size_t i = 0; i < s.count; i++)
+        s.records[i]->executions[1].per_step = 0;
+    res_speedup table = made(&s);
+    res_complaint *list;
+    size_t count;
+    assert_true(res_doctor(&table, &list, &count));
+    assert_int_equal(count, 0);
+    free(list);
+    res_speedup_free(&table);
+    clear(&s);
+}
+
+/* A capture whose guards fail in each step is traced in each. */
+static void captures_that_miss_are_found(void **state)
+{
+    (void)state;
+    planted p = healthy;
+    p.part_ns[BN_PART_TRACE] = 4000000;
+    p.part_ns[BN_PART_HASH] = 0;
+    draws_none(&p);
+    p.counters[BN_COUNTER_GUARD_MISSES] = STEPS;
+    draws(&p, RES_RULE_TRACING, 4e6, 100);
+}
+
+/* ---- the verdict ------------------------------------------------------------------------------
+ */
+
+/* Steps as P are BOUND. KNOWN: their device time is. */
+static void is_bound(const planted *p, bool known, res_bound bound)
+{
+    store s = {.count = 0};
+    plant(&s, p);
+    for (size_t i = 0; i < s.count && !known; i++) {
+        s.records[i]->executions[0].device_ns = (double)NAN;
+        s.records[i]->executions[0].device_source = BN_DEVICE_TIME_UNAVAILABLE;
+    }
+    res_speedup table = made(&s);
+    const res_bound told = res_doctor_bound(&table.rows[0], NULL);
+    if (told != bound)
+        fail_msg("%s, not %s", res_bound_name(told), res_bound_name(bound));
+    res_speedup_free(&table);
+    clear(&s);
+}
+
+static void what_bounds_a_step_is_told(void **state)
+{
+    (void)state;
+    planted p = healthy;
+    p.device_ns = 9.5e6;
+    is_bound(&p, true, RES_BOUND_DEVICE);
+    p.device_ns = 5e6;
+    is_bound(&p, true, RES_BOUND_DISPATCH);
+    p.mode = "lazy";
+    p.part_ns[BN_PART_TRACE] = 4000000;
+    is_bound(&p, true, RES_BOUND_TRACING);
+    p = healthy;
+    p.device_ns = 5e6;
+    p.part_ns[BN_PART_INPUT] = 4000000;
+    is_bound(&p, true, RES_BOUND_INPUT);
+    p = healthy;
+    p.device_ns = 4e6;
+    p.part_ns[BN_PART_READ] = 5500000;
+    is_bound(&p, true, RES_BOUND_READ);
+    /* What an op of the host sends is no batch. */
+    p = healthy;
+    p.device_ns = 4e6;
+    p.part_ns[BN_PART_READ] = 1000000;
+    p.part_ns[BN_PART_INPUT] = 3000000;
+    p.counters[BN_COUNTER_HOST_FALLBACKS] = p.counters[BN_COUNTER_TRANSFERS_TO_HOST] = STEPS;
+    is_bound(&p, true, RES_BOUND_READ);
+    p = healthy;
+    p.once_ns[BN_PART_COMPILE] = 300000000;
+    p.counters[BN_COUNTER_COMPILES] = STEPS / 10;
+    is_bound(&p, true, RES_BOUND_COMPILE);
+    /* Without a device time nobody tells work from overhead. */
+    p = healthy;
+    is_bound(&p, false, RES_BOUND_UNKNOWN);
+    p.mode = "lazy";
+    p.part_ns[BN_PART_TRACE] = 6000000;
+    is_bound(&p, false, RES_BOUND_TRACING);
+}
+
 /* Processes that disagree leave the cost untold, so there is nothing to complain of. */
 static void what_is_not_told_is_no_complaint(void **state)
 {
@@ -364,6 +510,10 @@ int main(void)
         cmocka_unit_test(input_and_release_are_found),
         cmocka_unit_test(steps_in_flight_hide_what_the_host_does),
         cmocka_unit_test(long_starts_are_found_and_come_last),
+        cmocka_unit_test(the_place_of_what_compiles_is_told),
+        cmocka_unit_test(steps_in_turns_are_found),
+        cmocka_unit_test(captures_that_miss_are_found),
+        cmocka_unit_test(what_bounds_a_step_is_told),
         cmocka_unit_test(what_is_not_told_is_no_complaint),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include "tests/support/results_fixture.h"
 
+#include "results/findings/doctor.h"
 #include "results/records/store_priv.h"
 
 #include <dirent.h>
@@ -197,6 +198,49 @@ static void odd_texts_become_plain(void **state)
     assert_true(isnan(back->loss));
     free(image);
     res_record_free(back);
+    res_record_free(r);
+}
+
+/* Refused with member KEY of the only complaint as VALUE, which is stolen. */
+static void refuses_complaint(res_record *r, const char *key, json_t *value, const char *text)
+{
+    json_t *one = json_pack("{ss si}", "rule", "shape", "count", 1);
+    json_object_set_new(one, key, value);
+    json_object_set_new(r->provenance, "explanation", json_pack("{s[o]}", "complaints", one));
+    refused(r, text);
+}
+
+/* What an explanation says is printed, and picked by its rule and its count. */
+static void an_explanation_is_checked(void **state)
+{
+    static const char odd[] = "models/\x1b[31mx.c:1\n";
+    bn_status st = {.code = BN_OK};
+    res_record *r = fixture_record(&fixture_lazy, 5);
+    size_t more;
+    json_object_set_new(r->provenance, "explanation", json_string("none"));
+    refused(r, "no list of complaints");
+    json_object_set_new(r->provenance, "explanation",
+                        json_pack("{s[s]}", "complaints", "complaint"));
+    refused(r, "without a rule");
+    refuses_complaint(r, "rule", json_integer(1), "without a rule");
+    refuses_complaint(r, "place", json_integer(1), "place that is no text");
+    refuses_complaint(r, "from", json_real(1.5), "from that is no text");
+    refuses_complaint(r, "count", json_integer(-1), "count out of range");
+    refuses_complaint(r, "dimension", json_string("1"), "dimension out of range");
+    json_t *many = json_array();
+    for (size_t i = 0; i <= RES_MOST_WHY; i++)
+        json_array_append_new(many, json_pack("{ss si}", "rule", "read", "count", 1));
+    json_object_set_new(r->provenance, "explanation", json_pack("{so}", "complaints", many));
+    refused(r, "no list of complaints");
+    json_array_remove(many, 0);
+    json_object_set_new(json_array_get(many, 5), "place", json_string(odd));
+    json_object_set_new(json_array_get(many, 5), "count", json_integer(2));
+    json_object_set_new(json_array_get(many, 5), "scope", json_null());
+    assert_int_equal(res_record_check(r, &st), BN_OK);
+    const json_t *why = res_why(r, RES_RULE_READS, &more);
+    assert_string_equal(json_string_value(json_object_get(why, "place")), "models/?[31mx.c:1 ");
+    assert_int_equal(more, RES_MOST_WHY - 1);
+    assert_null(res_why(r, RES_RULE_COMPILES, &more));
     res_record_free(r);
 }
 
@@ -435,6 +479,7 @@ int main(void)
         cmocka_unit_test(rounds_and_probes_are_in_range),
         cmocka_unit_test(digests_are_digests),
         cmocka_unit_test(odd_texts_become_plain),
+        cmocka_unit_test(an_explanation_is_checked),
         cmocka_unit_test(a_provenance_has_a_depth),
         cmocka_unit_test(sealed_damage_kills_no_reader),
         cmocka_unit_test(huge_files_are_not_read),

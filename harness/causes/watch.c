@@ -1,8 +1,9 @@
 /*
- * explain_watch.c - what steps tell becomes lists: graphs, recompiles, breaks, reads, ops of the
+ * watch.c - what steps tell becomes lists: graphs, recompiles, breaks, reads, ops of the
  * host, guards that failed.
  */
-#include "harness/explain/explain_priv.h"
+#include "harness/causes/causes_priv.h"
+#include "results/findings/doctor.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -85,7 +86,7 @@ static void on_read(void *context, const mode_read_told *told)
         json_object_set(item, "last", value);
         json_object_set_new(item, "type", explain_type_json(&told->type));
         json_object_set_new(item, "bytes", json_integer((json_int_t)tg_type_bytes(&told->type)));
-        explain_put_where(item, &key);
+        res_why_put_where(item, &key);
         json_t *read = where_json(&told->where);
         json_object_set(read, "value", value);
         json_object_set_new(s->step_reads, key.failed ? "" : key.data, read);
@@ -117,7 +118,7 @@ static void on_host(void *context, const mode_host_told *told)
 
 static json_t *statics_miss(const explain_state *s, const mode_miss_told *told)
 {
-    const model *m = s->session.instance;
+    const model *m = s->instance;
     const char *name;
     double from, to;
     json_t *miss = json_pack("{ss}", "guard", "argument");
@@ -162,7 +163,7 @@ static void on_miss(void *context, const mode_miss_told *told)
 /* ---- graphs
  * --------------------------------------------------------------------------------------- */
 
-void explain_graph_free(explain_graph *g)
+static void free_graph(explain_graph *g)
 {
     json_decref(g->inputs);
     json_decref(g->reads);
@@ -204,7 +205,7 @@ static void *copy_of(const void *from, size_t size, bool *failed)
 
 static explain_graph graph_of(explain_state *s, const mode_graph_told *told)
 {
-    const mode_call *call = &s->session.call;
+    const mode_call *call = s->call;
     explain_graph g = {.position = s->position, .step = s->step, .length = told->length};
     snprintf(g.label, sizeof g.label, "%s", told->label);
     g.inputs = inputs_json(told->graph);
@@ -262,29 +263,22 @@ static void on_graph(void *context, const mode_graph_told *told)
     }
     if (!was) {
         s->failed = true;
-        explain_graph_free(&now);
+        free_graph(&now);
         return;
     }
-    explain_graph_free(was);
+    free_graph(was);
     *was = now;
 }
 
-void explain_note_runs(explain_state *s)
+/* Counts which graphs the step ran. */
+static void note_runs(explain_state *s)
 {
-    for (size_t i = 0; i < mode_execution_count(s->session.mode); i++) {
+    for (size_t i = 0; i < mode_execution_count(s->mode); i++) {
         json_t *graph = json_array_get(s->graphs, i);
-        const int64_t runs = mode_execution_at(s->session.mode, i)->per_step;
+        const int64_t runs = mode_execution_at(s->mode, i)->per_step;
         add(graph, "runs", runs);
         add(graph, "steps", runs > 0);
     }
-}
-
-void explain_watch(explain_state *s)
-{
-    mode_watch(
-        s->session.mode,
-        &(mode_watcher){
-            .context = s, .graph = on_graph, .read = on_read, .host = on_host, .miss = on_miss});
 }
 
 /* ---- guards
@@ -292,14 +286,14 @@ void explain_watch(explain_state *s)
 
 static json_t *guard_json(const explain_state *s, const mode_guard_info *info)
 {
-    const mode_call *call = &s->session.call;
+    const mode_call *call = s->call;
     const char *name = "";
     double value;
     switch (info->kind) {
     case MODE_GUARD_CALL:
         return json_pack("{ss ss}", "guard", "call", "subject", "function and context of the step");
     case MODE_GUARD_STATICS:
-        (void)model_static_value(s->session.instance, call->statics, 0, &name, &value);
+        (void)model_static_value(s->instance, call->statics, 0, &name, &value);
         return json_pack("{ss ss sI}", "guard", "argument", "subject", name, "bytes",
                          (json_int_t)info->bytes);
     case MODE_GUARD_TYPE:
@@ -316,14 +310,85 @@ static json_t *guard_json(const explain_state *s, const mode_guard_info *info)
     return guard;
 }
 
-json_t *explain_guards(const explain_state *s, size_t *captures)
+/* The guards of the newest capture (new reference); none in lazy mode. */
+static json_t *guards_json(const explain_state *s, size_t *captures)
 {
     json_t *list = json_array();
     mode_guard_info info;
-    for (size_t i = 0; mode_guard_describe(s->session.mode, 0, i, &info); i++)
+    for (size_t i = 0; mode_guard_describe(s->mode, 0, i, &info); i++)
         json_array_append_new(list, guard_json(s, &info));
     *captures = 0;
-    while (mode_guard_describe(s->session.mode, *captures, 0, &info))
+    while (mode_guard_describe(s->mode, *captures, 0, &info))
         (*captures)++;
     return list;
+}
+
+/* ---- all of it ----------------------------------------------------------------------------------
+ */
+
+bn_code explain_begin(mode *m, const model *instance, const mode_call *call, explain_state **state,
+                      bn_status *st)
+{
+    explain_state *s = *state = calloc(1, sizeof *s);
+    if (!s)
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for an explanation");
+    json_t **const lists[] = {&s->graphs, &s->recompiles, &s->breaks,
+                              &s->reads,  &s->host_ops,   &s->misses};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        *lists[i] = json_array();
+    s->step_reads = json_object();
+    s->mode = m;
+    s->instance = instance;
+    s->call = call;
+    mode_watch(
+        m, &(mode_watcher){
+               .context = s, .graph = on_graph, .read = on_read, .host = on_host, .miss = on_miss});
+    return BN_OK;
+}
+
+void explain_step_begin(explain_state *s)
+{
+    s->step++;
+    s->position = 0;
+    json_object_clear(s->step_reads);
+}
+
+bn_code explain_step_end(explain_state *s, bn_status *st)
+{
+    note_runs(s);
+    return s->failed ? bn_fail(st, BN_OUT_OF_MEMORY, "no memory for what steps tell") : BN_OK;
+}
+
+static json_t *counters_json(const mode *m)
+{
+    json_t *object = json_object();
+    for (int i = 0; i < BN_COUNTER_COUNT; i++)
+        json_object_set_new(object, bn_counter_name((bn_counter)i),
+                            json_integer((json_int_t)mode_counters(m)[i]));
+    return object;
+}
+
+json_t *explain_lists(const explain_state *s)
+{
+    size_t captures;
+    json_t *guards = guards_json(s, &captures);
+    return json_pack("{sI sO so sI sO sO sO sO sO so}", "steps", (json_int_t)s->step, "graphs",
+                     s->graphs, "guards", guards, "captures", (json_int_t)captures, "guard_misses",
+                     s->misses, "breaks", s->breaks, "recompiles", s->recompiles, "reads", s->reads,
+                     "host_ops", s->host_ops, "counters", counters_json(s->mode));
+}
+
+void explain_end(explain_state *s)
+{
+    if (!s)
+        return;
+    mode_watch(s->mode, NULL);
+    json_t *const lists[] = {s->graphs,   s->recompiles, s->breaks,    s->reads,
+                             s->host_ops, s->misses,     s->step_reads};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        json_decref(lists[i]);
+    for (size_t i = 0; i < s->last_count; i++)
+        free_graph(&s->last[i]);
+    free(s->last);
+    free(s);
 }

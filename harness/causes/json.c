@@ -1,8 +1,8 @@
 /*
- * explain_json.c - places, types and values as JSON, and places as words.
+ * json.c - places, types and values as JSON, and places that a text states.
  */
 #define _GNU_SOURCE
-#include "harness/explain/explain_priv.h"
+#include "harness/causes/causes_priv.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -89,15 +89,6 @@ json_t *explain_value_json(const tg_type *type, const void *value)
     else
         bn_text_int(&text, whole_at(type->dtype, value));
     return explain_text_json(&text);
-}
-
-void explain_put_where(const json_t *object, bn_text *out)
-{
-    const char *place = json_string_value(json_object_get(object, "place"));
-    const char *scope = json_string_value(json_object_get(object, "scope"));
-    bn_text_puts(out, place ? place : "an unknown place");
-    if (scope)
-        bn_text_printf(out, " (%s)", scope);
 }
 
 /* ---- places that a text states ---------------------------------------------------------- */

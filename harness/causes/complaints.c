@@ -1,7 +1,7 @@
 /*
- * explain_complaints.c - what of an explanation costs time again and again, and what to do.
+ * complaints.c - what of an explanation costs time again and again, and what to do.
  */
-#include "harness/explain/explain_priv.h"
+#include "harness/causes/causes_priv.h"
 
 #include <string.h>
 
@@ -54,8 +54,8 @@ static void of_recompiles(const json_t *recompiles, json_t *list)
     }
 }
 
-/* A complaint for each item of ITEMS that more than half of STEPS steps have. */
-static void of_items(const json_t *items, int64_t steps, const char *rule, const char *advice,
+/* A complaint for each item of ITEMS that at least LEAST steps have. */
+static void of_items(const json_t *items, int64_t least, const char *rule, const char *advice,
                      json_t *list)
 {
     const json_t *item;
@@ -63,7 +63,7 @@ static void of_items(const json_t *items, int64_t steps, const char *rule, const
     json_array_foreach(items, i, item)
     {
         const int64_t of = json_integer_value(json_object_get(item, "steps"));
-        if (2 * of > steps)
+        if (of >= least)
             complain(list, rule, of, item, advice);
     }
 }
@@ -87,14 +87,15 @@ static void of_misses(const json_t *misses, json_t *list)
                  "step again: do not read what differs in each step.");
 }
 
-json_t *explain_complaints(const json_t *e)
+json_t *explain_complaints(const json_t *e, bool seldom)
 {
     json_t *list = json_array();
     const int64_t steps = json_integer_value(json_object_get(e, "steps"));
+    const int64_t least = seldom ? 1 : steps / 2 + 1;
     of_recompiles(json_object_get(e, "recompiles"), list);
-    of_items(json_object_get(e, "host_ops"), steps, "host",
+    of_items(json_object_get(e, "host_ops"), least, "host",
              "The host computes it, between two transfers: use ops that StableHLO has.", list);
-    of_items(json_object_get(e, "reads"), steps, "read",
+    of_items(json_object_get(e, "reads"), least, "read",
              "The host waits for the device here: read every N steps, behind the step.", list);
     of_misses(json_object_get(e, "guard_misses"), list);
     return list;

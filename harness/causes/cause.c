@@ -1,9 +1,9 @@
 /*
- * explain_cause.c - why a graph was compiled, where another one did the same part of a step before:
+ * cause.c - why a graph was compiled, where another one did the same part of a step before:
  * by what each takes, by what the host told each step, and by their texts.
  */
 #define _GNU_SOURCE
-#include "harness/explain/explain_priv.h"
+#include "harness/causes/causes_priv.h"
 #include "runtime/stablehlo/stablehlo.h"
 
 #include <stdio.h>
@@ -71,14 +71,14 @@ static json_t *inputs_cause(const explain_graph *was, const explain_graph *now)
 static json_t *argument_cause(const explain_state *s, const explain_graph *was,
                               const explain_graph *now)
 {
-    const size_t bytes = s->session.call.static_bytes;
+    const size_t bytes = s->call->static_bytes;
     const char *a = was->statics, *b = now->statics, *name;
     double from, to;
     size_t at = 0;
     while (a && b && at < bytes && a[at] == b[at])
         at++;
-    if (!a || !b || at == bytes || !model_static_value(s->session.instance, a, at, &name, &from) ||
-        !model_static_value(s->session.instance, b, at, &name, &to))
+    if (!a || !b || at == bytes || !model_static_value(s->instance, a, at, &name, &from) ||
+        !model_static_value(s->instance, b, at, &name, &to))
         return NULL;
     json_t *cause = json_pack("{ss ss}", "cause", "argument", "subject", name);
     json_object_set_new(cause, "from", explain_real_json(from));

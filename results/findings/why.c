@@ -1,0 +1,128 @@
+/*
+ * why.c - what a record keeps of the explanation of its steps (provenance.explanation, which
+ * records/check.c has looked at): which input, argument or branch had a program compiled, and at
+ * which line of the source that is, or a value is read. And the words for it.
+ */
+#include "results/findings/doctor.h"
+
+#include <string.h>
+
+static const char *text_of(const json_t *object, const char *key)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+    return text ? text : "";
+}
+
+/* ---- words -------------------------------------------------------------------------------------
+ */
+
+void res_why_put_where(const json_t *object, bn_text *out)
+{
+    const char *place = text_of(object, "place"), *scope = text_of(object, "scope");
+    bn_text_puts(out, *place ? place : "an unknown place");
+    if (*scope)
+        bn_text_printf(out, " (%s)", scope);
+}
+
+void res_why_put_at(const json_t *object, bn_text *out)
+{
+    if (!*text_of(object, "place"))
+        return;
+    bn_text_puts(out, ", at ");
+    res_why_put_where(object, out);
+}
+
+/* Text or number KEY of OBJECT. */
+static void put_value(const json_t *object, const char *key, bn_text *out)
+{
+    const json_t *value = json_object_get(object, key);
+    if (json_is_string(value))
+        bn_text_puts(out, json_string_value(value));
+    else
+        bn_text_int(out, (int64_t)json_integer_value(value));
+}
+
+static void put_from_to(const json_t *o, bn_text *out)
+{
+    put_value(o, "from", out);
+    bn_text_puts(out, " -> ");
+    put_value(o, "to", out);
+}
+
+/* Which input has another type. */
+static void put_type_change(const char *cause, const json_t *o, bn_text *out)
+{
+    const long long others = (long long)json_integer_value(json_object_get(o, "others"));
+    const json_t *dimension = json_object_get(o, "dimension");
+    bn_text_printf(out, "%s of %s", cause, text_of(o, "subject"));
+    if (dimension)
+        bn_text_printf(out, ", dimension %lld", (long long)json_integer_value(dimension));
+    if (others > 0)
+        bn_text_printf(out, " (and of %lld more inputs)", others);
+    bn_text_puts(out, ": ");
+}
+
+void res_why_put(const char *cause, const json_t *o, bn_text *out)
+{
+    const char *subject = text_of(o, "subject");
+    if (strcmp(cause, "shape") == 0 || strcmp(cause, "dtype") == 0)
+        put_type_change(cause, o, out);
+    else if (strcmp(cause, "argument") == 0)
+        bn_text_printf(out, "argument %s: ", subject);
+    else if (strcmp(cause, "scalar") == 0)
+        bn_text_printf(out, "scalar%s%s: ", *subject ? " " : "", subject);
+    else if (strcmp(cause, "branch") == 0)
+        bn_text_puts(out, "branch on a value that was read: ");
+    else
+        bn_text_puts(out, strcmp(cause, "same") == 0  ? "the program is as before, the trace is not"
+                          : strcmp(cause, "new") == 0 ? "no earlier step had this part"
+                                                      : "other ops: ");
+    if (json_object_get(o, "to"))
+        put_from_to(o, out);
+    bn_text_puts(out, text_of(o, "words"));
+    res_why_put_at(o, out);
+}
+
+/* ---- what a record keeps -----------------------------------------------------------------------
+ */
+
+/* Whether a complaint of the explanation, by WORD, tells the place of what RULE complains of. */
+static bool tells(const char *word, res_rule rule)
+{
+    const bool host = strcmp(word, "host") == 0;
+    const bool read = strcmp(word, "read") == 0;
+    switch (rule) {
+    case RES_RULE_COMPILES:
+        return !host && !read && strcmp(word, "values") != 0;
+    case RES_RULE_READS:
+        return read;
+    case RES_RULE_FALLBACKS:
+        return host;
+    case RES_RULE_EXECUTIONS: /* each breaks the step */
+        return host || read;
+    case RES_RULE_TRACING: /* of a captured step */
+        return strcmp(word, "values") == 0;
+    case RES_RULE_TURNS:
+        return strcmp(word, "argument") == 0;
+    default:
+        return false;
+    }
+}
+
+const json_t *res_why(const res_record *record, res_rule rule, size_t *more)
+{
+    const json_t *explanation = json_object_get(record->provenance, "explanation");
+    const json_t *one, *most = NULL;
+    size_t i, count = 0;
+    json_array_foreach(json_object_get(explanation, "complaints"), i, one)
+    {
+        if (!tells(text_of(one, "rule"), rule))
+            continue;
+        count++;
+        if (!most || json_integer_value(json_object_get(one, "count")) >
+                         json_integer_value(json_object_get(most, "count")))
+            most = one;
+    }
+    *more = count > 0 ? count - 1 : 0;
+    return most;
+}
