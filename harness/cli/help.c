@@ -32,6 +32,7 @@ static void wrap(bn_text *out, const char *text)
 
 void cli_help(const cli_table *table, uint32_t command, bn_text *out)
 {
+    bn_text text = {0};
     for (size_t i = 0; i < table->count; i++) {
         const cli_option *row = &table->rows[i];
         if (!(row->commands & command))
@@ -45,11 +46,15 @@ void cli_help(const cli_table *table, uint32_t command, bn_text *out)
             used = 0;
         }
         bn_text_printf(out, "%*s", (int)(HELP_COLUMN - used), "");
-        wrap(out, row->text);
+        bn_text_clear(&text);
+        bn_text_puts(&text, row->text);
         if (row->fallback && row->fallback[0])
-            bn_text_printf(out, " [%s]", row->fallback);
+            bn_text_printf(&text, " [%s]", row->fallback);
+        wrap(out, text.data ? text.data : "");
+        out->failed = out->failed || text.failed;
         bn_text_putc(out, '\n');
     }
+    bn_text_free(&text);
 }
 
 /* ---- on a narrow terminal -------------------------------------------------------------------- */
