@@ -111,12 +111,13 @@ static bn_code probe(mode *m, mode_program *p, bn_status *st)
 
 static void count_execution(mode *m, mode_program *p)
 {
-    uint64_t step = (uint64_t)m->counters[BN_COUNTER_STEPS];
-    if (p->row->step != step) {
-        p->row->step = step;
-        p->row->view.per_step = 0;
+    mode_execution *view = &p->row->view;
+    const int64_t step = m->counters[BN_COUNTER_STEPS];
+    if (view->last_step != step) {
+        view->last_step = step;
+        view->per_step = 0;
     }
-    p->row->view.per_step++;
+    view->per_step++;
     m->counters[BN_COUNTER_EXECUTIONS]++;
 }
 

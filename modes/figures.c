@@ -210,7 +210,7 @@ size_t mode_execution_count(const mode *m)
 const mode_execution *mode_execution_at(const mode *m, size_t index)
 {
     mode_row_figures *row = m->rows.items[index];
-    if (row->step != (uint64_t)m->counters[BN_COUNTER_STEPS])
+    if (row->view.last_step != m->counters[BN_COUNTER_STEPS])
         row->view.per_step = 0;
     return &row->view;
 }

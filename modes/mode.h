@@ -125,7 +125,8 @@ typedef struct mode_execution {
     char label[64];  /* "step", "forward", ...; the op in eager mode */
     char module[80]; /* name of the module in the text, which profilers show */
     char fingerprint[33];
-    int64_t per_step; /* executions in the last step */
+    int64_t per_step;  /* executions in the last step */
+    int64_t last_step; /* number of the step that ran it last, from 1; 0: none did */
     size_t argument_count, result_count;
     int64_t nodes, text_bytes;
     uint64_t lower_ns, compile_ns;

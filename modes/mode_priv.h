@@ -29,7 +29,6 @@ typedef struct mode_program mode_program;
 /* A row of figures; several programs share one in eager mode. */
 typedef struct mode_row_figures {
     mode_execution view;
-    uint64_t step;               /* step that view.per_step counts */
     const mode_program *program; /* whose text it is; NULL once evicted */
     size_t programs;             /* made for this row */
     size_t digested;             /* of them, by mode_digest_programs */

@@ -13,6 +13,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -20,8 +21,10 @@
 #define BUSY_STALLED  0.2
 /* Files that are opened for one experiment: the first process of 16 may be behind all others. */
 #define MOST_FILES    24
-/* Further ones cost more time than it is worth to know how long they take. */
+/* Further ones cost more time than it is worth to know how long they take: after so long, at most
+ * one file of each experiment is opened. */
 #define MOST_SEARCHED 100
+#define SEARCH_NS     1000000000
 
 size_t command_group_workers(const command_group *groups, size_t count)
 {
@@ -40,14 +43,21 @@ typedef struct spending {
     double own_ns, shared_ns; /* for the experiment; for all experiments of the process */
 } spending;
 
-/* A search for the records of one experiment. */
+/* What is known of one experiment. */
 typedef struct search {
     const job_experiment *e;
-    res_experiment what; /* as records have it */
-    char host[256];
     spending first, further; /* a process that compiles, and one behind it */
     bool is_short;           /* its steps, in the first */
 } search;
+
+/* A search for the records of all. */
+typedef struct searches {
+    search *list;
+    res_experiment *what; /* as records have them */
+    size_t count;
+    char host[256];
+    uint64_t until_ns;
+} searches;
 
 /* Whether OPTIONS, of a record, say to measure as long as those of E. */
 static bool same_options(const json_t *options, const job_experiment *e)
@@ -71,31 +81,46 @@ static spending spending_of(const res_phases *p)
     return (spending){true, own_ns, p->wall_ns - p->others_ns - own_ns};
 }
 
-static bool look(void *context, const res_record *r)
+static bool look(void *context, size_t which, const res_record *r)
 {
-    search *s = context;
+    searches *all = context;
+    search *s = &all->list[which];
     res_phases phases;
     const int process = res_group_process(r);
     spending *place = process == 1 ? &s->first : &s->further;
+    const bool late = bn_now_ns() > all->until_ns;
     if (process < 1 || place->known || !res_record_good(r) || !res_record_phases(r, &phases) ||
-        !res_same_experiment(&r->experiment, &s->what) ||
-        strcmp(res_host_text(r, "hostname"), s->host) != 0 ||
+        !res_same_experiment(&r->experiment, &all->what[which]) ||
+        strcmp(res_host_text(r, "hostname"), all->host) != 0 ||
         !same_options(json_object_get(r->provenance, "options"), s->e))
-        return true;
+        return !late;
     *place = spending_of(&phases);
     if (process == 1)
         s->is_short = res_step_median(r, r->wall_ns) < RES_SHORT_STEP_NS;
-    return !(s->first.known && s->further.known);
+    return !late && !(s->first.known && s->further.known);
 }
 
-static search search_for(const job_experiment *e)
+/* Looks for the records of the first experiments of all GROUPS; without memory, of none. */
+static searches search_for_all(const command_group *groups, size_t count)
 {
-    search s = {.e = e};
-    if (gethostname(s.host, sizeof s.host - 1) != 0)
-        s.host[0] = '\0';
-    job_experiment_resolve(e, &s.what);
-    res_store_visit_newest(e->store, &s.what, MOST_FILES, look, &s);
-    return s;
+    searches all = {.until_ns = bn_now_ns() + SEARCH_NS};
+    size_t sum = 0;
+    for (size_t i = 0; i < count; i++)
+        sum += groups[i].count;
+    sum = sum < MOST_SEARCHED ? sum : MOST_SEARCHED;
+    all.list = calloc(sum + 1, sizeof *all.list);
+    all.what = calloc(sum + 1, sizeof *all.what);
+    if (!all.list || !all.what)
+        return all;
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < groups[i].count && all.count < sum; k++) {
+            all.list[all.count].e = &groups[i].list[k];
+            job_experiment_resolve(&groups[i].list[k], &all.what[all.count++]);
+        }
+    if (gethostname(all.host, sizeof all.host - 1) != 0)
+        all.host[0] = '\0';
+    res_store_visit_newest(groups[0].list[0].store, all.what, all.count, MOST_FILES, look, &all);
+    return all;
 }
 
 /* Adds what a member spends in one process to OWN_NS. What is for all is spent once, but where the
@@ -107,14 +132,14 @@ static void add_spending(const spending *member, bool alone, double *own_ns, dou
         *shared_ns = fmax(*shared_ns, member->shared_ns);
 }
 
-/* Seconds that GROUP takes; NaN where its records do not say. */
-static double seconds_of(const command_group *group)
+/* Seconds that GROUP takes, of whose experiments LIST knows; NaN where records do not say. */
+static double seconds_of(const command_group *group, const search *list)
 {
     const job_group *g = &group->group;
     double first_ns = 0, further_ns = 0, first_shared_ns = 0, further_shared_ns = 0;
     bool all_short = true, all_further = true;
     for (size_t i = 0; i < group->count; i++) {
-        const search s = search_for(&group->list[i]);
+        const search s = list[i];
         const bool alone = g->separate || job_is_framework(&group->list[i].what);
         if (!s.first.known)
             return (double)NAN;
@@ -146,15 +171,18 @@ static double least_of(const command_group *group)
 /* How long all groups take; *TOLD: records say so of each of them. Else it is at least so long. */
 static double seconds_of_all(const command_group *groups, size_t count, bool *told)
 {
+    const searches all = search_for_all(groups, count);
     double sum = 0;
-    size_t searched = 0;
+    size_t before = 0;
     *told = true;
-    for (size_t i = 0; i < count; i++) {
-        searched += groups[i].count;
-        const double seconds = searched <= MOST_SEARCHED ? seconds_of(&groups[i]) : (double)NAN;
+    for (size_t i = 0; i < count; before += groups[i++].count) {
+        const bool searched = before + groups[i].count <= all.count;
+        const double seconds = searched ? seconds_of(&groups[i], all.list + before) : (double)NAN;
         *told = *told && isfinite(seconds);
         sum += isfinite(seconds) ? seconds : least_of(&groups[i]);
     }
+    free(all.list);
+    free(all.what);
     return sum;
 }
 

@@ -185,12 +185,15 @@ static void write_graphs(const worker_member *m)
 #define WHY_STEPS   10
 #define WHY_SECONDS 5.0
 
-/* Whether R has programs that the last step did not run. */
-static bool has_others(const res_record *r)
+/* Whether steps behind the warm-up took turns with programs: the last one ran not all of them. What
+ * only the warm-up ran is no turn. */
+static bool takes_turns(const worker_member *m)
 {
-    for (size_t i = 0; i < r->execution_count; i++)
-        if (r->executions[i].per_step == 0)
+    for (size_t i = 0; i < mode_execution_count(m->s.mode); i++) {
+        const mode_execution *x = mode_execution_at(m->s.mode, i);
+        if (x->per_step == 0 && x->last_step > (int64_t)m->warm)
             return true;
+    }
     return false;
 }
 
@@ -207,7 +210,7 @@ static bool has_places(const worker_group *g, const worker_member *m)
         sum += m->record->step_counters[counters[i]];
     /* Eager mode has no graphs, others' programs no source, and further processes tell the same. */
     return m->s.instance && strcmp(m->e.what.mode, "eager") != 0 &&
-           json_integer_value(process) <= 1 && (sum > 0 || has_others(m->record));
+           json_integer_value(process) <= 1 && (sum > 0 || takes_turns(m));
 }
 
 /* Puts where that is into the record, as bench explain tells it: of the first steps of another mode

@@ -397,12 +397,14 @@ typedef struct res_collection {
 } res_collection;
 BN_MUST_USE bn_code res_store_load(const char *store, res_collection *all, bn_status *st);
 void res_collection_free(res_collection *all);
-/* Calls VISIT with records of STORE, the newest first by their files' names, until it returns
- * false: those whose files have the model, phase and mode of EXPERIMENT in their names. At most
- * MOST files are opened; one that cannot be read is passed over. Neither needs nor makes an index.
- * The record is VISIT's for the call only. A store that is not there has none. */
-void res_store_visit_newest(const char *store, const res_experiment *experiment, size_t most,
-                            bool (*visit)(void *context, const res_record *record), void *context);
+/* Calls VISIT with records of STORE, for each of the COUNT experiments of LIST (number WHICH) the
+ * newest first by their files' names, until it returns false for that one: those whose files have
+ * its model, phase and mode in their names. At most MOST files of an experiment are opened; one
+ * that cannot be read is passed over. The folder is listed once; an index is neither needed nor
+ * made. The record is VISIT's for the call only. A store that is not there has none. */
+typedef bool res_visit(void *context, size_t which, const res_record *record);
+void res_store_visit_newest(const char *store, const res_experiment *list, size_t count,
+                            size_t most, res_visit *visit, void *context);
 /* Removes temporary files that process PID (our worker, which is dead) left. */
 void res_store_sweep(const char *store, long pid);
 /* Removes those that are a minute old and whose process on this machine is gone (bn_writer_gone):

@@ -209,55 +209,96 @@ void res_collection_free(res_collection *all)
 
 /* ---- the newest of a kind --------------------------------------------------------------- */
 
+/* A file of one of the experiments that are looked for. */
+typedef struct named {
+    char *name; /* from malloc */
+    size_t which;
+} named;
+
 static int newest_first(const void *a, const void *b)
 {
-    return strcmp(*(char *const *)b, *(char *const *)a);
+    const named *left = a, *right = b;
+    if (left->which != right->which)
+        return left->which < right->which ? -1 : 1;
+    return strcmp(right->name, left->name);
 }
 
-/* The names of STORE's files that end in END, the newest first; *COUNT of them, each from malloc as
- * the list. */
-static char **names_that_end(const char *store, const char *end, size_t *count)
+/* How names of LIST's records end, each from malloc; NULL without memory. */
+static char **ends_of(const res_experiment *list, size_t count)
 {
-    char **list = NULL;
+    char **ends = calloc(count + 1, sizeof *ends);
+    for (size_t i = 0; ends && i < count; i++) {
+        bn_text end = {0};
+        res_put_record_end(&end, &list[i]);
+        ends[i] = end.failed ? NULL : end.data;
+    }
+    return ends;
+}
+
+/* Takes NAME for each of the COUNT experiments whose records' names end so. */
+static void take_name(const char *name, char *const *ends, size_t count, named **files,
+                      size_t *taken, size_t *room)
+{
+    for (size_t i = 0; i < count; i++) {
+        char *copy = ends[i] && res_name_ends(name, ends[i]) ? strdup(name) : NULL;
+        if (copy && bn_reserve(files, *taken + 1, room, sizeof **files))
+            (*files)[(*taken)++] = (named){copy, i};
+        else
+            free(copy);
+    }
+}
+
+/* The files of STORE whose names end as ENDS say, experiment by experiment, the newest first;
+ * *TAKEN of them, from malloc. */
+static named *names_that_end(const char *store, char *const *ends, size_t count, size_t *taken)
+{
+    named *files = NULL;
     size_t room = 0;
     DIR *folder = opendir(store);
-    for (const struct dirent *entry; folder && (entry = readdir(folder)) != NULL;) {
-        char *name = res_name_ends(entry->d_name, end) ? strdup(entry->d_name) : NULL;
-        if (name && bn_reserve(&list, *count + 1, &room, sizeof *list))
-            list[(*count)++] = name;
-        else
-            free(name);
-    }
+    *taken = 0;
+    for (const struct dirent *entry; folder && (entry = readdir(folder)) != NULL;)
+        take_name(entry->d_name, ends, count, &files, taken, &room);
     if (folder)
         closedir(folder);
-    if (*count > 1)
-        qsort(list, *count, sizeof *list, newest_first);
-    return list;
+    if (*taken > 1)
+        qsort(files, *taken, sizeof *files, newest_first);
+    return files;
 }
 
-void res_store_visit_newest(const char *store, const res_experiment *experiment, size_t most,
-                            bool (*visit)(void *context, const res_record *record), void *context)
+/* Has what is in FILE visited; false where VISIT wants no more of its experiment. */
+static bool visit_file(const char *store, const named *file, res_visit *visit, void *context)
 {
-    bn_text end = {0}, path = {0};
-    size_t count = 0;
+    bn_text path = {0};
+    bn_status why = {.code = BN_OK};
+    res_record *record = NULL;
     bool more = true;
-    res_put_record_end(&end, experiment);
-    char **names = end.failed ? NULL : names_that_end(store, end.data, &count);
-    for (size_t i = 0; i < count; i++) {
-        res_record *record = NULL;
-        bn_status why = {.code = BN_OK};
-        bn_text_clear(&path);
-        bn_text_printf(&path, "%s/%s", store, names[i]);
-        if (more && i < most && !path.failed &&
-            res_store_read_foreign(path.data, &record, &why) == BN_OK)
-            more = visit(context, record);
-        res_record_free(record);
-        free(names[i]);
+    bn_text_printf(&path, "%s/%s", store, file->name);
+    if (!path.failed && res_store_read_foreign(path.data, &record, &why) == BN_OK)
+        more = visit(context, file->which, record);
+    res_record_free(record);
+    bn_text_free(&path);
+    return more;
+}
+
+void res_store_visit_newest(const char *store, const res_experiment *list, size_t count,
+                            size_t most, res_visit *visit, void *context)
+{
+    char **ends = ends_of(list, count);
+    size_t taken = 0, opened = 0;
+    named *files = ends ? names_that_end(store, ends, count, &taken) : NULL;
+    for (size_t i = 0; i < taken; i++) {
+        if (i == 0 || files[i].which != files[i - 1].which)
+            opened = 0;
+        if (opened < most)
+            opened = visit_file(store, &files[i], visit, context) ? opened + 1 : most;
     }
     res_store_vet_end();
-    free(names);
-    bn_text_free(&path);
-    bn_text_free(&end);
+    for (size_t i = 0; i < taken; i++)
+        free(files[i].name);
+    for (size_t i = 0; ends && i < count; i++)
+        free(ends[i]);
+    free(files);
+    free(ends);
 }
 
 /* ---- sweeping ------------------------------------------------------------------------- */

@@ -10,12 +10,14 @@
 typedef struct visits {
     size_t count, stop; /* STOP: the number of the last one; 0: all */
     char ids[8][RES_TEXT];
+    size_t which[8];
 } visits;
 
-static bool visit(void *context, const res_record *record)
+static bool visit(void *context, size_t which, const res_record *record)
 {
     visits *v = context;
     assert_true(v->count < 8);
+    v->which[v->count] = which;
     snprintf(v->ids[v->count++], RES_TEXT, "%s", record->id);
     return v->count != v->stop;
 }
@@ -45,13 +47,13 @@ static void the_newest_come_first_and_no_more_than_asked(void **state)
     const res_experiment e = asked();
     visits all = {0}, two = {0}, until = {.stop = 3};
     write_five(p);
-    res_store_visit_newest(p->store, &e, 100, visit, &all);
+    res_store_visit_newest(p->store, &e, 1, 100, visit, &all);
     assert_int_equal(all.count, 5);
     assert_string_equal(all.ids[0], "20260105T020000.000000000Z-host-1-0");
     assert_string_equal(all.ids[4], "20260101T020000.000000000Z-host-1-0");
-    res_store_visit_newest(p->store, &e, 2, visit, &two);
+    res_store_visit_newest(p->store, &e, 1, 2, visit, &two);
     assert_int_equal(two.count, 2);
-    res_store_visit_newest(p->store, &e, 100, visit, &until);
+    res_store_visit_newest(p->store, &e, 1, 100, visit, &until);
     assert_int_equal(until.count, 3);
     /* It leaves no index behind. */
     assert_int_equal(access(p->index, F_OK), -1);
@@ -65,15 +67,37 @@ static void other_experiments_and_damaged_files_are_passed_over(void **state)
     visits none = {0}, rest = {0};
     write_five(p);
     strcpy(e.mode, "eager");
-    res_store_visit_newest(p->store, &e, 100, visit, &none);
+    res_store_visit_newest(p->store, &e, 1, 100, visit, &none);
     assert_int_equal(none.count, 0);
     e = asked();
     snprintf(path, sizeof path, "%s/20260109T020000.000000000Z-host-1-0-%s-%s-%s.h5", p->store,
              e.model, e.phase, e.mode);
     bn_status st = {0};
     assert_ok(bn_file_write_atomic(path, "no record", 9, &st), &st);
-    res_store_visit_newest(p->store, &e, 3, visit, &rest);
+    res_store_visit_newest(p->store, &e, 1, 3, visit, &rest);
     assert_int_equal(rest.count, 2); /* the damaged one is the first of the three */
+}
+
+static void several_experiments_are_found_in_one_listing(void **state)
+{
+    const place *p = *state;
+    const res_experiment e = asked();
+    res_experiment list[] = {e, e, e};
+    visits all = {0}, until = {.stop = 2};
+    strcpy(list[1].mode, "eager");
+    write_five(p);
+    res_store_visit_newest(p->store, list, 3, 2, visit, &all);
+    assert_int_equal(all.count, 4);
+    for (size_t i = 0; i < 4; i++) {
+        assert_int_equal(all.which[i], i < 2 ? 0 : 2);
+        assert_string_equal(all.ids[i], i % 2 ? "20260104T020000.000000000Z-host-1-0"
+                                              : "20260105T020000.000000000Z-host-1-0");
+    }
+    /* Enough of one is not enough of the next. */
+    res_store_visit_newest(p->store, list, 3, 3, visit, &until);
+    assert_int_equal(until.count, 5);
+    assert_int_equal(until.which[1], 0);
+    assert_int_equal(until.which[2], 2);
 }
 
 static void a_store_that_is_not_there_has_none(void **state)
@@ -83,7 +107,7 @@ static void a_store_that_is_not_there_has_none(void **state)
     const res_experiment e = asked();
     visits v = {0};
     snprintf(nowhere, sizeof nowhere, "%s/nowhere", p->store);
-    res_store_visit_newest(nowhere, &e, 100, visit, &v);
+    res_store_visit_newest(nowhere, &e, 1, 100, visit, &v);
     assert_int_equal(v.count, 0);
     assert_int_equal(access(nowhere, F_OK), -1);
 }
@@ -94,6 +118,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         T(the_newest_come_first_and_no_more_than_asked),
         T(other_experiments_and_damaged_files_are_passed_over),
+        T(several_experiments_are_found_in_one_listing),
         T(a_store_that_is_not_there_has_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
