@@ -9,6 +9,9 @@
 # runs out of time, or falls short of its plan is a failure, whatever it
 # printed before. The last line is always "N passed, N failed, N skipped".
 #
+# As many tests run at a time as there are cores (BENCH_TEST_JOBS says how many).
+# After them, one by one, come the scripts that judge times.
+#
 # Environment for the tests: BENCH_TEST_BINARY, BENCH_TEST_FAKE,
 # BENCH_TEST_NOTPLUGIN, BENCH_TEST_BUILD, BENCH_RUNTIMES (absolute paths), BENCH_TEST_PYTHON
 # (the Python that has h5py), BENCH_TEST_SOURCE (root of the sources, also the
@@ -29,14 +32,22 @@ export BENCH_TEST_NOTPLUGIN=$build/libnot_a_plugin.so
 # Programs of tests lie deeper than those that look for runtimes beside themselves.
 export BENCH_RUNTIMES=${BENCH_RUNTIMES:-$PWD/third_party/runtimes}
 export BENCH_TEST_PYTHON=${BENCH_TEST_PYTHON:-$([ -x /usr/bin/python3 ] && echo /usr/bin/python3 || echo python3)}
+at_once=${BENCH_TEST_JOBS:-$(nproc)}
 export CMOCKA_MESSAGE_OUTPUT=TAP
 # Messages of the C library are compared in some tests.
 export LC_ALL=C
 
-passed=0 failed=0 skipped=0
 SECONDS=0
-temporary=
-trap 'rm -rf "$temporary"' EXIT
+scratch=$(mktemp -d "${TMPDIR:-/tmp}/bench-tests.XXXXXX") || exit 1
+stop() {
+    # Each of them ends what it started.
+    local running
+    running=$(jobs -pr)
+    [ -z "$running" ] || kill $running 2>/dev/null
+    wait
+    rm -rf "$scratch"
+}
+trap stop EXIT
 trap 'exit 130' INT TERM HUP
 
 # Passed, failed, skipped, planned of the TAP in LOG.
@@ -49,23 +60,24 @@ count_tap() {
 }
 
 run_one() { # TEST
-    local test=$1 name log limit status start end verdict trouble=
+    local test=$1 name log limit status start end verdict temporary trouble=
     local ok not_ok skip planned tries
     name=$(basename "$test" .sh)
     log=$logs/$name.log
     # For tests that hang: a busy machine makes others several times as long.
     case $name in *full_*) limit=7200 ;; *) limit=1800 ;; esac
     limit=${BENCH_TEST_TIMEOUT:-$limit}
-    temporary=$(mktemp -d "${TMPDIR:-/tmp}/bench-$name.XXXXXX") || exit 1
+    temporary=$(mktemp -d "$scratch/$name.XXXXXX") || exit 1
 
     start=$(date +%s%N)
     local -a command=("$test")
     [ "${test%.sh}" = "$test" ] || command=(bash "$test")
     for ((tries = 1; ; tries++)); do
+        TMPDIR=$temporary timeout --kill-after=10 "$limit" "${command[@]}" >"$log" 2>&1 </dev/null &
+        # It leads a group of its own, and takes that along.
+        trap "kill $! 2>/dev/null" TERM
         # The braces take the shell's own remark on a crash; the verdict says it.
-        {
-            TMPDIR=$temporary timeout --kill-after=10 "$limit" "${command[@]}" >"$log" 2>&1 </dev/null
-        } 2>/dev/null
+        { wait $!; } 2>/dev/null
         status=$?
         # The leak checker itself may crash over threads of a plugin that is built without it.
         [ $tries -lt 5 ] && [ $status -ne 0 ] &&
@@ -88,7 +100,7 @@ run_one() { # TEST
     fi
     # What went wrong outside a test counts as one more failure.
     [ -z "$trouble" ] || not_ok=$((not_ok + 1))
-    passed=$((passed + ok)) failed=$((failed + not_ok)) skipped=$((skipped + skip))
+    echo "$ok $not_ok $skip" >"$scratch/$name.counts"
 
     verdict=ok
     [ "$not_ok" -eq 0 ] || verdict=FAILED
@@ -100,9 +112,37 @@ run_one() { # TEST
     fi
 }
 
+# Whether TEST judges times (live in support/cli.sh), which others beside it would disturb.
+runs_alone() { # TEST
+    case $1 in *.sh) grep -qE '^ *live "' "$1" ;; *) false ;; esac
+}
+
+# Says at once what run_one says, so that two tests do not speak in turns.
+run_whole() { # TEST
+    local said=$scratch/said.$BASHPID
+    run_one "$1" >"$said"
+    cat "$said"
+}
+
+# ---- several at a time, then those that judge times --------------------------------------
+
+together=() alone=()
 for test in "$@"; do
-    run_one "$test"
+    if runs_alone "$test"; then alone+=("$test"); else together+=("$test"); fi
 done
+for test in ${together[@]+"${together[@]}"}; do
+    while [ "$(jobs -pr | wc -l)" -ge "$at_once" ]; do
+        wait -n
+    done
+    run_whole "$test" &
+done
+wait
+for test in ${alone[@]+"${alone[@]}"}; do
+    run_whole "$test" &
+    wait
+done
+read -r passed failed skipped < <(cat "$scratch"/*.counts 2>/dev/null |
+    awk '{ passed += $1; failed += $2; skipped += $3 } END { print passed + 0, failed + 0, skipped + 0 }')
 
 [ $# -gt 0 ] || echo "there is no test to run"
 printf '%d test%s in %d min %d s\n' $# "$([ $# -eq 1 ] || echo s)" $((SECONDS / 60)) $((SECONDS % 60))
