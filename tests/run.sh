@@ -38,7 +38,7 @@ export CMOCKA_MESSAGE_OUTPUT=TAP
 export LC_ALL=C
 
 SECONDS=0
-scratch=$(mktemp -d "${TMPDIR:-/tmp}/bench-tests.XXXXXX") || exit 1
+scratch=$(mktemp -d "${TMPDIR:-/tmp}/bench.XXXXXX") || exit 1
 stop() {
     # Each of them ends what it started.
     local running
@@ -67,7 +67,8 @@ run_one() { # TEST
     # For tests that hang: a busy machine makes others several times as long.
     case $name in *full_*) limit=7200 ;; *) limit=1800 ;; esac
     limit=${BENCH_TEST_TIMEOUT:-$limit}
-    temporary=$(mktemp -d "$scratch/$name.XXXXXX") || exit 1
+    temporary=$scratch/$name
+    mkdir "$temporary" || exit 1
 
     start=$(date +%s%N)
     local -a command=("$test")

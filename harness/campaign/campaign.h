@@ -13,6 +13,7 @@
 typedef struct suite_options {
     cli_output output;
     const char *store;
+    const char *earlier; /* store of earlier runs, which say how long this one takes; NULL: STORE */
     /* These replace what the file says; empty lists, NULL, "" and 0 leave the file's. Options and
      * flags, which end with NULL, are of RUNTIMES and need them. */
     cli_list runtimes;

@@ -346,6 +346,35 @@ static bn_code begin(session *s, bn_status *st)
     return BN_OK;
 }
 
+/* Says what is about to run. Short steps take the least time. */
+static void say_plan(const session *s)
+{
+    const res_versus *versus = &s->compare->versus;
+    size_t pairs = 0, controls = 0;
+    double least_s = 0;
+    char further[96] = "";
+    if (s->compare->options->output.quiet)
+        return;
+    for (size_t i = 0; i < versus->count; i++) {
+        const compare_row *row = &s->plan.rows[i];
+        const double pair_s = 2 * s->plan.list[0][row->experiment].min_time;
+        controls += versus->cells[i].control;
+        pairs = row->wanted > pairs ? row->wanted : pairs;
+        least_s += pair_s * (1 + ((double)row->wanted - 1) / SHORT_SHARE);
+    }
+    if (compare_by_looks(s->compare->options))
+        snprintf(further, sizeof further, ", and up to %d while undecided (%d of short steps)",
+                 RES_LOOKS_USUAL, RES_LOOKS_SHORT);
+    else if (s->compare->options->precision > 0)
+        snprintf(further, sizeof further, ", and as many as --precision then asks for");
+    cli_note("[0/%zu] %zu experiment%s and %zu control%s: %zu pair%s of processes each%s; records go "
+             "to %s",
+             processes(s), versus->count - controls, versus->count - controls == 1 ? "" : "s",
+             controls, controls == 1 ? "" : "s", pairs, pairs == 1 ? "" : "s", further,
+             s->compare->store);
+    job_progress_plan(processes(s), least_s, false);
+}
+
 bn_code compare_measure(compare_run *compare, bn_status *st)
 {
     session *s = calloc(1, sizeof *s);
@@ -361,6 +390,7 @@ bn_code compare_measure(compare_run *compare, bn_status *st)
         job_supervise_begin();
         compare->versus.options.looks =
             compare_by_looks(compare->options) ? RES_LOOKS_SHORT : RES_LOOKS_NONE;
+        say_plan(s);
         code = run(s, st);
         cli_line_clear();
         /* The verdicts, which the notes tell, are on all that was measured. */

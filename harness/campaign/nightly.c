@@ -108,6 +108,7 @@ static bn_code run_pass(nightly *n, bn_code (*visit)(void *, suite_spec *, bn_st
     if (done != BN_OK)
         return done;
     o.store = n->place.folder;
+    o.earlier = n->options->suites->store;
     o.output.format = "text";
     o.may_write = may_write;
     o.place = &n->place;

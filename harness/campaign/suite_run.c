@@ -18,6 +18,8 @@ typedef struct carry {
     const suite_options *options;
     suite_plan *plan;
     double *seconds;      /* [run]: how long it took, by our clock or its record; 0: not known */
+    double (*before)[2];  /* [item]: its share of a process in earlier runs, of the first that
+                             compiles and of a further one; 0: not known */
     res_record **records; /* of what ran now, owned */
     size_t record_count;
     size_t planned; /* processes */
@@ -66,7 +68,8 @@ static int likeness(const res_experiment *a, const res_experiment *b)
                : 4;
 }
 
-/* Mean of the runs with a known time that are most like RUN; negative where none is. */
+/* Mean of the runs with a known time that are most like RUN, where none is the same what earlier
+ * ones of the store took; negative where nothing is known. */
 static double expected(const carry *c, const suite_run *run)
 {
     double sum[5] = {0};
@@ -78,9 +81,14 @@ static double expected(const carry *c, const suite_run *run)
         sum[like] += c->seconds[i];
         count[like]++;
     }
-    for (int like = 4; like > 0; like--)
+    const suite_item *item = run->item->control_of ? run->item->control_of : run->item;
+    const double earlier = c->before[item - c->suite->items][run->repetition > 1];
+    for (int like = 4; like > 0; like--) {
         if (count[like])
             return sum[like] / (double)count[like];
+        if (like == 4 && earlier > 0)
+            return earlier;
+    }
     return -1;
 }
 
@@ -304,6 +312,37 @@ static void find_groups(carry *c)
     }
 }
 
+/* Seconds of an experiment in a process that it shares with OTHERS more. */
+static double share_of(const job_spending *before, size_t others)
+{
+    return before->known ? (before->own_ns + before->shared_ns / (double)(1 + others)) / 1e9 : 0;
+}
+
+/* Finds out what the items took in earlier runs. */
+static void find_before(carry *c)
+{
+    const size_t count = c->suite->count;
+    const suite_item *items = c->suite->items;
+    const job_experiment **list = calloc(count + 1, sizeof(job_experiment *));
+    job_before *before = calloc(count + 1, sizeof *before);
+    size_t *others = calloc(count + 1, sizeof *others);
+    for (size_t i = 0; list && i < count; i++)
+        list[i] = &items[i].e;
+    if (list && before && others) {
+        job_spent_before(c->options->earlier ? c->options->earlier : c->options->store, list, count,
+                         before);
+        for (size_t i = 0; i < count; i++)
+            others[c->first[i]] += c->first[i] != i;
+        for (size_t i = 0; i < count; i++) {
+            c->before[i][0] = share_of(&before[i].first, others[c->first[i]]);
+            c->before[i][1] = share_of(&before[i].further, others[c->first[i]]);
+        }
+    }
+    free(list);
+    free(before);
+    free(others);
+}
+
 /* How many processes the plan still needs. */
 static size_t processes(const carry *c)
 {
@@ -311,6 +350,26 @@ static size_t processes(const carry *c)
     for (size_t i = 0, end; i < c->plan->count; i = end)
         number += collect(c, i, list, &end) > 0;
     return number;
+}
+
+/* Says what is about to run, and how long it takes: of what earlier runs do not tell, the least. */
+static void tell_plan(const carry *c, size_t runs)
+{
+    const size_t of = processes(c);
+    double seconds = 0;
+    bool told = true;
+    if (c->options->output.quiet)
+        return;
+    for (size_t i = 0; i < c->plan->count; i++) {
+        const suite_run *run = &c->plan->runs[i];
+        const double one = to_run(c, run) ? expected(c, run) : 0;
+        told = told && one >= 0;
+        seconds += one < 0 ? run->item->e.min_time : one;
+    }
+    cli_note("[0/%zu] suite %s: %zu record%s of %zu process%s to come; they go to %s", of,
+             c->suite->name, runs, runs == 1 ? "" : "s", of, of == 1 ? "" : "es",
+             c->options->store);
+    job_progress_plan(of, seconds, told);
 }
 
 /* Whether records may still go where they went. */
@@ -425,10 +484,12 @@ static bool begin(carry *c, bn_status *st)
     c->seconds = calloc(c->plan->count + 1, sizeof *c->seconds);
     c->records = calloc(c->plan->count + 1, sizeof(res_record *));
     c->first = calloc(c->suite->count + 1, sizeof *c->first);
+    c->before = calloc(c->suite->count + 1, sizeof *c->before);
     c->groups = calloc(2 * c->suite->count + 1, sizeof *c->groups);
     c->kept = calloc(JOB_MOST_MEMBERS, sizeof *c->kept);
     c->members = calloc(JOB_MOST_MEMBERS, sizeof *c->members);
-    if (!c->seconds || !c->records || !c->first || !c->groups || !c->kept || !c->members) {
+    if (!c->seconds || !c->records || !c->first || !c->before || !c->groups || !c->kept ||
+        !c->members) {
         bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu records", c->plan->count);
         return false;
     }
@@ -462,6 +523,10 @@ cli_exit suite_run_plan(const suite_spec *suite, const suite_options *options,
         (void)(job_cache_begin(options->store, &c.cache, &st) == BN_OK);
     if (st.code == BN_OK) {
         job_supervise_begin();
+        if (of > 0) {
+            find_before(&c);
+            tell_plan(&c, of);
+        }
         run_open(&c);
         job_cache_end(&c.cache);
         cli_line_clear();
@@ -485,6 +550,7 @@ cli_exit suite_run_plan(const suite_spec *suite, const suite_options *options,
     free(c.records);
     free(c.seconds);
     free(c.first);
+    free(c.before);
     free(c.groups);
     free(c.kept);
     free(c.members);

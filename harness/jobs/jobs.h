@@ -321,6 +321,22 @@ void job_spent_add(job_spent *spent, const job_spent *other);
 /* "8 processes in 21.0 s: start 6.1 s, compile 3.0 s, warm-up 1.2 s, rounds 9.9 s, rest 0.8 s" */
 void job_spent_words(const job_spent *spent, bn_text *text);
 
+/* What one process spent, in ns. */
+typedef struct job_spending {
+    bool known;
+    double own_ns, shared_ns; /* for the experiment; for all experiments of the process */
+} job_spending;
+/* The same experiment before. */
+typedef struct job_before {
+    job_spending first, further; /* a process that compiles, and one behind it */
+    bool is_short;               /* its steps, in the first */
+} job_before;
+/* Fills BEFORE[i] with what LIST[i] spent before: by the newest records of this machine in STORE,
+ * measured under the same options. It takes a second or little more, and looks for no more than the
+ * first hundred. */
+void job_spent_before(const char *store, const job_experiment *const *list, size_t count,
+                      job_before *before);
+
 /* ---- experiments in workers (group.c, keep.c) --------------------------------------------- */
 
 #define JOB_MOST_MEMBERS 16 /* of a group: modes, numbers of graphs and front ends are fewer */
@@ -467,6 +483,9 @@ void job_progress_end(const job_order *job, const job_outcome *outcome);
 /* To be called before a job: how long it and all jobs after it will take, in seconds, for the
  * time left that is shown. A negative JOB_S: not known. Holds for that job only. */
 void job_progress_expect(double job_s, double after_s);
+/* Says before the first of OF jobs how long all take: SECONDS, and where TOLD is false at least so
+ * long; that Ctrl-C keeps what is done; and where this machine is busy, that it is. */
+void job_progress_plan(size_t of, double seconds, bool told);
 
 /* ---- cores (pinning.c) --------------------------------------------------------------------- */
 

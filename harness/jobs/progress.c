@@ -7,7 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#define REWRITE_NS 100000000u
+#define REWRITE_NS   100000000u
+/* Of the last ten seconds: a build that has just ended, or other programs. */
+#define BUSY_STALLED 0.2
 
 /* A process runs one job at a time. */
 static struct {
@@ -77,6 +79,29 @@ static void rewrite(const job_order *job, const char *stage, int64_t done, int64
     snprintf(text, sizeof text, "[%zu/%zu] %s%s%s%s: %s", job->number, job->of, left,
              left[0] ? ", " : "", stage, count, job->title);
     cli_line_show(text);
+}
+
+void job_progress_plan(size_t of, double seconds, bool told)
+{
+    char length[32], least[48] = "";
+    if (seconds < 120)
+        snprintf(length, sizeof length, "%.0f s", seconds > 1 ? seconds : 1);
+    else
+        snprintf(length, sizeof length, "%.0f min", seconds / 60);
+    if (seconds >= 1)
+        snprintf(least, sizeof least, "at least %s; ", length);
+    if (told)
+        cli_note("[0/%zu] about %s, as long as the same took here before", of, length);
+    else
+        cli_note("[0/%zu] %sno record here says how long starting and compiling take%s", of, least,
+                 of > 1 ? "; the time left is told from the first process on" : "");
+    cli_note("[0/%zu] Ctrl-C keeps what is done", of);
+    const double stalled = job_host_stalled();
+    if (stalled > BUSY_STALLED)
+        cli_note(
+            "[0/%zu] this machine is busy: in %.0f %% of the last ten seconds something waited "
+            "for a core, so that intervals will be wide",
+            of, 100 * stalled);
 }
 
 void job_progress_begin(const job_order *job)

@@ -1,9 +1,25 @@
 /*
- * spent.c - where the time of workers went, by phase.
+ * spent.c - where the time of workers went, by phase; and what the same spent here before.
+ *
+ * How long starts, compiles and steps take is known only where the same has run before. The records
+ * of a process say what it did when (res_phases): what it did for each experiment, and what for all
+ * of them. So the time of a group is put together from the newest records of its experiments, of
+ * this machine and under the same options, whichever experiments stood beside them then. The first
+ * process of a group compiles, and the further ones load: each of the two has its records.
  */
 #include "harness/jobs/jobs.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Files that are opened for one experiment: the first process of 16 may be behind all others. */
+#define MOST_FILES    24
+/* Further ones cost more time than it is worth to know how long they take: after so long, at most
+ * one file of each experiment is opened. */
+#define MOST_SEARCHED 100
+#define SEARCH_NS     1000000000
 
 #define PHASES (sizeof phases / sizeof *phases)
 
@@ -51,4 +67,72 @@ void job_spent_words(const job_spent *spent, bn_text *text)
         rest -= *phase_of(&copy, i);
     }
     bn_text_printf(text, "rest %.1f s", rest > 0 ? rest : 0.0);
+}
+
+/* ---- what the same spent before ------------------------------------------------------------- */
+
+/* A search for the records of all. */
+typedef struct searches {
+    const job_experiment *const *list;
+    res_experiment *what; /* as records have them */
+    job_before *before;
+    char host[256];
+    uint64_t until_ns;
+} searches;
+
+/* Whether OPTIONS, of a record, say to measure as long as those of E. */
+static bool same_options(const json_t *options, const job_experiment *e)
+{
+    static const char *const names[] = {"min-time", "steps", "warmup", "device-time", "cache-dir"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const json_t *then = json_object_get(options, names[i]);
+        const json_t *now = json_object_get(e->echo, names[i]);
+        if (then != now && !(then && now && json_equal(then, now)))
+            return false;
+    }
+    /* Without a number of processes, those of short steps measure for a shorter time. */
+    const json_t *then = json_object_get(options, "processes");
+    const json_t *now = json_object_get(e->echo, "processes");
+    return (json_integer_value(then) > 0) == (json_integer_value(now) > 0);
+}
+
+static job_spending spending_of(const res_phases *p)
+{
+    const double own_ns = p->preparation_ns + p->compile_ns + p->warmup_ns + p->measuring_ns;
+    return (job_spending){true, own_ns, p->wall_ns - p->others_ns - own_ns};
+}
+
+static bool look(void *context, size_t which, const res_record *r)
+{
+    searches *all = context;
+    job_before *s = &all->before[which];
+    res_phases did;
+    const int process = res_group_process(r);
+    job_spending *place = process == 1 ? &s->first : &s->further;
+    const bool late = bn_now_ns() > all->until_ns;
+    if (process < 1 || place->known || !res_record_good(r) || !res_record_phases(r, &did) ||
+        !res_same_experiment(&r->experiment, &all->what[which]) ||
+        strcmp(res_host_text(r, "hostname"), all->host) != 0 ||
+        !same_options(json_object_get(r->provenance, "options"), all->list[which]))
+        return !late;
+    *place = spending_of(&did);
+    if (process == 1)
+        s->is_short = res_step_median(r, r->wall_ns) < RES_SHORT_STEP_NS;
+    return !late && !(s->first.known && s->further.known);
+}
+
+void job_spent_before(const char *store, const job_experiment *const *list, size_t count,
+                      job_before *before)
+{
+    searches all = {.list = list, .before = before, .until_ns = bn_now_ns() + SEARCH_NS};
+    const size_t searched = count < MOST_SEARCHED ? count : MOST_SEARCHED;
+    memset(before, 0, count * sizeof *before);
+    all.what = calloc(searched + 1, sizeof *all.what);
+    for (size_t i = 0; all.what && i < searched; i++)
+        job_experiment_resolve(list[i], &all.what[i]);
+    if (gethostname(all.host, sizeof all.host - 1) != 0)
+        all.host[0] = '\0';
+    if (all.what && searched > 0)
+        res_store_visit_newest(store, all.what, searched, MOST_FILES, look, &all);
+    free(all.what);
 }

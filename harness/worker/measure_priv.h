@@ -124,7 +124,7 @@ static inline void worker_annotate_end(worker_member *m)
 /* ---- phases (phases.c) ------------------------------------------------------------------ */
 
 /* Puts into the record of each member that is well what the process did until now:
- * provenance.phases, which results/findings/goodput.h explains. All members are given back by then.
+ * provenance.phases, which results/records/records.h explains. All members are given back by then.
  */
 void worker_put_phases(const worker_group *g);
 

@@ -12,42 +12,6 @@
 
 #include "results/findings/findings.h"
 
-/* ---- phases of a process --------------------------------------------------------------- */
-
-/*
- * What the record's process did when, in ns: provenance.phases. Of WALL, from its start until its
- * records were to be written, OTHERS was for other experiments in the same process. All below is of
- * this experiment alone; INITIALIZATION, and what is in none of them, was for all together.
- */
-#define RES_PHASES(X)                                                                              \
-    X(wall)                                                                                        \
-    X(others)                                                                                      \
-    X(initialization) /* until plugin and client stood */                                          \
-    X(preparation)    /* model, weights, inputs */                                                 \
-    X(compile)        /* lowering and compile calls, or loads, before the measured steps */        \
-    X(warmup)         /* the rest of the steps before those */                                     \
-    X(measuring)      /* all else that was for the measured steps, they included */
-/* Of all measured steps of a recording, whose own clock tells what the device waited for:
- * provenance.phases.steps. WALL is the sum of the others; where DEVICE is null (NaN here), nobody
- * knows when the device worked, and WALL alone counts. */
-#define RES_PHASES_OF_STEPS(X) X(wall) X(device) X(input) X(tracing) X(compile) X(overhead) X(idle)
-
-typedef struct res_phases {
-#define X(name) double name##_ns;
-    RES_PHASES(X)
-#undef X
-    bool recorded; /* STEPS is known */
-    struct {
-#define X(name) double name##_ns;
-        RES_PHASES_OF_STEPS(X)
-#undef X
-    } steps;
-} res_phases;
-
-/* False where RECORD does not say, as those of older versions do not, and where what it says cannot
- * be: parts that are negative, or more than the whole. */
-bool res_record_phases(const res_record *record, res_phases *phases);
-
 /* ---- classes ----------------------------------------------------------------------------- */
 
 /* A class of time. A row: member, name, name of ml-goodput-measurement; what it is. */

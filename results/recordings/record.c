@@ -471,7 +471,7 @@ static json_t *phases_of_steps(const rec_steps *steps)
                      (json_int_t)(steps->cpu_clocks ? idle : idle + host));
 }
 
-/* What the process did when, as results/findings/goodput.h has it (new reference). */
+/* What the process did when, as res_phases has it (new reference). */
 static json_t *phases_json(const rec_recording *recording, const rec_steps *steps,
                            const rec_naming *naming)
 {

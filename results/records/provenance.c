@@ -1,5 +1,6 @@
 /*
- * provenance.c - what a record says of the runtime and the machine that it comes from.
+ * provenance.c - what a record says of the runtime and the machine that it comes from, and of what its
+ * process did when.
  */
 #include "results/records/estimates.h"
 #include "results/records/records_priv.h"
@@ -269,4 +270,53 @@ bool res_conditions_mark(const res_record *record, char out[RES_MARK])
 const char *res_mark_front_end(const char *conditions_mark)
 {
     return strlen(conditions_mark) == RES_MARK - 1 ? conditions_mark + MARK_SHARED : "";
+}
+
+/* ---- phases -------------------------------------------------------------------------------- */
+
+/* What JSON says of NAME; NaN unless that is a time. */
+static double ns_of(const json_t *json, const char *name)
+{
+    const json_t *value = json_object_get(json, name);
+    const double ns = json_is_number(value) ? json_number_value(value) : (double)NAN;
+    return ns >= 0 && ns < 9e18 ? ns : (double)NAN;
+}
+
+static bool read_steps(const json_t *json, res_phases *p)
+{
+    double sum = 0;
+    if (!json_is_object(json))
+        return true;
+#define X(name) sum += p->steps.name##_ns = ns_of(json, #name "_ns");
+    RES_PHASES_OF_STEPS(X)
+#undef X
+    p->recorded = true;
+    if (json_is_null(json_object_get(json, "device_ns")))
+        return true;
+    /* The wall is in the sum, too; each part was rounded. */
+    return fabs(sum - 2 * p->steps.wall_ns) <= 10;
+}
+
+static double steps_wall_ns(const res_record *record)
+{
+    double sum = 0;
+    for (size_t i = 0; i < record->step_count; i++)
+        sum += (double)record->wall_ns[i];
+    return sum;
+}
+
+bool res_record_phases(const res_record *record, res_phases *p)
+{
+    const json_t *json = json_object_get(record->provenance, "phases");
+    double sum = 0;
+    *p = (res_phases){.recorded = false};
+    if (!json_is_object(json) || !read_steps(json_object_get(json, "steps"), p))
+        return false;
+#define X(name) sum += p->name##_ns = ns_of(json, #name "_ns");
+    RES_PHASES(X)
+#undef X
+    if (!p->recorded)
+        p->steps.wall_ns = steps_wall_ns(record);
+    /* The wall is in the sum, too. A NaN fits nothing. */
+    return sum <= 2 * p->wall_ns + 10 && p->steps.wall_ns <= p->measuring_ns + 10;
 }

@@ -138,7 +138,7 @@ typedef struct res_record {
      * (records of two builds are not compared), "host", "suite": {"repetition": ...},
      * "group" (res_group_id), and "front_end" of a framework that bench ran: {"versions",
      * "script_sha256", "nodes_per_step": number or null, ...}. "phases" says what the process did
-     * when (res_record_phases of findings/goodput.h), "explanation" where in the source steps do
+     * when (res_record_phases), "explanation" where in the source steps do
      * what costs time (res_why of findings/doctor.h): at most RES_MOST_WHY complaints. */
     json_t *provenance;
 } res_record;
@@ -296,6 +296,42 @@ const char *res_plugin_sha256(const res_record *record);
 /* Who a runtime is: name, path, sha256, versions, attributes, label, options (new
  * reference). */
 json_t *res_runtime_identity(const res_record *record);
+
+/* ---- phases of a process (provenance.c) ------------------------------------------------- */
+
+/*
+ * What the record's process did when, in ns: provenance.phases. Of WALL, from its start until its
+ * records were to be written, OTHERS was for other experiments in the same process. All below is of
+ * this experiment alone; INITIALIZATION, and what is in none of them, was for all together.
+ */
+#define RES_PHASES(X)                                                                              \
+    X(wall)                                                                                        \
+    X(others)                                                                                      \
+    X(initialization) /* until plugin and client stood */                                          \
+    X(preparation)    /* model, weights, inputs */                                                 \
+    X(compile)        /* lowering and compile calls, or loads, before the measured steps */        \
+    X(warmup)         /* the rest of the steps before those */                                     \
+    X(measuring)      /* all else that was for the measured steps, they included */
+/* Of all measured steps of a recording, whose own clock tells what the device waited for:
+ * provenance.phases.steps. WALL is the sum of the others; where DEVICE is null (NaN here), nobody
+ * knows when the device worked, and WALL alone counts. */
+#define RES_PHASES_OF_STEPS(X) X(wall) X(device) X(input) X(tracing) X(compile) X(overhead) X(idle)
+
+typedef struct res_phases {
+#define X(name) double name##_ns;
+    RES_PHASES(X)
+#undef X
+    bool recorded; /* STEPS is known */
+    struct {
+#define X(name) double name##_ns;
+        RES_PHASES_OF_STEPS(X)
+#undef X
+    } steps;
+} res_phases;
+
+/* False where RECORD does not say, as those of older versions do not, and where what it says cannot
+ * be: parts that are negative, or more than the whole. */
+bool res_record_phases(const res_record *record, res_phases *phases);
 
 /* ---- JSON (json.c) -------------------------------------------------------- */
 

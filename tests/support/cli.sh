@@ -108,7 +108,10 @@ await() {
     shift
     until "$@"; do
         left=$((left - 1))
-        [ $left -gt 0 ] || return 1
+        if [ $left -le 0 ]; then
+            echo "# this never came: $*" >&2
+            return 1
+        fi
         sleep 0.05
     done
 }

@@ -14,14 +14,14 @@ enum { FILES = 3 };
 static const char *const names[FILES] = {"a.h5", "b.h5", "c\td.h5"};
 
 typedef struct place {
-    char store[64], index[96], file[FILES][96];
+    char store[256], index[288], file[FILES][288];
 } place;
 
 /* A store with FILES files, of sizes and times that seeds can name. */
 static void place_begin(place *p)
 {
     const char *parent = getenv("TMPDIR");
-    snprintf(p->store, sizeof p->store, "%.40s/fuzz.XXXXXX", parent ? parent : P_tmpdir);
+    snprintf(p->store, sizeof p->store, "%.200s/fuzz.XXXXXX", parent ? parent : P_tmpdir);
     fuzz_require(mkdtemp(p->store) != NULL, "no folder");
     snprintf(p->index, sizeof p->index, "%s/" RES_INDEX_FILE, p->store);
     for (int i = 0; i < FILES; i++) {

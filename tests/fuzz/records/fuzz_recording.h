@@ -15,9 +15,9 @@
 #define FUZZ_EMPTY_HASH "99aa06d3014798d86001c324468d497f"
 
 typedef struct fuzz_place {
-    char folder[64], process[80], programs[96];
-    char about[96], events[96], code[160], options[160];
-    char view[96]; /* free for the target; removed with the rest */
+    char folder[256], process[288], programs[320];
+    char about[320], events[320], code[384], options[384];
+    char view[320]; /* free for the target; removed with the rest */
 } fuzz_place;
 
 static inline void fuzz_place_write(const char *path, const uint8_t *data, size_t size)
@@ -30,7 +30,7 @@ static inline void fuzz_place_write(const char *path, const uint8_t *data, size_
 static inline void fuzz_place_begin(fuzz_place *p, const uint8_t *data, size_t size)
 {
     const char *parent = getenv("TMPDIR");
-    snprintf(p->folder, sizeof p->folder, "%.40s/fuzz.XXXXXX", parent ? parent : P_tmpdir);
+    snprintf(p->folder, sizeof p->folder, "%.200s/fuzz.XXXXXX", parent ? parent : P_tmpdir);
     fuzz_require(mkdtemp(p->folder) != NULL, "no folder");
     snprintf(p->process, sizeof p->process, "%s/1-1", p->folder);
     snprintf(p->programs, sizeof p->programs, "%s/programs", p->process);

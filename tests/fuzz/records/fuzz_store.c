@@ -213,7 +213,7 @@ static void put_attribute(script *s, hid_t file, const char *at, const char *nam
 }
 
 /* A pipe that nobody writes, in a folder that is gone when this process is. */
-static char pipe_folder[64], pipe_path[80];
+static char pipe_folder[256], pipe_path[288];
 
 static void pipe_remove(void)
 {
@@ -224,7 +224,7 @@ static void pipe_remove(void)
 static void pipe_make(void)
 {
     const char *parent = getenv("TMPDIR");
-    snprintf(pipe_folder, sizeof pipe_folder, "%.40s/fuzz.XXXXXX", parent ? parent : P_tmpdir);
+    snprintf(pipe_folder, sizeof pipe_folder, "%.200s/fuzz.XXXXXX", parent ? parent : P_tmpdir);
     fuzz_require(mkdtemp(pipe_folder) != NULL, "no folder");
     snprintf(pipe_path, sizeof pipe_path, "%s/pipe", pipe_folder);
     fuzz_require(mkfifo(pipe_path, 0600) == 0 && atexit(pipe_remove) == 0, "no pipe");

@@ -197,7 +197,7 @@ report "as XSpace, with annotations" "$(
 # ---- what goes wrong -----------------------------------------------------------------
 
 # Ctrl-C while a process measures, or has measured: what was noted is written.
-"$bench" "${sim[@]}" --mode lazy --phase train --processes 50 --min-time 60 --timeline "$folder/trace.json" \
+"$bench" "${sim[@]}" --mode lazy --phase train --processes 50 --min-time 60 --timeline "$folder/trace.json" --verbose \
     >"$folder/out" 2>"$folder/err" </dev/null &
 pid=$!
 rm -f "$folder/trace.json"

@@ -263,6 +263,46 @@ for other in "--mode lazy,eager" "--mode lazy --min-time 300ms" "--mode lazy --b
     )"
 done
 
+# The same of what runs many experiments.
+cat >"$folder/two.json" <<'JSON'
+{"bench_suite": 1, "name": "two", "defaults": {"runtimes": ["sim"], "variants": ["small"], "phases": ["infer"],
+ "modes": ["lazy", "capture"], "steps": 3, "warmup": 8, "min_time": 0.1, "device_time": "none", "repetitions": 3},
+ "matrix": [{"models": ["resnet18", "vgg16"]}]}
+JSON
+# planned LINE LENGTH: what the last run says otherwise before its first process.
+planned() {
+    fault_of 0
+    grep -qE "^\[0/[0-9]+\] $1\$" "$folder/err" || echo "no line '$1'"
+    grep -qE "^\[0/[0-9]+\] $2\$" "$folder/err" || echo "no line '$2'"
+    grep -qE '^\[0/[0-9]+\] Ctrl-C keeps what is done$' "$folder/err" || echo "nothing of Ctrl-C"
+}
+before="about [0-9]+ s, as long as the same took here before"
+run suite "$folder/two.json" --store "$folder/two"
+report "a suite says what it is about to run, and at least for how long" "$(
+    planned "suite two: 12 records of 6 processes to come; they go to $folder/two" "at least 1 s; $unknown.*"
+)"
+run suite "$folder/two.json" --store "$folder/two" --repetitions 6
+report "of further repetitions it says how long the first ones took" "$(
+    planned "suite two: 12 records of 6 processes to come; they go to $folder/two" "$before"
+)"
+study=(study batch --model resnet18 --variant small --phase infer --batch 1,2 --runtime sim --processes 3 --steps 3
+    --warmup 8 --min-time 0.1s --device-time none --store "$folder/study")
+run "${study[@]}"
+report "so does a study, at first" "$(
+    planned "study batch: 4 experiments in 6 processes on runtime sim; records go to $folder/study" \
+        "at least 1 s; $unknown.*"
+)"
+run "${study[@]}"
+report "and the second time" "$(
+    planned "study batch: 4 experiments in 6 processes on runtime sim; records go to $folder/study" "$before"
+)"
+run compare --model resnet18 --variant small --phase infer --mode capture --runtime sim --runtime sim --pairs 2 \
+    --steps 3 --warmup 8 --min-time 0.5s --device-time none --control 0 --store "$folder/sides"
+report "a comparison has its pairs, and a lower bound" "$(
+    status=0 planned "1 experiment and 0 controls: 2 pairs of processes each; records go to $folder/sides" \
+        "at least 1 s; $unknown.*"
+)"
+
 # under PRESSURE ARGUMENT...: run where the kernel tells that in so many of 100 moments of the last ten
 # seconds something waited for a core. It is another file in the place of its own, for this process alone.
 under() {

@@ -381,9 +381,9 @@ refuses "and it is one" 3 "not a shared object" -- estimate --runtime ./README.m
 run "${estimate[@]}" --cache-dir "$folder/stopped" --mode capture --graphs 1
 rm "$folder/err" # the last run was compiling, too
 FAKE_PJRT=hlo,compile_hang "$bench" "${estimate[@]}" --cache-dir "$folder/stopped" --mode capture \
-    --graphs 1,3 --format json >"$folder/out" 2>"$folder/err" </dev/null &
+    --graphs 1,3 --verbose --format json >"$folder/out" 2>"$folder/err" </dev/null &
 pid=$!
-await 60 grep -qs compiling "$folder/err" || echo "# it never compiled"
+await 60 grep -qs "  compiling" "$folder/err"
 kill -INT "$pid"
 wait "$pid"
 status=$?

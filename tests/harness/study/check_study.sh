@@ -148,7 +148,7 @@ about("an item", step["slope"]["estimate"] / device["slope"]["estimate"], 0.95, 
 about("fixed", (step["base"]["estimate"] - device["base"]["estimate"]) / 1e6, 4.8, 6)
 truth = 9 * (device["base"]["estimate"] + 5e6) / device["slope"]["estimate"]
 about("batch", answers["capture_batch"]["estimate"], 0.9 * truth, 1.15 * truth)' \
-        "${small[@]}" --phase infer --processes 3 --batch 1,4,8 --runtime-option memory_gbps=0.2 \
+        "${small[@]}" --phase infer --processes 3 --batch 1,4,8 --runtime-option memory_gbps=0.6 \
         --runtime-option launch_us=5000
 }
 live "batch: what is fixed and what an item takes" batch busy_stores "$store"
@@ -202,7 +202,7 @@ for run in answers["runs"]:
 assert [r["steps"] for r in answers["runs"]] == [1000, 10000, 100000]
 assert answers["runs"][0]["estimate"] < answers["runs"][2]["estimate"], answers["runs"]' \
         --model bert "${sim[@]}" --phase infer --batch 2 --processes 3 --seq 16,32,64 \
-        --runtime-option memory_gbps=0.2 --runtime-option compile_us=300000
+        --runtime-option memory_gbps=0.6 --runtime-option compile_us=300000
 }
 live "buckets: how many lengths pay, by the fitted costs" buckets busy_stores "$store"
 

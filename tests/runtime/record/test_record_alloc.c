@@ -52,7 +52,9 @@ static void watch(const runner *r, void (*execute)(const runner *r, size_t count
     atomic_store(&watching, false);
     fprintf(stderr, "# the recorder's %d, the plugin's %d, others' %d allocations\n",
             atomic_load(&recorders), atomic_load(&plugins), atomic_load(&others));
-    MUST(atomic_load(&recorders) == 0 && atomic_load(&others) == 0);
+    MUST(atomic_load(&recorders) == 0);
+    /* A thread of the plugin that runs for the first time now may have the C library allocate. */
+    MUST(atomic_load(&others) < EXECUTIONS / 100);
     MUST(!OWN_MALLOC || atomic_load(&plugins) > 0); /* the watch was on */
 }
 
