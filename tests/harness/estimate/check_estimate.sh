@@ -152,7 +152,8 @@ report "graphs of one name have one time" "$(fault_of 2 'give one of --graphs')"
 run estimate --runtime "$fake" --topology v4:1x1x1/megacore --model resnet50 --batch 32 \
     --mode capture --graphs 1,3,5 "${none[@]}" --format json
 cp "$folder/out" "$folder/resnet50.json"
-run replay resnet50 --estimates "$folder/resnet50.json" --steps 2 --min-time 0 --warmup 1 --format json
+run replay resnet50 --estimates "$folder/resnet50.json" --steps 2 --min-time 0 --warmup 1 --store "$store" \
+    --format json
 report "the published case runs with them, too" "$(fault_of 0)$(holds '
 told = json.load(open(folder + "/resnet50.json"))
 ms = lambda graphs: sum(l["estimated_ms"] for l in told if l["of"] == graphs)
