@@ -61,7 +61,8 @@ bn_code options_parse_with(uint32_t command, const char *name, const json_t *con
                      .memory = memory,
                      .words = words,
                      .most_words = most,
-                     .rest = command == OPTION_RECORD};
+                     .rest = command == OPTION_RECORD,
+                     .words_first = command == OPTION_STUDY};
     call.lone = options_lone(command);
     call.instead = options_instead;
     *o = (options){0};

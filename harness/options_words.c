@@ -89,7 +89,9 @@ static const struct {
     uint32_t commands;
     options_lone_word *lone;
 } lones[] = {
-    {OPTION_RUN, lone_of_run},
+    {OPTION_RUN | OPTION_VERIFY | OPTION_EXPLAIN | OPTION_ESTIMATE | OPTION_SCOPES |
+         OPTION_WEIGHTS | OPTION_STUDY,
+     lone_of_run},
     {OPTION_TABLE | OPTION_DOCTOR | OPTION_REPORT | OPTION_HISTORY | OPTION_EXPORT | OPTION_PUBLISH,
      lone_of_store},
     {OPTION_NIGHTLY, lone_of_night},

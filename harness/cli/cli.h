@@ -183,6 +183,7 @@ typedef struct cli_call {
      * none. SURE is set where it is clear, and the option then takes it. NULL in place of the
      * function: words are words. */
     const char *(*lone)(const char *word, bool *sure);
+    int words_first; /* so many words are words, before LONE is asked about others */
     /* What to do in place of giving OPTION, of LENGTH letters, to this command, which does not take
      * it: "bench scopes"; NULL: not known. May be NULL. */
     const char *(*instead)(uint32_t command, const char *option, size_t length);

@@ -356,7 +356,7 @@ bn_code cli_arguments(cli_call *call, int argc, char **argv, bn_status *st)
             continue;
         }
         words_only = words_only || call->rest;
-        if (call->lone)
+        if (call->lone && call->word_count >= call->words_first)
             code = take_lone(call, argc, argv, i, st);
         else if (call->word_count < call->most_words)
             call->words[call->word_count++] = argv[i];

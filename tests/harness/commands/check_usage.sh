@@ -72,6 +72,10 @@ done <<'ROWS'
 2#'resnet18' is one word too many#run resnet50 resnet18
 2#did you mean --runtime ./plugin.so?#run ./plugin.so
 2#'frobs' is one word too many; see --help#run frobs
+2#'lazy' is one word too many; did you mean --mode lazy?#explain lazy
+2#did you mean --model ResNet50?#verify ResNet50
+2#did you mean --model resnet5?#estimate resnet5
+2#'vgg16' is one word too many#study batch resnet18 vgg16
 2#did you mean --store /nowhere/store?#table /nowhere/store
 2#there is no list 'modls'; did you mean models?#list modls
 2#there is no selftest 'statistcs'; did you mean statistics?#selftest statistcs
@@ -111,6 +115,14 @@ report "bench run MODEL is bench run --model MODEL" "$(
     fault_of 0
     holds 'assert [r["experiment"]["model"] for r in records] == ["resnet18"], records'
 )"
+for words in "explain --mode lazy --variant small --runtime sim" "scopes --variant small" \
+    "study batch --variant small --phase infer --batch 1,2 --processes 1 --steps 3 --warmup 8 --min-time 0s
+        --device-time none --runtime sim --store $folder/studied" \
+    "export-weights --variant small --force --output $folder/weights.safetensors"; do
+    read -rd '' -a arguments <<<"$words"
+    run "${arguments[@]}" resnet18
+    report "so does bench ${arguments[0]}" "$(fault_of 0)"
+done
 run run resnet18,vgg16 "${tiny[@]}" --format json
 report "several models with commas, too" "$(
     fault_of 0
