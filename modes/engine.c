@@ -120,6 +120,7 @@ void mode_destroy(mode *m)
     free(m->flights);
     free(m->cache);
     free(m->cache_salt);
+    free(m->host_counts);
     if (m->cache_folder >= 0)
         close(m->cache_folder);
     free(m);

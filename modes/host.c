@@ -5,6 +5,7 @@
 #include "modes/mode_priv.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 bn_code mode_buffer_of(const tg_tensor *value, rt_buffer **buffer, bn_status *st)
 {
@@ -33,6 +34,27 @@ static bn_code send(mode *m, const tg_host_op *op, const void *host, rt_buffer *
     return code;
 }
 
+static bn_code count_op(mode *m, const char *name, bn_status *st)
+{
+    size_t i = 0;
+    while (i < m->host_op_count && strcmp(m->host_counts[i].op, name) != 0)
+        i++;
+    if (i == m->host_op_count) {
+        if (!bn_reserve(&m->host_counts, i + 1, &m->host_op_room, sizeof *m->host_counts))
+            return bn_fail(st, BN_OUT_OF_MEMORY, "no memory to count %s", name);
+        m->host_counts[m->host_op_count++] = (mode_host_count){.op = name};
+    }
+    m->host_counts[i].count++;
+    m->counters[BN_COUNTER_HOST_FALLBACKS]++;
+    return BN_OK;
+}
+
+const mode_host_count *mode_host_counts(const mode *m, size_t *count)
+{
+    *count = m->host_op_count;
+    return m->host_counts;
+}
+
 bn_code mode_run_host(mode *m, const tg_host_op *op, rt_buffer *x, const mode_where *where,
                       bool breaks, rt_buffer **result, bn_status *st)
 {
@@ -42,9 +64,10 @@ bn_code mode_run_host(mode *m, const tg_host_op *op, rt_buffer *x, const mode_wh
     uint64_t at[4];
     if (!host)
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory to compute %s", op->name);
-    m->counters[BN_COUNTER_HOST_FALLBACKS]++;
+    bn_code code = count_op(m, op->name, st);
     at[0] = bn_now_ns();
-    bn_code code = mode_read_buffer(m, x, host, in, st);
+    if (code == BN_OK)
+        code = mode_read_buffer(m, x, host, in, st);
     const bn_part before = mode_clock(m, BN_PART_INPUT);
     at[1] = bn_now_ns();
     if (code == BN_OK)

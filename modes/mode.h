@@ -114,6 +114,13 @@ BN_MUST_USE bn_code mode_drain(mode *m, bn_status *st);
 
 /* Counters since creation, BN_COUNTER_COUNT of them; owned by the mode. */
 const int64_t *mode_counters(const mode *m);
+/* An op that the host computed, and how often since creation: BN_COUNTER_HOST_FALLBACKS by op. */
+typedef struct mode_host_count {
+    const char *op; /* static */
+    int64_t count;
+} mode_host_count;
+/* Their list, *COUNT long; owned by the mode, until its next step. */
+const mode_host_count *mode_host_counts(const mode *m, size_t *count);
 /* Adds MORE to COUNTER. For feeds, which alone know what a batch holds. */
 void mode_count(mode *m, bn_counter counter, int64_t more);
 

@@ -136,6 +136,8 @@ struct mode {
     unsigned group_of_phase[TG_PHASE_COUNT];
     tg_trace *trace;
     int64_t counters[BN_COUNTER_COUNT];
+    mode_host_count *host_counts; /* of ops that the host computed */
+    size_t host_op_count, host_op_room;
 
     /* clock of the step in hand */
     bn_part part;

@@ -239,6 +239,17 @@ static void explain_member(const worker_group *g, worker_member *m)
     json_decref(lists);
 }
 
+/* Which ops the host has computed for M, and how often (new reference); NULL: none. */
+static json_t *host_ops_json(const worker_member *m)
+{
+    size_t count;
+    const mode_host_count *list = mode_host_counts(m->s.mode, &count);
+    json_t *ops = count > 0 ? json_object() : NULL;
+    for (size_t i = 0; i < count && i < RES_MOST_HOST_OPS; i++)
+        json_object_set_new(ops, list[i].op, json_integer((json_int_t)list[i].count));
+    return ops;
+}
+
 /* ---- the end ---------------------------------------------------------------------------- */
 
 /* Completes M's record after its rounds. */
@@ -246,13 +257,18 @@ static bn_code finish_member(worker_group *g, worker_member *m, bn_status *st)
 {
     const uint64_t start = bn_now_ns();
     memcpy(m->record->counters, mode_counters(m->s.mode), sizeof m->record->counters);
+    /* Of the same steps as the counters. */
+    json_t *host_ops = host_ops_json(m);
     bn_code code = worker_finish_executions(m, g->rng, st);
     if (code == BN_OK) {
         describe(&m->s, g->about, m->record);
+        if (host_ops)
+            json_object_set(m->record->provenance, "host_ops", host_ops);
         write_graphs(m);
         worker_timeline_profile(m);
         explain_member(g, m);
     }
+    json_decref(host_ops);
     m->finish_ns = bn_now_ns() - start;
     return code;
 }

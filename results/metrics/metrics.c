@@ -216,6 +216,26 @@ static json_int_t plus(json_int_t sum, int64_t count)
     return sum > INT64_MAX - count ? INT64_MAX : sum + count;
 }
 
+/* Adds the ops that the host computed, by name, as PyTorch/XLA counts ops without a lowering. */
+static void put_host_ops(const pool *p, json_t *object)
+{
+    for (size_t i = 0; i < p->count; i++) {
+        json_t *ops = json_object_get(p->list[i]->provenance, "host_ops"), *count;
+        const char *op;
+        json_object_foreach(ops, op, count)
+        {
+            char name[64];
+            snprintf(name, sizeof name, "aten::%s", op);
+            json_t *counter = json_object_get(object, name);
+            const json_int_t before = json_integer_value(json_object_get(counter, "value"));
+            json_object_set_new(object, name,
+                                json_pack("{sI sn}", "value",
+                                          plus(before, json_integer_value(count)),
+                                          "measured_steps"));
+        }
+    }
+}
+
 /* Those that are zero are left out: a record has zero also for what nobody counted. */
 static json_t *counters_json(const pool *p)
 {
@@ -230,6 +250,7 @@ static json_t *counters_json(const pool *p)
             json_object_set_new(object, res_metrics_counter((bn_counter)c),
                                 json_pack("{sI sI}", "value", value, "measured_steps", measured));
     }
+    put_host_ops(p, object);
     return object;
 }
 

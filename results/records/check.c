@@ -147,6 +147,24 @@ static bn_code check_explanation(const json_t *provenance, bn_status *st)
     return code;
 }
 
+/* provenance.host_ops, whose names are shown as those of counters. */
+static bn_code check_host_ops(json_t *provenance, bn_status *st)
+{
+    json_t *ops = json_object_get(provenance, "host_ops"), *value;
+    const char *name;
+    bn_code code = BN_OK;
+    if (ops && (!json_is_object(ops) || json_object_size(ops) > RES_MOST_HOST_OPS))
+        return bn_fail(st, BN_FORMAT, "its host_ops are no list of counters");
+    json_object_foreach(ops, name, value)
+    {
+        const json_int_t count = json_is_integer(value) ? json_integer_value(value) : -1;
+        if (count < 0 || count > MOST_COUNT || strlen(name) > 32 ||
+            strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_") != strlen(name))
+            code = bn_fail(st, BN_FORMAT, "its host_ops have a name or a count that cannot be");
+    }
+    return code;
+}
+
 /* Whether VALUE is at most LEVELS deep. */
 static bool is_shallow(json_t *value, int levels)
 {
@@ -176,7 +194,9 @@ static bn_code check_provenance(const res_record *r, bn_status *st)
         return bn_fail(st, BN_FORMAT, "its provenance is more than %d levels deep", BN_JSON_DEPTH);
     if (!res_is_digest(res_plugin_sha256(r)))
         return bn_fail(st, BN_FORMAT, "its runtime's sha256 is not one");
-    const bn_code code = check_explanation(r->provenance, st);
+    bn_code code = check_explanation(r->provenance, st);
+    if (code == BN_OK)
+        code = check_host_ops(r->provenance, st);
     return code == BN_OK ? plain_texts(r->provenance, st) : code;
 }
 

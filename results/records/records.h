@@ -23,6 +23,8 @@
 
 /* Complaints of the explanation that a record keeps. */
 #define RES_MOST_WHY 32
+/* Ops that the host computes, of a record. */
+#define RES_MOST_HOST_OPS 16
 
 /* A figure of a round or a probe that nobody could tell. */
 #define RES_UNTOLD UINT64_MAX
@@ -139,7 +141,8 @@ typedef struct res_record {
      * "group" (res_group_id), and "front_end" of a framework that bench ran: {"versions",
      * "script_sha256", "nodes_per_step": number or null, ...}. "phases" says what the process did
      * when (res_record_phases), "explanation" where in the source steps do
-     * what costs time (res_why of findings/doctor.h): at most RES_MOST_WHY complaints. */
+     * what costs time (res_why of findings/doctor.h): at most RES_MOST_WHY complaints; "host_ops"
+     * which ops the host computed, and how often: at most RES_MOST_HOST_OPS names. */
     json_t *provenance;
 } res_record;
 

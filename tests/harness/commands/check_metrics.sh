@@ -120,6 +120,17 @@ assert report["counters"]["MarkStep"]["measured_steps"] == records[0]["step_coun
 '
 )"
 
+run run --model example_host_op --runtime sim --phase train --mode lazy --steps 5 --warmup 8 --min-time 0 \
+    --processes 1 --store "$folder/host" --metrics "$folder/host.txt" --format json
+report "an op of the host is a counter of its own, as an op without a lowering is" "$(
+    fault_of 0
+    parsed "$folder/host.txt" '
+counters = reports[0][1]
+assert counters["aten::nonzero"] == counters["HostFallback"] > 5, counters
+'
+    holds 'assert records[0]["provenance"]["host_ops"] == {"nonzero": records[0]["counters"]["host_fallbacks"]}'
+)"
+
 # ---- differences ----------------------------------------------------------------------------------
 
 run metrics diff "$folder/third" "$folder/other"

@@ -339,6 +339,24 @@ static void processes_of_an_experiment_are_pooled(void **state)
         res_record_free(records[i]);
 }
 
+/* As PyTorch/XLA counts ops without a lowering. */
+static void ops_of_the_host_are_counters(void **state)
+{
+    (void)state;
+    res_record *list[2] = {fixture_record(&fixture_lazy, 5), fixture_record(&fixture_lazy, 5)};
+    strcpy(list[1]->id, "20260102T020000.000000000Z-host-1-0");
+    json_object_set_new(list[0]->provenance, "host_ops", json_pack("{si}", "nonzero", 30));
+    json_object_set_new(list[1]->provenance, "host_ops",
+                        json_pack("{si si}", "nonzero", 3, "unique", 2));
+    json_t *metrics = made_of(list, 2);
+    assert_near(number(counter(metrics, "aten::nonzero"), "value"), 33, 0);
+    assert_near(number(counter(metrics, "aten::unique"), "value"), 2, 0);
+    json_decref(metrics);
+    res_record_free(list[0]);
+    res_record_free(list[1]);
+}
+
+
 /* A record of others may count up to 2^53. */
 static void sums_of_counters_have_an_end(void **state)
 {
@@ -526,6 +544,7 @@ int main(void)
         cmocka_unit_test(percentiles_are_samples),
         cmocka_unit_test(what_was_not_recorded_is_not_there),
         cmocka_unit_test(processes_of_an_experiment_are_pooled),
+        cmocka_unit_test(ops_of_the_host_are_counters),
         cmocka_unit_test(sums_of_counters_have_an_end),
         cmocka_unit_test(every_counter_has_a_name),
         cmocka_unit_test(nothing_is_lost_on_the_way),

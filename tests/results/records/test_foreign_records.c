@@ -244,6 +244,24 @@ static void an_explanation_is_checked(void **state)
     res_record_free(r);
 }
 
+/* Their names stand among those of counters. */
+static void ops_of_the_host_are_checked(void **state)
+{
+    bn_status st = {.code = BN_OK};
+    res_record *r = fixture_record(&fixture_lazy, 5);
+    json_object_set_new(r->provenance, "host_ops", json_pack("[s]", "nonzero"));
+    refused(r, "no list of counters");
+    json_object_set_new(r->provenance, "host_ops", json_pack("{si}", "non\nzero", 1));
+    refused(r, "a name or a count that cannot be");
+    json_object_set_new(r->provenance, "host_ops", json_pack("{si}", "nonzero", -1));
+    refused(r, "a name or a count that cannot be");
+    json_object_set_new(r->provenance, "host_ops", json_pack("{ss}", "nonzero", "1"));
+    refused(r, "a name or a count that cannot be");
+    json_object_set_new(r->provenance, "host_ops", json_pack("{si}", "nonzero", 3));
+    assert_int_equal(res_record_check(r, &st), BN_OK);
+    res_record_free(r);
+}
+
 static void a_provenance_has_a_depth(void **state)
 {
     res_record *r = fixture_record(&fixture_lazy, 5);
@@ -480,6 +498,7 @@ int main(void)
         cmocka_unit_test(digests_are_digests),
         cmocka_unit_test(odd_texts_become_plain),
         cmocka_unit_test(an_explanation_is_checked),
+        cmocka_unit_test(ops_of_the_host_are_checked),
         cmocka_unit_test(a_provenance_has_a_depth),
         cmocka_unit_test(sealed_damage_kills_no_reader),
         cmocka_unit_test(huge_files_are_not_read),
