@@ -282,7 +282,7 @@ FULL_PROGRAMS = $(call pick,$(call program,$(TEST_SOURCES) $(FULL_SOURCES)) $(TE
 needed = $(filter $(BUILD)/%,$(1)) $(if $(filter tests/fuzz/check_fuzz_corpus.sh,$(1)),$(REPLAYS)) \
     $(if $(filter %_history.sh %_publish.sh %_docs.sh,$(1)),$(BUILD)/tests/harness/campaign/make_history) \
     $(if $(filter %_publish.sh,$(1)),$(BUILD)/tests/plots/site/make_figures) \
-    $(if $(filter %_nightly.sh %_foreign.sh %_suite.sh,$(1)),$(BUILD)/tests/harness/campaign/make_night) \
+    $(if $(filter %_nightly.sh %_nights.sh %_foreign.sh %_suite.sh,$(1)),$(BUILD)/tests/harness/campaign/make_night) \
     $(if $(filter %_replay.sh %_recorded.sh %_estimate.sh %_docs.sh,$(1)),$(BUILD)/tests/harness/replay/make_recording) \
     $(if $(filter %_steps.sh %_doctor_record.sh,$(1)),$(BUILD)/tests/results/recordings/make_recording) \
     $(if $(filter %_foreign_text.sh %_publish.sh,$(1)),$(BUILD)/tests/results/records/make_foreign) \

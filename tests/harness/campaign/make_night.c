@@ -4,8 +4,8 @@
  *   make_night FROM TO SECONDS FACTOR [SHA256 [LABEL [RUNTIME [SETTINGS]]]]
  *
  * Copies each record of folder FROM to TO, dated SECONDS later (negative: earlier), with step times
- * FACTOR times as long. Each process is off by about 0.5 %, drawn from SECONDS and FACTOR. SHA256,
- * LABEL, RUNTIME and SETTINGS replace those of the record; "-" leaves one.
+ * FACTOR times as long; 0: as they were measured. Else each process is off by about 0.5 %, drawn
+ * from SECONDS and FACTOR. SHA256, LABEL, RUNTIME and SETTINGS replace those of the record; "-" leaves one.
  */
 #include "tests/support/results_fixture.h"
 
@@ -76,7 +76,8 @@ int main(int argc, char **argv)
     }
     for (size_t i = 0; i < all.count; i++) {
         move(all.records[i], seconds);
-        slow_down(all.records[i], factor, &seed);
+        if (factor > 0)
+            slow_down(all.records[i], factor, &seed);
         rename_build(all.records[i], argc, argv);
         if (res_store_write(argv[2], all.records[i], NULL, 0, &st) != BN_OK) {
             fprintf(stderr, "%s\n", st.message);
