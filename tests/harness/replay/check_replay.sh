@@ -74,10 +74,18 @@ report "what it cannot read takes the device times of the recording" "$(
 [on] = records["runtimes"]
 assert on["simulated"] is True and on["opaque"] is True, on
 assert [p["device"]["ns"] for p in on["programs"]] == [3e6, 2e6], on
-assert 5e6 <= on["back_to_back"]["ns"], on
-assert on["back_to_back"]["ns"] < on["one_by_one"]["ns"], on
+assert 5e6 <= on["back_to_back"]["ns"] and 5e6 <= on["one_by_one"]["ns"], on
 '
 )"
+in_less_time() {
+    run replay "$folder/opaque" "${short[@]}" "${sim[@]}" --format json
+    fault_of 0
+    holds '
+[on] = records["runtimes"]
+assert on["back_to_back"]["ns"] < on["one_by_one"]["ns"], on
+'
+}
+live "back to back they take less time than one by one" in_less_time busy_stores "$store"
 run replay "$folder/opaque" "${short[@]}" "${sim[@]}" --cost roofline --format json
 report "or its compiler's figures by roofline" "$(
     fault_of 0
