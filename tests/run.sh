@@ -144,6 +144,10 @@ for test in ${alone[@]+"${alone[@]}"}; do
 done
 read -r passed failed skipped < <(cat "$scratch"/*.counts 2>/dev/null |
     awk '{ passed += $1; failed += $2; skipped += $3 } END { print passed + 0, failed + 0, skipped + 0 }')
+# A test that nobody counted, because its folder could not be made, say, has failed.
+counted=$(find "$scratch" -maxdepth 1 -name '*.counts' | wc -l)
+[ "$counted" -eq $# ] || echo "of $# tests $(($# - counted)) could not be run"
+failed=$((failed + $# - counted))
 
 [ $# -gt 0 ] || echo "there is no test to run"
 printf '%d test%s in %d min %d s\n' $# "$([ $# -eq 1 ] || echo s)" $((SECONDS / 60)) $((SECONDS % 60))
