@@ -161,6 +161,21 @@ live() {
     fi
 }
 
+# begin_loops COUNT: so many busy loops, until end_loops.
+loops=()
+begin_loops() {
+    local i
+    for ((i = 0; i < $1; i++)); do
+        (while :; do :; done) &
+        loops+=($!)
+    done
+}
+end_loops() {
+    [ ${#loops[@]} -eq 0 ] || kill "${loops[@]}" 2>/dev/null
+    wait
+    loops=()
+}
+
 # Records in the store.
 stored() {
     find "$store" -name '*.h5' 2>/dev/null | wc -l

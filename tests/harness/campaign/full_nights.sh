@@ -13,13 +13,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 : "${NIGHTS:=30}" "${LOADED:=10}" "${LOOPS:=4}" "${COPIES:=0}"
 make_night=${BENCH_TEST_BUILD:-$PWD/build}/tests/harness/campaign/make_night
 umask 022 # a store that others may write keeps no builds
-loops=()
-stop() {
-    kill "${loops[@]}" 2>/dev/null
-    wait 2>/dev/null
-    rm -rf "$folder"
-}
-trap stop EXIT
+trap 'end_loops 2>/dev/null; rm -rf "$folder"' EXIT
 plugin=$("$bench" list runtimes --format json | "$python" -c '
 import json, sys
 print(next(r["where"] for r in json.load(sys.stdin) if r["runtime"] == "cpu"))')
@@ -60,10 +54,7 @@ night() {
 
 for ((n = 1; n <= NIGHTS; n++)); do
     if [ $n -eq $((NIGHTS - LOADED + 1)) ]; then
-        for ((i = 0; i < LOOPS; i++)); do
-            (while :; do :; done) &
-            loops+=($!)
-        done
+        begin_loops "$LOOPS"
     fi
     night $n
 done

@@ -8,13 +8,7 @@ set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh
 : "${PROCESSES:=6}" "${LOOPS:=4}"
-loops=()
-stop() {
-    kill "${loops[@]}" 2>/dev/null
-    wait 2>/dev/null
-    rm -rf "$folder"
-}
-trap stop EXIT
+trap 'end_loops 2>/dev/null; rm -rf "$folder"' EXIT
 
 # judged LOAD: measures, and prints what is wrong; sums up on standard error.
 judged() {
@@ -49,10 +43,7 @@ if middle > 5:
 }
 
 report "left alone, no device time is above the lone time by more than its interval" "$(judged quiet)"
-for ((i = 0; i < LOOPS; i++)); do
-    (while :; do :; done) &
-    loops+=($!)
-done
+begin_loops "$LOOPS"
 report "nor beside busy loops" "$(judged loaded)"
 cat "$folder/quiet" "$folder/loaded"
 echo "1..$count"

@@ -356,7 +356,6 @@ static void ops_of_the_host_are_counters(void **state)
     res_record_free(list[1]);
 }
 
-
 /* A record of others may count up to 2^53. */
 static void sums_of_counters_have_an_end(void **state)
 {
