@@ -352,20 +352,25 @@ static size_t processes(const carry *c)
     return number;
 }
 
-/* Says what is about to run, and how long it takes: of what earlier runs do not tell, the least. */
+/* Says what is about to run, and how long it takes: of what earlier runs do not tell, the least.
+ * Each item is looked at once for its first repetition and once for all others, as in expect. */
 static void tell_plan(const carry *c, size_t runs)
 {
     const size_t of = processes(c);
-    double seconds = 0;
-    bool told = true;
-    if (c->options->output.quiet)
-        return;
-    for (size_t i = 0; i < c->plan->count; i++) {
+    double seconds = 0, (*of_item)[2] = calloc(c->suite->count + 1, sizeof *of_item);
+    bool told = of_item != NULL;
+    for (size_t i = 0; of_item && i < c->plan->count; i++) {
         const suite_run *run = &c->plan->runs[i];
-        const double one = to_run(c, run) ? expected(c, run) : 0;
-        told = told && one >= 0;
-        seconds += one < 0 ? run->item->e.min_time : one;
+        const suite_item *item = run->item->control_of ? run->item->control_of : run->item;
+        double *one = &of_item[item - c->suite->items][run->repetition > 1];
+        if (!to_run(c, run))
+            continue;
+        if (*one == 0)
+            *one = expected(c, run);
+        told = told && *one >= 0;
+        seconds += *one < 0 ? run->item->e.min_time : *one;
     }
+    free(of_item);
     cli_note("[0/%zu] suite %s: %zu record%s of %zu process%s to come; they go to %s", of,
              c->suite->name, runs, runs == 1 ? "" : "s", of, of == 1 ? "" : "es",
              c->options->store);
@@ -523,10 +528,10 @@ cli_exit suite_run_plan(const suite_spec *suite, const suite_options *options,
         (void)(job_cache_begin(options->store, &c.cache, &st) == BN_OK);
     if (st.code == BN_OK) {
         job_supervise_begin();
-        if (of > 0) {
+        if (of > 0)
             find_before(&c);
+        if (of > 0 && !options->output.quiet)
             tell_plan(&c, of);
-        }
         run_open(&c);
         job_cache_end(&c.cache);
         cli_line_clear();
