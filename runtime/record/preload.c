@@ -76,6 +76,19 @@ static bool is_ours(const void *symbol)
            there.dli_fbase == here.dli_fbase;
 }
 
+/* Keeps the library that has SYMBOL in memory. The plugin's table was copied, and callers keep the
+ * copy: if the plugin were unloaded, another library could come to lie at its addresses. */
+static void keep_loaded(const void *symbol)
+{
+    Dl_info info;
+    if (!dladdr(symbol, &info) || !info.dli_fname)
+        return;
+    void *library = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+    if (library)
+        dlclose(library);
+    (void)dlerror();
+}
+
 /* What SYMBOL, some library's GetPjrtApi, is answered with. */
 static void *answer_for(void *library, void *symbol)
 {
@@ -101,6 +114,7 @@ static void *answer_for(void *library, void *symbol)
     record_plugin *p = record_wanted() ? record_plugin_of(get) : NULL;
     if (!p)
         return symbol;
+    keep_loaded(symbol);
     get = record_plugin_getter(p);
     memcpy(&symbol, &get, sizeof symbol);
     return symbol;

@@ -92,6 +92,22 @@ static int another_copy(void)
     return 0;
 }
 
+/* A plugin that its program closes stays where it is, so that no other one comes to its place. */
+static int closed(void)
+{
+    void *sim = dlopen(built("pjrt_sim"), RTLD_NOW | RTLD_LOCAL);
+    MUST(sim);
+    get_api *get = entry_in(sim);
+    use(get());
+    MUST(dlclose(sim) == 0);
+    MUST(dlopen(built("pjrt_sim"), RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD));
+    void *fake = dlopen(built("pjrt_fake"), RTLD_NOW | RTLD_LOCAL);
+    MUST(fake && entry_in(fake) != get);
+    use(entry_in(fake)());
+    use(get());
+    return 0;
+}
+
 static int not_wanted(void)
 {
     void *sim = dlopen(built("pjrt_sim"), RTLD_NOW | RTLD_LOCAL);
@@ -105,11 +121,9 @@ static int not_wanted(void)
 static const struct {
     const char *name;
     int (*function)(void);
-} ACTS[] = {{"two-plugins", two_plugins},
-            {"other-symbols", other_symbols},
-            {"both-ways", both_ways},
-            {"another-copy", another_copy},
-            {"not-wanted", not_wanted}};
+} ACTS[] = {{"two-plugins", two_plugins}, {"other-symbols", other_symbols},
+            {"both-ways", both_ways},     {"another-copy", another_copy},
+            {"closed", closed},           {"not-wanted", not_wanted}};
 
 /* ---- the tests ---------------------------------------------------------------------------------
  */
@@ -195,6 +209,16 @@ static void a_call_is_recorded_once(void **state)
     recording_free(&r);
 }
 
+static void a_closed_plugin_stays_loaded(void **state)
+{
+    (void)state;
+    const char *folder = new_folder();
+    preloaded("closed", folder);
+    recording r = recording_in(folder);
+    assert_int_equal(recording_count(&r, RECORD_PLUGIN), 2);
+    recording_free(&r);
+}
+
 static void without_a_folder_it_stays_away(void **state)
 {
     (void)state;
@@ -210,6 +234,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(plugins_are_told_apart),
         cmocka_unit_test(other_symbols_are_what_they_were),
         cmocka_unit_test(a_call_is_recorded_once),
+        cmocka_unit_test(a_closed_plugin_stays_loaded),
         cmocka_unit_test(without_a_folder_it_stays_away),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
