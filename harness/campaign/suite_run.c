@@ -318,27 +318,24 @@ static double share_of(const job_spending *before, size_t others)
     return before->known ? (before->own_ns + before->shared_ns / (double)(1 + others)) / 1e9 : 0;
 }
 
+static const job_experiment *item_at(const void *context, size_t index)
+{
+    return &((const carry *)context)->suite->items[index].e;
+}
+
 /* Finds out what the items took in earlier runs. */
 static void find_before(carry *c)
 {
     const size_t count = c->suite->count;
-    const suite_item *items = c->suite->items;
-    const job_experiment **list = calloc(count + 1, sizeof(job_experiment *));
-    job_before *before = calloc(count + 1, sizeof *before);
+    const char *store = c->options->earlier ? c->options->earlier : c->options->store;
+    job_before *before = job_spent_before(store, item_at, c, count);
     size_t *others = calloc(count + 1, sizeof *others);
-    for (size_t i = 0; list && i < count; i++)
-        list[i] = &items[i].e;
-    if (list && before && others) {
-        job_spent_before(c->options->earlier ? c->options->earlier : c->options->store, list, count,
-                         before);
-        for (size_t i = 0; i < count; i++)
-            others[c->first[i]] += c->first[i] != i;
-        for (size_t i = 0; i < count; i++) {
-            c->before[i][0] = share_of(&before[i].first, others[c->first[i]]);
-            c->before[i][1] = share_of(&before[i].further, others[c->first[i]]);
-        }
+    for (size_t i = 0; others && i < count; i++)
+        others[c->first[i]] += c->first[i] != i;
+    for (size_t i = 0; before && others && i < count; i++) {
+        c->before[i][0] = share_of(&before[i].first, others[c->first[i]]);
+        c->before[i][1] = share_of(&before[i].further, others[c->first[i]]);
     }
-    free(list);
     free(before);
     free(others);
 }

@@ -49,8 +49,8 @@ typedef struct job_matrix {
     const char *runtime_option[CLI_MAX_REPEATS + 1];
     const char *xla_flag[CLI_MAX_REPEATS + 1];
     const char *label, *pin, *cache_dir, *store;
-    const char *device_time; /* "auto", "slope", "none" */
-    const char *weights;     /* safetensors file; NULL: the models' own rule */
+    const char *device_time;  /* "auto", "slope", "none" */
+    const char *weights;      /* safetensors file; NULL: the models' own rule */
     const char *graph_report; /* folder for what was compiled; NULL: none */
     const char *recordings;   /* folder for those of frameworks' processes; NULL: none is kept */
     const char *timeline;     /* file for when everything ran; NULL: none */
@@ -95,19 +95,19 @@ typedef struct job_experiment {
     const char *runtime_option[CLI_MAX_REPEATS + 1];
     const char *xla_flag[CLI_MAX_REPEATS + 1];
     const char *label, *pin, *cache_dir, *store;
-    const char *device_time; /* "auto": the profiler where there is one; "slope"; "none" */
-    const char *weights;     /* safetensors file; NULL: the model's own rule */
+    const char *device_time;  /* "auto": the profiler where there is one; "slope"; "none" */
+    const char *weights;      /* safetensors file; NULL: the model's own rule */
     const char *graph_report; /* folder for the texts of its graphs; NULL: none */
     const char *recordings;   /* as the matrix has it */
     const char *timeline;     /* folder for the worker's timeline, JOB_TIMELINE_END; NULL: none */
     int64_t timeline_every;   /* as the matrix has it */
-    int64_t steps, warmup;   /* the fewest measured steps; the most before them */
-    double min_time;         /* seconds to measure at least; the later of the two counts */
-    double timeout;          /* seconds until the worker is stopped; 0: never */
-    bool compile_anew;       /* compile also what CACHE_DIR has, and keep it there */
-    json_t *echo;            /* the options as given; or NULL */
-    json_t *program;         /* what job_matrix_request made; NULL: a model is run */
-    json_t *suite;           /* which suite and repetition this is, for the record; or NULL */
+    int64_t steps, warmup;    /* the fewest measured steps; the most before them */
+    double min_time;          /* seconds to measure at least; the later of the two counts */
+    double timeout;           /* seconds until the worker is stopped; 0: never */
+    bool compile_anew;        /* compile also what CACHE_DIR has, and keep it there */
+    json_t *echo;             /* the options as given; or NULL */
+    json_t *program;          /* what job_matrix_request made; NULL: a model is run */
+    json_t *suite;            /* which suite and repetition this is, for the record; or NULL */
 } job_experiment;
 
 /* Makes *LIST (malloc) of all combinations of MATRIX' values. Combinations that cannot be run
@@ -202,11 +202,12 @@ void job_program_describe(const json_t *request, res_experiment *what);
  *   recording, recorded    the folder, and what is known of it, for the record
  *   name, sha256           of the step: same digest, same work
  *   cost                   of programs on a simulated device that cannot read them: "recorded",
- *                          "roofline"
+ *                          "roofline", "estimated"
+ *   topology               that the times of "estimated" are for; else absent
  *   programs               [{"name", "form", "code": {"path", "sha256"}, "options": likewise or
  *                          absent, "arguments": ["f32[2,3]", ...], "results": likewise, "aliases":
  *                          ["ARGUMENT:RESULT", ...], "device_us", "flops", "bytes": as recorded, or
- *                          null}]
+ *                          null; "estimated_us" where "cost" says so}]
  *   inputs                 [{"type": "f32[2,3]", "from": the value that it is in the next step, -1:
  *                          it stays}]
  *   runs                   [{"program": index, "arguments": [values], "keep": [indices]}]
@@ -228,6 +229,9 @@ typedef struct job_step {
  * inputs that cannot be made up. To be freed also after a failure. */
 BN_MUST_USE bn_code job_step_read(const job_recorded *recorded, job_step *step, bn_status *st);
 void job_step_free(job_step *step);
+/* "step 0123456789ab": the step of REQUEST, whatever its programs cost. */
+void job_step_variant(const json_t *request, char variant[RES_TEXT]);
+#define JOB_MOST_TOPOLOGY 24 /* bytes of a topology's name, for variants have it */
 /* Whether REQUEST, which may be NULL, is of a recorded step. */
 bool job_is_step(const json_t *request);
 /* Whether A and B, which have programs, are the same recorded step. */
@@ -331,11 +335,13 @@ typedef struct job_before {
     job_spending first, further; /* a process that compiles, and one behind it */
     bool is_short;               /* its steps, in the first */
 } job_before;
-/* Fills BEFORE[i] with what LIST[i] spent before: by the newest records of this machine in STORE,
- * measured under the same options. It takes a second or little more, and looks for no more than the
- * first hundred. */
-void job_spent_before(const char *store, const job_experiment *const *list, size_t count,
-                      job_before *before);
+/* Experiment number INDEX of those that CONTEXT has. */
+typedef const job_experiment *job_experiment_at(const void *context, size_t index);
+/* [i]: what experiment number i of COUNT spent before, by the newest records of this machine in
+ * STORE, measured under the same options; from malloc, NULL: no memory. It takes a second or little
+ * more, and looks for no more than the first hundred. */
+job_before *job_spent_before(const char *store, job_experiment_at *at, const void *context,
+                             size_t count);
 
 /* ---- experiments in workers (group.c, keep.c) --------------------------------------------- */
 
@@ -403,6 +409,13 @@ void job_measure_and_keep(job_group *group, int process, const job_experiment *l
  * divides LIST's times by JOB_SHORT_SHARE for the further ones. It looks at how long steps take and
  * never at how they vary: stopping by the spread would make intervals too narrow. */
 void job_group_learn(job_group *group, job_experiment *list, size_t count, const job_kept *kept);
+/* How many processes GROUP of COUNT experiments will have: JOB_SHORT_PROCESSES where
+ * job_group_learn would plan them by what stands in BEFORE, which may be NULL: nothing is known. */
+int job_group_foreseen(const job_group *group, const job_before *before, size_t count);
+/* Seconds that PROCESSES processes of GROUP with the COUNT experiments LIST take, by BEFORE. Where
+ * that does not say, *TOLD becomes false, and it is what they measure at least. */
+double job_group_seconds(const job_group *group, int processes, const job_experiment *list,
+                         const job_before *before, size_t count, bool *told);
 /* In how many workers a process of a group of the COUNT experiments LIST is measured: one for all
  * that bench runs itself, and one for each of a framework. */
 size_t job_group_workers(const job_experiment *list, size_t count);

@@ -170,14 +170,23 @@ bool job_same_step(const job_experiment *a, const job_experiment *b)
            strcmp(left, right) == 0;
 }
 
+void job_step_variant(const json_t *request, char variant[RES_TEXT])
+{
+    set_text(variant, RES_TEXT, "step %.12s",
+             json_string_value(json_object_get(request, "sha256")));
+}
+
 void job_step_describe(const json_t *request, res_experiment *what)
 {
     const char *cost = json_string_value(json_object_get(request, "cost"));
+    const char *topology = json_string_value(json_object_get(request, "topology"));
+    char step[RES_TEXT];
+    job_step_variant(request, step);
     set_text(what->model, sizeof what->model, "%.*s", (int)sizeof what->model - 1,
              json_string_value(json_object_get(request, "name")));
     /* On a simulated device, other costs are other experiments. */
-    set_text(what->variant, sizeof what->variant, "step %.12s%s",
-             json_string_value(json_object_get(request, "sha256")),
-             cost && strcmp(cost, "roofline") == 0 ? " roofline" : "");
+    set_text(what->variant, sizeof what->variant, "%.20s%s%s%.*s", step,
+             cost && strcmp(cost, "roofline") == 0 ? " roofline" : "",
+             topology ? " estimated " : "", JOB_MOST_TOPOLOGY, topology ? topology : "");
     leave_out_model(what);
 }

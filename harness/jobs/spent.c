@@ -73,7 +73,8 @@ void job_spent_words(const job_spent *spent, bn_text *text)
 
 /* A search for the records of all. */
 typedef struct searches {
-    const job_experiment *const *list;
+    job_experiment_at *at;
+    const void *context;
     res_experiment *what; /* as records have them */
     job_before *before;
     char host[256];
@@ -113,7 +114,7 @@ static bool look(void *context, size_t which, const res_record *r)
     if (process < 1 || place->known || !res_record_good(r) || !res_record_phases(r, &did) ||
         !res_same_experiment(&r->experiment, &all->what[which]) ||
         strcmp(res_host_text(r, "hostname"), all->host) != 0 ||
-        !same_options(json_object_get(r->provenance, "options"), all->list[which]))
+        !same_options(json_object_get(r->provenance, "options"), all->at(all->context, which)))
         return !late;
     *place = spending_of(&did);
     if (process == 1)
@@ -121,18 +122,73 @@ static bool look(void *context, size_t which, const res_record *r)
     return !late && !(s->first.known && s->further.known);
 }
 
-void job_spent_before(const char *store, const job_experiment *const *list, size_t count,
-                      job_before *before)
+job_before *job_spent_before(const char *store, job_experiment_at *at, const void *context,
+                             size_t count)
 {
-    searches all = {.list = list, .before = before, .until_ns = bn_now_ns() + SEARCH_NS};
+    job_before *before = calloc(count + 1, sizeof *before);
+    searches all = {.at = at, .context = context, .before = before};
     const size_t searched = count < MOST_SEARCHED ? count : MOST_SEARCHED;
-    memset(before, 0, count * sizeof *before);
+    all.until_ns = bn_now_ns() + SEARCH_NS;
     all.what = calloc(searched + 1, sizeof *all.what);
     for (size_t i = 0; all.what && i < searched; i++)
-        job_experiment_resolve(list[i], &all.what[i]);
+        job_experiment_resolve(at(context, i), &all.what[i]);
     if (gethostname(all.host, sizeof all.host - 1) != 0)
         all.host[0] = '\0';
-    if (all.what && searched > 0)
+    if (before && all.what && searched > 0)
         res_store_visit_newest(store, all.what, searched, MOST_FILES, look, &all);
     free(all.what);
+    return before;
+}
+
+/* ---- a group --------------------------------------------------------------------------------- */
+
+int job_group_foreseen(const job_group *group, const job_before *before, size_t count)
+{
+    bool all_short = group->usual && before;
+    for (size_t i = 0; i < count; i++)
+        all_short = all_short && before[i].first.known && before[i].is_short;
+    return all_short ? JOB_SHORT_PROCESSES : group->processes;
+}
+
+/* Seconds that PROCESSES processes measure at least. Where nobody asked for a number of them, steps
+ * may turn out to be short: then there are more, of which all but the first measure a share. */
+static double least(const job_group *group, int processes, const job_experiment *list, size_t count)
+{
+    const double brief = 1 + (JOB_SHORT_PROCESSES - 1.0) / JOB_SHORT_SHARE;
+    double sum = 0;
+    for (size_t i = 0; i < count; i++)
+        sum += list[i].min_time * (group->usual ? fmin(processes, brief) : processes);
+    return sum;
+}
+
+/* What a process of experiments spends. */
+typedef struct together {
+    double own_ns, shared_ns;
+} together;
+
+/* Adds MEMBER. What is for all is spent once, but where the member has processes of its own. */
+static void add_member(together *sum, const job_spending *member, bool alone)
+{
+    sum->own_ns += member->own_ns + (alone ? member->shared_ns : 0);
+    if (!alone)
+        sum->shared_ns = fmax(sum->shared_ns, member->shared_ns);
+}
+
+double job_group_seconds(const job_group *group, int processes, const job_experiment *list,
+                         const job_before *before, size_t count, bool *told)
+{
+    together first = {0}, further = {0};
+    bool known = before;
+    for (size_t i = 0; known && i < count; i++) {
+        const bool alone = group->separate || job_is_framework(&list[i].what);
+        known = before[i].first.known && (processes < 2 || before[i].further.known);
+        add_member(&first, &before[i].first, alone);
+        add_member(&further, &before[i].further, alone);
+    }
+    *told = *told && known;
+    if (!known)
+        return least(group, processes, list, count);
+    return (first.own_ns + first.shared_ns +
+            (processes - 1) * (further.own_ns + further.shared_ns)) *
+           1e-9;
 }

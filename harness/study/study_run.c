@@ -145,43 +145,28 @@ static void run_turns(measuring *m)
     }
 }
 
-/* How long the study takes, by earlier runs; *TOLD: they say so of each experiment. */
-static double seconds_of(const measuring *m, bool *told)
+static const job_experiment *experiment_at(const void *context, size_t index)
 {
-    const study *s = m->study;
-    const double further = m->plan.processes - 1;
-    double seconds = 0;
-    const job_experiment **list = calloc(s->count + 1, sizeof(job_experiment *));
-    job_before *before = calloc(s->count + 1, sizeof *before);
-    for (size_t i = 0; list && i < s->count; i++)
-        list[i] = &s->list[i];
-    if (list && before)
-        job_spent_before(s->list[0].store, list, s->count, before);
-    *told = list && before;
-    for (size_t i = 0; i < s->count; i++) {
-        const job_before none = {.is_short = false}, *b = before ? &before[i] : &none;
-        const bool known = b->first.known && (further <= 0 || b->further.known);
-        *told = *told && known;
-        seconds += known ? (b->first.own_ns + further * b->further.own_ns) / 1e9
-                         : s->list[i].min_time * m->plan.processes;
-        /* What is for all experiments of a process is spent once in it. */
-        if (known && (i == 0 || !job_same_group(&s->list[i - 1], &s->list[i])))
-            seconds += (b->first.shared_ns + further * b->further.shared_ns) / 1e9;
-    }
-    free(list);
-    free(before);
-    return seconds;
+    return &((const study *)context)->list[index];
 }
 
 static void say_plan(const measuring *m)
 {
     const study *s = m->study;
-    bool told;
-    const double seconds = seconds_of(m, &told);
+    job_before *before = job_spent_before(s->list[0].store, experiment_at, s, s->count);
+    const int processes = job_group_foreseen(&m->plan, before, s->count);
+    const size_t all = (size_t)processes * m->group_count;
+    double seconds = 0;
+    bool told = true;
+    for (size_t i = 0; i < m->group_count; i++) {
+        const group_of *g = &m->groups[i];
+        seconds += job_group_seconds(&m->plan, processes, &s->list[g->first],
+                                     before ? before + g->first : NULL, g->count, &told);
+    }
+    free(before);
     cli_note("[0/%zu] study %s: %zu experiments in %zu processes on runtime %s; records go to %s",
-             planned(m), s->kind->name, s->count, planned(m), s->list[0].what.runtime,
-             s->list[0].store);
-    job_progress_plan(planned(m), seconds, told);
+             all, s->kind->name, s->count, all, s->list[0].what.runtime, s->list[0].store);
+    job_progress_plan(all, seconds, told);
 }
 
 static void say_end(const measuring *m)

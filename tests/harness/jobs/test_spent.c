@@ -1,4 +1,7 @@
-/* test_spent.c - where the time of workers went: sums, words, and what a worker may say wrongly. */
+/*
+ * test_spent.c - where the time of workers went: sums, words, what a worker may say wrongly, and
+ * how long a group will take by what its experiments spent before.
+ */
 #include "harness/jobs/jobs.h"
 #include "tests/support/test_runtime.h"
 
@@ -45,12 +48,79 @@ static void test_worker_that_tells_nonsense(void **state)
     json_decref(told);
 }
 
+/* ---- what the same spent before ------------------------------------------------------------ */
+
+/* Two experiments that measure 2 and 3 s in a process. */
+static const job_experiment pair[] = {{.min_time = 2}, {.min_time = 3}};
+static const job_before pair_before[] = {{{true, 3e9, 1e9}, {true, 1e9, 0.5e9}, false},
+                                         {{true, 2e9, 1.5e9}, {true, 1e9, 0.5e9}, true}};
+
+static double seconds_of_pair(const job_group *group, const job_before *before, bool *told)
+{
+    *told = true;
+    return job_group_seconds(group, job_group_foreseen(group, before, 2), pair, before, 2, told);
+}
+
+static void test_what_is_for_all_is_spent_once_a_process(void **state)
+{
+    job_group group = {.processes = 4};
+    bool told;
+    assert_float_equal(seconds_of_pair(&group, pair_before, &told), 3 + 2 + 1.5 + 3 * 2.5, 1e-9);
+    assert_true(told);
+    group.separate = true;
+    assert_float_equal(seconds_of_pair(&group, pair_before, &told), 4 + 3.5 + 3 * 3.0, 1e-9);
+    assert_true(told);
+}
+
+static void test_what_nobody_knows_is_what_is_measured_at_least(void **state)
+{
+    job_before before[] = {pair_before[0], pair_before[1]};
+    job_group group = {.processes = 4};
+    bool told;
+    assert_float_equal(seconds_of_pair(&group, NULL, &told), 4 * 5, 1e-9);
+    assert_false(told);
+    before[1].further.known = false;
+    assert_float_equal(seconds_of_pair(&group, before, &told), 4 * 5, 1e-9);
+    assert_false(told);
+    /* A single process needs no further one. */
+    group.processes = 1;
+    assert_float_equal(seconds_of_pair(&group, before, &told), 6.5, 1e-9);
+    assert_true(told);
+    before[0].first.known = false;
+    assert_float_equal(seconds_of_pair(&group, before, &told), 5, 1e-9);
+    assert_false(told);
+}
+
+static void test_short_steps_are_foreseen_where_all_are_short(void **state)
+{
+    job_before before[] = {pair_before[0], pair_before[1]};
+    job_group group = {.processes = JOB_USUAL_PROCESSES, .usual = true};
+    bool told;
+    assert_int_equal(job_group_foreseen(&group, before, 2), JOB_USUAL_PROCESSES);
+    before[0].is_short = true;
+    assert_int_equal(job_group_foreseen(&group, before, 2), JOB_SHORT_PROCESSES);
+    assert_float_equal(seconds_of_pair(&group, before, &told), 6.5 + 15 * 2.5, 1e-9);
+    before[1].first.known = false;
+    assert_int_equal(job_group_foreseen(&group, before, 2), JOB_USUAL_PROCESSES);
+    assert_int_equal(job_group_foreseen(&group, NULL, 2), JOB_USUAL_PROCESSES);
+    /* If they are short after all, all but the first measure a share: 1 + 15/8 is less than 4. */
+    assert_float_equal(seconds_of_pair(&group, NULL, &told), 5 * (1 + 15.0 / JOB_SHORT_SHARE),
+                       1e-9);
+    /* Whoever asks for a number of processes gets it. */
+    group.usual = false;
+    before[1].first.known = true;
+    assert_int_equal(job_group_foreseen(&group, before, 2), JOB_USUAL_PROCESSES);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sums),
         cmocka_unit_test(test_worker_that_told_nothing),
         cmocka_unit_test(test_worker_that_tells_nonsense),
+        cmocka_unit_test(test_what_is_for_all_is_spent_once_a_process),
+        cmocka_unit_test(test_what_nobody_knows_is_what_is_measured_at_least),
+        cmocka_unit_test(test_short_steps_are_foreseen_where_all_are_short),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
