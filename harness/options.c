@@ -183,7 +183,8 @@ static const cli_option others[] = {
     {"table", "NAME", CLI_TEXT, AT(table), .commands = TABLE, .fallback = "speedup",
      .text = "speedup; executions (PJRT time, device time, overhead); ledger (medians of a step's "
              "parts); goodput (what of all wall time was device work of steps, and where the rest "
-             "went); compile; memory; estimates (of bench estimate --store: nothing was measured)"},
+             "went); compile; memory; costs (of a traced node, an execution, an argument, by front "
+             "end); estimates (of bench estimate --store: nothing was measured)"},
     {"to", "FORMAT", CLI_TEXT, AT(to), .commands = EXPORT, .text = RES_EXPORT_NAMES},
     {"output", "FILE|DIR", CLI_TEXT, AT(file), .commands = EXPORT,
      .text = "what export writes: a file, of asv, pytorch-benchmark, xla and xspace a folder; "
@@ -331,8 +332,8 @@ static const cli_option others[] = {
      .text = "also draw compilation, text, tracing, memory and cycles over several values of "
              "--depth: .svg, .png or .gp; a file that is there is replaced"},
     {"estimates", "FILE", CLI_TEXT, AT(file), .commands = REPLAY,
-     .text = "resnet50: device times that bench estimate --format json printed, in place of the "
-             "published ones"},
+     .text = "resnet50, or a recording on the simulated device: device times that bench estimate "
+             "--format json printed, in place of the published or the recorded ones"},
     {"store", "DIR", CLI_TEXT, AT(estimate.store), .commands = ESTIMATE,
      .text = "also keep a record of each step in this folder of records, where it is always called "
              "estimated"},

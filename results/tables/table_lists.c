@@ -389,7 +389,8 @@ static const list_table *find(const char *name)
 
 bn_code res_table_check(const char *name, bn_status *st)
 {
-    if (strcmp(name, "speedup") == 0 || strcmp(name, RES_TABLE_ESTIMATES) == 0 || find(name))
+    if (strcmp(name, "speedup") == 0 || strcmp(name, RES_TABLE_COSTS) == 0 ||
+        strcmp(name, RES_TABLE_ESTIMATES) == 0 || find(name))
         return BN_OK;
     return bn_fail_choice(st, "table", name, RES_TABLE_NAMES);
 }
@@ -399,6 +400,8 @@ void res_table(const char *name, const res_collection *all, res_format format, b
     const list_table *table = find(name);
     if (strcmp(name, RES_TABLE_ESTIMATES) == 0)
         res_table_estimates(all, format, out);
+    else if (strcmp(name, RES_TABLE_COSTS) == 0)
+        res_table_costs(all, format, out);
     else if (!table)
         res_table_speedup(all, format, out);
     else if (!put_list(table, all, format, out))

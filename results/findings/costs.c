@@ -1,0 +1,236 @@
+/*
+ * costs.c - costs of a node, an execution and an argument, of each row and of each front end.
+ *
+ * A row says what its step costs. What an argument costs is told only by steps with few and with
+ * many of them: each process draws a line through the rows of a front end, as studies do.
+ */
+#include "results/findings/costs.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const res_interval unknown = {(double)NAN, (double)NAN, (double)NAN};
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+static double dispatch_of(const res_process *process)
+{
+    static const bn_part part = BN_PART_DISPATCH;
+    return res_part_median(process->record, &part, 1);
+}
+
+/* OVER shared among COUNT; nothing where there is none. */
+static res_over shared(res_over over, double count)
+{
+    const double each = count > 0 ? 1 / count : (double)NAN;
+    over.value.estimate *= each;
+    over.value.low *= each;
+    over.value.high *= each;
+    return over;
+}
+
+static void count_values(const res_record *record, res_cost *cost)
+{
+    cost->arguments = cost->results = 0;
+    for (size_t i = 0; i < record->execution_count; i++) {
+        const res_execution *x = &record->executions[i];
+        cost->arguments += (double)x->per_step * x->arguments;
+        cost->results += (double)x->per_step * x->results;
+    }
+}
+
+static bool make_cost(const res_speedup_row *row, res_cost *cost)
+{
+    const res_pool *pool = &row->pool;
+    const res_figures *f = &row->figures;
+    double *beside = calloc(2 * pool->count + 1, sizeof *beside);
+    if (!beside)
+        return false;
+    double *dispatch = beside + pool->count;
+    *cost = (res_cost){.row = row,
+                       .nodes = f->nodes_per_step,
+                       .executions = f->executions,
+                       .trace = f->trace,
+                       .node = shared(f->trace, f->nodes_per_step)};
+    for (size_t i = 0; i < pool->count; i++) {
+        const res_measures *m = &pool->list[i].measures;
+        const bool like = strcmp(m->source, f->source) == 0;
+        beside[i] = like ? m->wall_ns - m->device_ns : (double)NAN;
+        dispatch[i] = dispatch_of(&pool->list[i]);
+        if (res_pool_counts(pool, i))
+            count_values(pool->list[i].record, cost);
+    }
+    cost->dispatch = res_pool_over(pool, dispatch, false);
+    cost->execution = shared(cost->dispatch, cost->executions);
+    cost->beside = res_pool_over(pool, beside, true);
+    cost->beside_refused = res_figures_remark(f) != RES_DEVICE_PLAIN;
+    if (cost->beside_refused || !isfinite(f->device.value.estimate))
+        cost->beside.value = unknown;
+    free(beside);
+    return true;
+}
+
+/* ---- front ends -------------------------------------------------------------------------------
+ */
+
+static bool same_law(const res_record *a, const res_record *b)
+{
+    return res_same_block(a, b) && a->experiment.trace_cost_ns == b->experiment.trace_cost_ns &&
+           strcmp(a->experiment.front_end, b->experiment.front_end) == 0 &&
+           strcmp(a->experiment.mode, b->experiment.mode) == 0;
+}
+
+/* What a law is of: its rows, and room for a value of each process of each. */
+typedef struct bundle {
+    const res_cost **list; /* [ROWS] */
+    size_t rows, processes;
+    double *x;      /* [row] arguments and results of an execution */
+    double *y;      /* [process][row] */
+    double *of_one; /* [process] */
+} bundle;
+
+static void bundle_free(bundle *b)
+{
+    free(b->list);
+    free(b->x);
+    free(b->y);
+    free(b->of_one);
+}
+
+/* The rows that are like EXAMPLE. */
+static bool bundle_make(const res_costs *costs, const res_record *example, bundle *b)
+{
+    *b =
+        (bundle){.list = calloc(costs->count + 1, sizeof(const res_cost *)), .processes = SIZE_MAX};
+    for (size_t i = 0; b->list && i < costs->count; i++) {
+        const res_speedup_row *row = costs->list[i].row;
+        if (!same_law(row->record, example))
+            continue;
+        b->list[b->rows++] = &costs->list[i];
+        b->processes = row->pool.counted < b->processes ? row->pool.counted : b->processes;
+    }
+    if (!b->list || b->rows == 0)
+        return false;
+    b->x = calloc(b->rows + 1, sizeof *b->x);
+    b->y = calloc(b->rows * b->processes + 1, sizeof *b->y);
+    b->of_one = calloc(b->processes + 1, sizeof *b->of_one);
+    return b->x && b->y && b->of_one;
+}
+
+/* Process number INDEX of those of ROW that count. */
+static const res_process *counted(const res_speedup_row *row, size_t index)
+{
+    for (size_t i = 0; i < row->pool.count; i++)
+        if (res_pool_counts(&row->pool, i) && index-- == 0)
+            return &row->pool.list[i];
+    return NULL;
+}
+
+/* Each process says the mean over the rows that trace, of the log. */
+static res_interval node_of(const bundle *b, size_t *traced)
+{
+    *traced = 0;
+    for (size_t p = 0; p < b->processes; p++) {
+        double sum = 0;
+        *traced = 0;
+        for (size_t i = 0; i < b->rows; i++) {
+            const double nodes = b->list[i]->nodes;
+            const double ns = counted(b->list[i]->row, p)->measures.trace_ns;
+            if (nodes > 0 && ns > 0) {
+                sum += log(ns / nodes);
+                ++*traced;
+            }
+        }
+        b->of_one[p] = *traced > 0 ? sum / (double)*traced : (double)NAN;
+    }
+    const res_estimate over = res_estimate_of(b->of_one, b->processes);
+    return *traced > 0 ? res_estimate_ratio(&over) : unknown;
+}
+
+/* Puts the rows that execute into X and Y, as a sweep; returns how many there are. */
+static size_t put_points(bundle *b)
+{
+    size_t points = 0;
+    for (size_t i = 0; i < b->rows; i++)
+        if (b->list[i]->executions > 0)
+            b->x[points++] = (b->list[i]->arguments + b->list[i]->results) / b->list[i]->executions;
+    for (size_t p = 0; p < b->processes; p++)
+        for (size_t i = 0, at = 0; i < b->rows; i++)
+            if (b->list[i]->executions > 0)
+                b->y[p * points + at++] =
+                    dispatch_of(counted(b->list[i]->row, p)) / b->list[i]->executions;
+    return points;
+}
+
+static bn_code draw_line(bundle *b, res_cost_law *law, bn_status *st)
+{
+    const size_t points = put_points(b);
+    const res_sweep sweep = {.x = b->x, .y = b->y, .points = points, .processes = b->processes};
+    bool vary = false, known = true;
+    res_line line = {0};
+    for (size_t i = 1; i < points; i++)
+        vary = vary || b->x[i] != b->x[0];
+    for (size_t i = 0; i < points * b->processes; i++)
+        known = known && isfinite(b->y[i]);
+    if (!vary || !known)
+        return BN_OK;
+    bn_code code = res_line_fit(&sweep, &line, st);
+    if (code == BN_OK) {
+        law->execution = res_estimate_interval(&line.base);
+        law->value = res_estimate_interval(&line.slope);
+        law->law = line.law;
+        law->off = points > 2 ? line.off : (double)NAN;
+    }
+    res_line_free(&line);
+    return code;
+}
+
+static bool make_law(const res_costs *costs, const res_record *example, res_cost_law *law)
+{
+    bundle b;
+    bn_status st = {.code = BN_OK};
+    *law = (res_cost_law){.example = example,
+                          .node = unknown,
+                          .execution = unknown,
+                          .value = unknown,
+                          .law = RES_LAW_UNKNOWN,
+                          .off = (double)NAN};
+    bool made = bundle_make(costs, example, &b);
+    if (made) {
+        law->rows = b.rows;
+        law->processes = b.processes;
+        law->node = node_of(&b, &law->traced);
+        made = draw_line(&b, law, &st) != BN_OUT_OF_MEMORY;
+    }
+    bundle_free(&b);
+    return made;
+}
+
+bool res_costs_make(const res_speedup *speedup, res_costs *costs)
+{
+    *costs = (res_costs){.list = calloc(speedup->count + 1, sizeof *costs->list),
+                         .laws = calloc(speedup->count + 1, sizeof *costs->laws)};
+    bool made = costs->list && costs->laws;
+    for (size_t i = 0; made && i < speedup->count; i++) {
+        const res_speedup_row *row = &speedup->rows[i];
+        if (row->record->status == BN_OK && row->pool.counted > 0 && res_has_ledger(row->record))
+            made = make_cost(row, &costs->list[costs->count++]);
+    }
+    for (size_t i = 0; made && i < costs->count; i++) {
+        const res_record *record = costs->list[i].row->record;
+        size_t before = 0;
+        while (before < i && !same_law(costs->list[before].row->record, record))
+            before++;
+        if (before == i)
+            made = make_law(costs, record, &costs->laws[costs->law_count++]);
+    }
+    return made;
+}
+
+void res_costs_free(res_costs *costs)
+{
+    free(costs->list);
+    free(costs->laws);
+    *costs = (res_costs){NULL, 0, NULL, 0};
+}

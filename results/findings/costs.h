@@ -1,0 +1,48 @@
+/*
+ * costs.h - what the host does for a step, shared among what the step has: traced nodes,
+ * executions, their arguments and results. For a front end and mode, the same over all steps that
+ * it ran. Prefix res_.
+ */
+#ifndef BENCH_RESULTS_FINDINGS_COSTS_H
+#define BENCH_RESULTS_FINDINGS_COSTS_H
+
+#include "results/findings/findings.h"
+#include "results/studies/studies.h"
+
+/* A row of the speedup table. All times in ns; figures are over the processes that count. */
+typedef struct res_cost {
+    const res_speedup_row *row;   /* borrowed */
+    double nodes, executions;     /* of a step; of the newest process that counts */
+    double arguments, results;    /* of all executions of a step together */
+    res_over trace, node;         /* trace, hash and lookup of a step; of each traced node */
+    res_over dispatch, execution; /* the plugin's execute calls of a step; of each */
+    res_over beside;              /* wall time less device time of a step */
+    bool beside_refused;          /* the device time contradicts the rest */
+} res_cost;
+
+/* The rows of one runtime, front end, mode and emulated cost of a node. */
+typedef struct res_cost_law {
+    const res_record *example; /* of the first of them; borrowed */
+    size_t rows, traced;       /* how many; in how many of them nodes are traced in each step */
+    size_t processes;          /* of each row; the fewest */
+    res_interval node;         /* geometric mean over the rows that trace; NaN where none does */
+    /* Dispatch of an execution over its arguments and results: the line's base and slope. NaN where
+     * all rows have as many. */
+    res_interval execution, value;
+    res_law law; /* whether rows lie on the line */
+    double off;  /* by how much the farthest does not, as a share; NaN: no line */
+} res_cost_law;
+
+typedef struct res_costs {
+    res_cost *list;
+    size_t count;
+    res_cost_law *laws; /* in the order of their first rows */
+    size_t law_count;
+} res_costs;
+
+/* Of the rows of SPEEDUP, which must outlive COSTS, that have a good record with a ledger. False
+ * without memory. COSTS is to be freed in any case. */
+bool res_costs_make(const res_speedup *speedup, res_costs *costs);
+void res_costs_free(res_costs *costs);
+
+#endif

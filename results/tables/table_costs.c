@@ -1,0 +1,176 @@
+/*
+ * table_costs.c - what each front end costs over the device: a node, an execution, an argument.
+ */
+#include "results/findings/costs.h"
+#include "results/tables/tables_priv.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+/* A number that is a count, as far as it is known. */
+static json_t *whole(double count)
+{
+    return isfinite(count) ? json_integer((json_int_t)llround(count)) : json_null();
+}
+
+static json_t *rows_of(const res_cost *cost)
+{
+    json_t *rows = json_array(), *row = json_object();
+    res_json_identity(row, "costs", cost->row->record);
+    json_object_set_new(row, "processes", json_integer((json_int_t)cost->row->pool.counted));
+    json_object_set_new(row, "runs", json_integer((json_int_t)cost->row->pool.run_count));
+    json_object_set_new(row, "nodes", whole(cost->nodes));
+    res_json_interval(row, "trace", cost->trace.value);
+    res_json_interval(row, "node", cost->node.value);
+    json_object_set_new(row, "executions", whole(cost->executions));
+    json_object_set_new(row, "arguments", whole(cost->arguments));
+    json_object_set_new(row, "results", whole(cost->results));
+    res_json_interval(row, "dispatch", cost->dispatch.value);
+    res_json_interval(row, "execution", cost->execution.value);
+    res_json_interval(row, "over_device", cost->beside.value);
+    json_object_set_new(row, "over_device_refused", json_boolean(cost->beside_refused));
+    res_json_interval(row, "wall", cost->row->figures.wall.value);
+    json_array_append_new(rows, row);
+    return rows;
+}
+
+static const res_column columns[] = {{"nodes", "nodes", RES_CELL_COUNT, false},
+                                     {"trace", "trace", RES_CELL_TIME, false},
+                                     {"node", "a node", RES_CELL_TIME, false},
+                                     {"node", "95 %", RES_CELL_RANGE, false},
+                                     {"executions", "executions", RES_CELL_COUNT, false},
+                                     {"arguments", "args", RES_CELL_COUNT, false},
+                                     {"results", "results", RES_CELL_COUNT, false},
+                                     {"dispatch", "dispatch", RES_CELL_TIME, false},
+                                     {"execution", "an execution", RES_CELL_TIME, false},
+                                     {"execution", "95 %", RES_CELL_RANGE, false},
+                                     {"over_device", "over device", RES_CELL_DIFFERENCE, false},
+                                     {"over_device", "95 %", RES_CELL_BOUNDS, false},
+                                     {"wall", "wall", RES_CELL_TIME, false},
+                                     {"processes", "processes", RES_CELL_COUNT, true},
+                                     {NULL, NULL, RES_CELL_TEXT, false}};
+
+static const char *const notes[] = {
+    "a node: trace, hash and lookup of a step, shared among the nodes that it traces. What counts "
+    "as a node is the front end's affair.",
+    "dispatch: the plugin's execute calls, submit to return; an execution: its share. A runtime "
+    "that computes in the call has device work in it.",
+    "over device: wall time less device time, process by process; \"<\": not told from zero.",
+    res_times_note, NULL};
+
+/* ---- front ends ------------------------------------------------------------------------------ */
+
+static json_t *law_json(const res_cost_law *law)
+{
+    const res_experiment *e = &law->example->experiment;
+    json_t *object = json_object();
+    json_object_set_new(object, "runtime", res_json_text(e->runtime));
+    json_object_set_new(object, "simulated", json_boolean(law->example->simulated));
+    json_object_set_new(object, "front_end", res_json_text(e->front_end));
+    json_object_set_new(object, "mode", res_json_text(e->mode));
+    json_object_set_new(object, "trace_cost_ns", json_integer(e->trace_cost_ns));
+    json_object_set_new(object, "rows", json_integer((json_int_t)law->rows));
+    json_object_set_new(object, "rows_traced", json_integer((json_int_t)law->traced));
+    json_object_set_new(object, "processes", json_integer((json_int_t)law->processes));
+    res_json_interval(object, "node", law->node);
+    res_json_interval(object, "execution", law->execution);
+    res_json_interval(object, "value", law->value);
+    json_object_set_new(object, "law", json_string(res_law_name(law->law)));
+    json_object_set_new(object, "off_share", res_json_real(law->off));
+    return object;
+}
+
+static void put_time(json_t *row, res_interval ns)
+{
+    res_sheet_put(row, "%s", res_time(ns.estimate).text);
+    res_sheet_put(row, "%s", res_time_range(ns.estimate, ns.low, ns.high).text);
+}
+
+static json_t *law_cells(const res_cost_law *law)
+{
+    const res_experiment *e = &law->example->experiment;
+    const res_interval off = {law->off, (double)NAN, (double)NAN};
+    char emulated[64] = "";
+    json_t *row = json_array();
+    if (e->trace_cost_ns > 0)
+        snprintf(emulated, sizeof emulated, ", %d ns a node emulated", e->trace_cost_ns);
+    res_sheet_put(row, "%s%s", e->runtime, res_simulated_shown(law->example));
+    res_sheet_put(row, "%s%s", res_way_of(e).text, emulated);
+    res_sheet_put(row, "%zu", law->rows);
+    put_time(row, law->node);
+    put_time(row, law->execution);
+    put_time(row, law->value);
+    res_sheet_put(row, "%s", res_law_name(law->law));
+    res_sheet_put(row, "%s", isfinite(law->off) ? res_share(off).text : "-");
+    res_sheet_put(row, "%zu", law->processes);
+    return row;
+}
+
+static void put_laws(const res_costs *costs, res_format format, bn_text *out)
+{
+    static const res_sheet_column heads[] = {
+        {"runtime", false}, {"mode", false},        {"rows", true},     {"a node", true},
+        {"95 %", true},     {"an execution", true}, {"95 %", true},     {"an argument", true},
+        {"95 %", true},     {"line", false},        {"farthest", true}, {"processes", true}};
+    json_t *rows = json_array();
+    for (size_t i = 0; i < costs->law_count; i++)
+        json_array_append_new(rows, law_cells(&costs->laws[i]));
+    bn_text_putc(out, '\n');
+    res_put_heading(out, format, 2, "By front end and mode");
+    res_sheet_write(heads, sizeof heads / sizeof *heads, rows, format, out);
+    json_decref(rows);
+    bn_text_putc(out, '\n');
+    res_put_note(out, format, "a node: geometric mean over the rows that trace in each step.");
+    res_put_note(out, format,
+                 "an execution, an argument: the line of dispatch over arguments and results "
+                 "together; each process draws one through its rows. \"-\": all rows have as "
+                 "many. line: whether the rows lie on it, and the row that lies farthest off.");
+}
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+static void put_json(const res_row_group *groups, const res_costs *costs, bn_text *out)
+{
+    json_t *rows = json_array(), *laws = json_array();
+    for (size_t i = 0; i < costs->count; i++)
+        json_array_extend(rows, groups[i].rows);
+    for (size_t i = 0; i < costs->law_count; i++)
+        json_array_append_new(laws, law_json(&costs->laws[i]));
+    json_t *object = json_pack("{s:o, s:o}", "rows", rows, "front_ends", laws);
+    res_put_json(out, object);
+    json_decref(object);
+}
+
+static bool put_costs(const res_costs *costs, res_format format, bn_text *out)
+{
+    res_row_group *groups = calloc(costs->count + 1, sizeof *groups);
+    for (size_t i = 0; groups && i < costs->count; i++)
+        groups[i] = (res_row_group){costs->list[i].row->record, rows_of(&costs->list[i])};
+    if (groups && format == RES_TABLE_JSON)
+        put_json(groups, costs, out);
+    else if (groups)
+        res_put_groups("What front ends cost", groups, costs->count, columns, RES_MOST_ROWS, notes,
+                       format, out);
+    if (groups && format != RES_TABLE_JSON && format != RES_TABLE_CSV && costs->law_count > 0)
+        put_laws(costs, format, out);
+    for (size_t i = 0; groups && i < costs->count; i++)
+        json_decref(groups[i].rows);
+    free(groups);
+    return groups != NULL;
+}
+
+void res_table_costs(const res_collection *all, res_format format, bn_text *out)
+{
+    res_speedup speedup;
+    res_costs costs = {NULL, 0, NULL, 0};
+    if (!res_speedup_make(all, &speedup)) {
+        out->failed = true;
+        return;
+    }
+    if (!res_costs_make(&speedup, &costs) || !put_costs(&costs, format, out))
+        out->failed = true;
+    res_costs_free(&costs);
+    res_speedup_free(&speedup);
+}

@@ -1,0 +1,231 @@
+/*
+ * test_table_costs.c - what a node, an execution and an argument cost: figures of rows that a test
+ * knows, and the lines that processes draw through the rows of a front end. Needs no plugin.
+ */
+#include "tests/results/tables/tables_fixture.h"
+
+#include "results/findings/costs.h"
+
+/* A step of MODEL with as many arguments and results of its one execution. */
+typedef struct sized {
+    const char *model;
+    int arguments, results;
+} sized;
+static const sized sizes[] = {{"resnet50", 430, 429}, {"bert", 101, 100}, {"gpt2", 20, 1}};
+#define SIZES (sizeof sizes / sizeof *sizes)
+
+enum { TRACE_NS = 2000000, NODES = 1000 };
+/* Of an execution, and of each of its arguments and results. */
+enum { EXECUTION_NS = 50000, VALUE_NS = 400 };
+
+/* Process P of FRONT_END's step of SIZE, of which all host work takes P per cent longer. */
+static res_record *record_of(const char *front_end, const char *mode, const sized *size, int p)
+{
+    const bool lazy = strcmp(mode, "lazy") == 0;
+    const fixture_case c = {.runtime = "cpu",
+                            .model = size->model,
+                            .phase = "train",
+                            .mode = mode,
+                            .graphs = 1,
+                            .batch = 4,
+                            .trace_ns = lazy ? TRACE_NS : 0,
+                            .wall_ns = 25000000,
+                            .device_ns = 19000000,
+                            .nodes = lazy ? NODES : 0};
+    res_record *record = fixture_record(&c, 60);
+    char group[64];
+    snprintf(group, sizeof group, "g-%s", size->model);
+    fixture_group(record, group, p + 1);
+    snprintf(record->experiment.front_end, sizeof record->experiment.front_end, "%s", front_end);
+    record->executions[0].arguments = size->arguments;
+    record->executions[0].results = size->results;
+    const int values = size->arguments + size->results;
+    for (size_t step = 0; step < record->step_count; step++) {
+        uint64_t *parts = record->part_ns + step * BN_PART_COUNT;
+        parts[BN_PART_TRACE] = (uint64_t)(lazy ? TRACE_NS + TRACE_NS / 100 * p : 0);
+        parts[BN_PART_HASH] = 0;
+        parts[BN_PART_LOOKUP] = 0;
+        parts[BN_PART_DISPATCH] =
+            (uint64_t)(EXECUTION_NS + VALUE_NS * values) / 100 * (uint64_t)(100 + p);
+    }
+    return record;
+}
+
+/* Four processes each of bench's lazy, and of jax's capture of the first COUNT steps. */
+static res_collection store_of(size_t count)
+{
+    res_collection all = {.records = calloc(2 * SIZES * PROCESSES, sizeof(res_record *))};
+    assert_non_null(all.records);
+    for (size_t i = 0; i < SIZES; i++)
+        for (int p = 0; p < PROCESSES; p++) {
+            all.records[all.count++] = record_of("bench", "lazy", &sizes[i], p);
+            if (i < count)
+                all.records[all.count++] = record_of("jax", "capture", &sizes[i], p);
+        }
+    return all;
+}
+
+static void free_records(res_collection *all)
+{
+    for (size_t i = 0; i < all->count; i++)
+        res_record_free(all->records[i]);
+    free(all->records);
+}
+
+/* The table of STORE as JSON; a new reference. */
+static json_t *table_of(const res_collection *store)
+{
+    bn_text out = {0};
+    res_table("costs", store, RES_TABLE_JSON, &out);
+    assert_false(out.failed);
+    json_t *root = json_loads(out.data, 0, NULL);
+    assert_non_null(root);
+    bn_text_free(&out);
+    return root;
+}
+
+/* The element of LIST, borrowed, with this front end, and with this model unless NULL. */
+static const json_t *find(const json_t *list, const char *front_end, const char *model)
+{
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *row = json_array_get(list, i);
+        if (strcmp(json_string_value(json_object_get(row, "front_end")), front_end) == 0 &&
+            (!model || strcmp(json_string_value(json_object_get(row, "model")), model) == 0))
+            return row;
+    }
+    fail_msg("no row of %s", front_end);
+    return NULL;
+}
+
+static void a_row_shares_its_times_among_what_it_has(void **state)
+{
+    (void)state;
+    res_collection store = store_of(SIZES);
+    json_t *root = table_of(&store);
+    const json_t *rows = json_object_get(root, "rows");
+    assert_int_equal(json_array_size(rows), 2 * SIZES);
+    const json_t *row = find(rows, "bench", "resnet50");
+    assert_true(number(row, "nodes") == NODES && number(row, "executions") == 1);
+    assert_true(number(row, "arguments") == 430 && number(row, "results") == 429);
+    assert_true(number(row, "processes") == PROCESSES);
+    /* The processes take 0 to 3 per cent longer. */
+    assert_near(number(row, "node_ns"), TRACE_NS * 1.015 / NODES, 1);
+    assert_true(number(row, "node_low_ns") < 2030 && number(row, "node_high_ns") > 2030);
+    assert_near(number(row, "execution_ns"), (EXECUTION_NS + VALUE_NS * 859) * 1.015, 100);
+    /* The fixture's steps take up to 4 per cent above 25 ms, and 19 of these are the device's. */
+    assert_near(number(row, "over_device_ns"), 6.5e6, 5e5);
+    assert_true(json_is_false(json_object_get(row, "over_device_refused")));
+    /* Nothing is traced. */
+    const json_t *jax = find(rows, "jax", "bert");
+    assert_true(json_is_null(json_object_get(jax, "node_ns")));
+    json_decref(root);
+    free_records(&store);
+}
+
+static void steps_of_several_sizes_tell_what_an_argument_costs(void **state)
+{
+    (void)state;
+    res_collection store = store_of(SIZES);
+    json_t *root = table_of(&store);
+    const json_t *laws = json_object_get(root, "front_ends");
+    assert_int_equal(json_array_size(laws), 2);
+    const json_t *bench = find(laws, "bench", NULL), *jax = find(laws, "jax", NULL);
+    assert_true(number(bench, "rows") == SIZES && number(bench, "rows_traced") == SIZES);
+    assert_near(number(bench, "node_ns"), TRACE_NS * 1.015 / NODES, 1);
+    assert_true(number(jax, "rows_traced") == 0);
+    assert_true(json_is_null(json_object_get(jax, "node_ns")));
+    assert_near(number(jax, "execution_ns"), EXECUTION_NS * 1.015, 20);
+    assert_near(number(jax, "value_ns"), VALUE_NS * 1.015, 0.2);
+    assert_true(number(jax, "value_low_ns") < VALUE_NS * 1.015 &&
+                number(jax, "value_high_ns") > VALUE_NS * 1.015);
+    assert_string_equal(json_string_value(json_object_get(jax, "law")), "holds");
+    json_decref(root);
+    free_records(&store);
+}
+
+/* What does not lie on a line is said. */
+static void rows_off_the_line_are_told(void **state)
+{
+    (void)state;
+    res_collection store = store_of(SIZES);
+    for (size_t i = 0; i < store.count; i++) {
+        res_record *r = store.records[i];
+        for (size_t s = 0; s < r->step_count && strcmp(r->experiment.model, "bert") == 0; s++)
+            r->part_ns[s * BN_PART_COUNT + BN_PART_DISPATCH] *= 2;
+    }
+    json_t *root = table_of(&store);
+    const json_t *jax = find(json_object_get(root, "front_ends"), "jax", NULL);
+    assert_string_equal(json_string_value(json_object_get(jax, "law")), "fails");
+    assert_true(fabs(number(jax, "off_share")) > 0.1);
+    json_decref(root);
+    free_records(&store);
+}
+
+static void one_size_tells_no_argument_from_the_execution(void **state)
+{
+    (void)state;
+    res_collection store = store_of(1);
+    json_t *root = table_of(&store);
+    const json_t *jax = find(json_object_get(root, "front_ends"), "jax", NULL);
+    assert_true(json_is_null(json_object_get(jax, "execution_ns")));
+    assert_true(json_is_null(json_object_get(jax, "value_ns")));
+    assert_string_equal(json_string_value(json_object_get(jax, "law")), "unknown");
+    assert_true(json_is_null(json_object_get(jax, "off_share")));
+    json_decref(root);
+    free_records(&store);
+}
+
+/* An emulated cost of a node is no cost of the front end. */
+static void emulated_front_ends_stand_apart(void **state)
+{
+    (void)state;
+    res_collection store = store_of(0);
+    for (size_t i = 0; i < store.count; i++)
+        if (strcmp(store.records[i]->experiment.model, "bert") == 0)
+            store.records[i]->experiment.trace_cost_ns = 17000;
+    json_t *root = table_of(&store);
+    const json_t *laws = json_object_get(root, "front_ends");
+    assert_int_equal(json_array_size(laws), 2);
+    double rows = 0, emulated = 0;
+    for (size_t i = 0; i < 2; i++) {
+        rows += number(json_array_get(laws, i), "rows");
+        emulated += number(json_array_get(laws, i), "trace_cost_ns");
+    }
+    assert_true(rows == SIZES && emulated == 17000);
+    json_decref(root);
+    free_records(&store);
+}
+
+static void people_read_both_tables(void **state)
+{
+    (void)state;
+    res_collection store = store_of(SIZES), none = {.count = 0};
+    bn_text text = {0}, csv = {0}, empty = {0};
+    res_table("costs", &store, RES_TABLE_TEXT, &text);
+    res_table("costs", &store, RES_TABLE_CSV, &csv);
+    res_table("costs", &none, RES_TABLE_TEXT, &empty);
+    assert_false(text.failed || csv.failed || empty.failed);
+    assert_has(line_with(text.data, "resnet50", "lazy"), "2.03 us");
+    assert_has(text.data, "By front end and mode");
+    assert_has(line_with(text.data, "jax capture  ", "holds"), "50.8 us");
+    assert_has(csv.data, "node_ns,node_low_ns,node_high_ns,executions");
+    assert_lacks(csv.data, "By front end");
+    assert_has(empty.data, "No records.");
+    bn_text_free(&text);
+    bn_text_free(&csv);
+    bn_text_free(&empty);
+    free_records(&store);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_row_shares_its_times_among_what_it_has),
+        cmocka_unit_test(steps_of_several_sizes_tell_what_an_argument_costs),
+        cmocka_unit_test(rows_off_the_line_are_told),
+        cmocka_unit_test(one_size_tells_no_argument_from_the_execution),
+        cmocka_unit_test(emulated_front_ends_stand_apart),
+        cmocka_unit_test(people_read_both_tables),
+    };
+    return cmocka_run_group_tests(tests, begin, NULL);
+}
