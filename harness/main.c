@@ -84,11 +84,11 @@ static int selftest(options *o, const char *const *words)
 static int replay_case(options *o, const char *const *words)
 {
     const selftest_options own = {.output = o->output, .matrix = &o->matrix, .file = o->file};
-    if (o->file || !rerun_is_recording(words[0]))
+    if (!rerun_is_recording(words[0]))
         return replay_command(&own, words[0]);
     o->matrix.recorded.folder = words[0];
     o->matrix.echo = cli_echo(options_table(), OPTION_REPLAY, o);
-    const int code = rerun_command(&o->matrix, &o->output);
+    const int code = rerun_command(&o->matrix, o->file, &o->output);
     json_decref(o->matrix.echo);
     return code;
 }

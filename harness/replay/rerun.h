@@ -9,7 +9,8 @@
 
 /* Whether PATH is a folder, as recordings are, and no word for something else. */
 bool rerun_is_recording(const char *path);
-/* Replays the recorded step that MATRIX names. Returns the exit code. */
-int rerun_command(const job_matrix *matrix, const cli_output *output);
+/* Replays the recorded step that MATRIX names; on a simulated device its programs take the times of
+ * the file ESTIMATES, unless that is NULL. Returns the exit code. */
+int rerun_command(const job_matrix *matrix, const char *estimates, const cli_output *output);
 
 #endif

@@ -13,6 +13,7 @@
 
 typedef struct rerun_state {
     const job_matrix *matrix;
+    const char *estimates; /* a file of times, or NULL */
     const cli_output *output;
     res_format format;
     job_step step;
@@ -44,6 +45,8 @@ static bn_code make_list(rerun_state *r, bn_status *st)
     *m = *r->matrix;
     m->axis[RES_AXIS_MODE].count = 0; /* all that recorded steps have */
     bn_code code = job_step_read(&m->recorded, &r->step, st);
+    if (code == BN_OK && r->estimates)
+        code = rerun_take_estimates(r->step.request, r->estimates, st);
     m->request = r->step.request;
     if (code == BN_OK)
         code = job_matrix_expand(m, &r->list, &count, &notes, st);
@@ -162,10 +165,10 @@ static void end(rerun_state *r)
     job_step_free(&r->step);
 }
 
-int rerun_command(const job_matrix *matrix, const cli_output *output)
+int rerun_command(const job_matrix *matrix, const char *estimates, const cli_output *output)
 {
     bn_status st = {.code = BN_OK};
-    rerun_state r = {.matrix = matrix, .output = output};
+    rerun_state r = {.matrix = matrix, .estimates = estimates, .output = output};
     const int processes = matrix->processes > 0 ? (int)matrix->processes : JOB_USUAL_PROCESSES;
     cli_exit code;
     if (res_format_parse(output->format, &r.format, &st) != BN_OK || make_list(&r, &st) != BN_OK ||

@@ -1,6 +1,7 @@
 /*
- * rerun_priv.h - bench replay of a recording: processes on runtimes (rerun_command.c), and recorded
- * and replayed times side by side (rerun_table.c). harness/jobs/step.c makes the request.
+ * rerun_priv.h - bench replay of a recording: processes on runtimes (rerun_command.c), times that
+ * were estimated (rerun_estimates.c), and recorded and replayed times side by side (rerun_table.c).
+ * harness/jobs/step.c makes the request.
  */
 #ifndef BENCH_HARNESS_RERUN_PRIV_H
 #define BENCH_HARNESS_RERUN_PRIV_H
@@ -14,6 +15,11 @@ typedef struct rerun_result {
     res_record **queued, **awaited;   /* good and bad ones of all processes */
     size_t queued_count, awaited_count;
 } rerun_result;
+
+/* Has REQUEST, of a recorded step, state to a simulated device the times that the file PATH has of
+ * its programs, as bench estimate printed them (rerun_estimates.c). BN_INVALID: they are of another
+ * step, some are missing, or they are of several topologies; BN_FORMAT, BN_IO. */
+BN_MUST_USE bn_code rerun_take_estimates(json_t *request, const char *path, bn_status *st);
 
 /* Prints all RESULTS beside what was recorded. */
 void rerun_print(const job_step *step, const rerun_result *results, size_t count,

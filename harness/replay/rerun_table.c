@@ -116,12 +116,13 @@ static void print_json(const job_step *s, const rerun_result *results, size_t co
     json_t *list = json_array();
     for (size_t i = 0; i < count; i++)
         json_array_append_new(list, result_json(s, &results[i]));
-    json_t *all =
-        json_pack("{ss sO sO sI sI sI sI so}", "name", s->name, "recording",
-                  json_object_get(s->request, "recording"), "recorded",
-                  json_object_get(s->request, "recorded"), "programs", (json_int_t)s->programs,
-                  "executions", (json_int_t)s->executions, "inputs", (json_int_t)s->inputs,
-                  "carried", (json_int_t)s->carried, "runtimes", list);
+    json_t *all = json_pack(
+        "{ss sO sO sO sO* sI sI sI sI so}", "name", s->name, "recording",
+        json_object_get(s->request, "recording"), "recorded",
+        json_object_get(s->request, "recorded"), "cost", json_object_get(s->request, "cost"),
+        "topology", json_object_get(s->request, "topology"), "programs", (json_int_t)s->programs,
+        "executions", (json_int_t)s->executions, "inputs", (json_int_t)s->inputs, "carried",
+        (json_int_t)s->carried, "runtimes", list);
     cli_json(all);
     json_decref(all);
 }
@@ -205,9 +206,24 @@ static void put_head(const job_step *s, bn_text *out)
                    s->inputs, s->input_bytes / 1e6, s->carried);
 }
 
-static void put_words(const job_step *s, const figures *f, bn_text *out)
+/* What opaque programs cost. */
+static void put_cost(const job_step *s, bn_text *out)
 {
     const char *cost = json_string_value(json_object_get(s->request, "cost"));
+    const char *topology = json_string_value(json_object_get(s->request, "topology"));
+    bn_text_puts(out, "The device is simulated and cannot read these programs: they are opaque, "
+                      "compute nothing, and cost\n");
+    if (topology)
+        bn_text_printf(out, "what the compiler of %s estimated.\n", topology);
+    else if (cost && strcmp(cost, "roofline") == 0)
+        bn_text_puts(out, "what the recording states: its compiler's FLOPs and bytes, by "
+                          "roofline.\n");
+    else
+        bn_text_puts(out, "what the recording states: its device times.\n");
+}
+
+static void put_words(const job_step *s, const figures *f, bn_text *out)
+{
     if (isfinite(f->queued.value.estimate) && s->wall_ns > 0 && !f->simulated)
         bn_text_printf(
             out,
@@ -219,12 +235,7 @@ static void put_words(const job_step *s, const figures *f, bn_text *out)
                    "sends no batches.\n",
                    f->simulated ? "\n" : "");
     if (f->opaque)
-        bn_text_printf(out,
-                       "The device is simulated and cannot read these programs: they are opaque, "
-                       "cost what the recording\nstates (%s), and compute nothing.\n",
-                       cost && strcmp(cost, "roofline") == 0
-                           ? "its compiler's FLOPs and bytes, by roofline"
-                           : "its device times");
+        put_cost(s, out);
 }
 
 /* FIRST: nothing stands before it. */

@@ -75,14 +75,21 @@ static const char *number_flag(worker_recorded *r, const char *name, double valu
     return bn_arena_strdup(r->memory, text);
 }
 
+/* The member of a program that has its time, where it costs COST. */
+static const char *time_member(const char *cost)
+{
+    return strcmp(cost, "estimated") == 0 ? "estimated_us" : "device_us";
+}
+
 /* The numbers of PROGRAM that a simulated device is told, into FLAGS; returns how many. */
-static size_t cost_flags(worker_recorded *r, const json_t *program, bool by_model,
+static size_t cost_flags(worker_recorded *r, const json_t *program, const char *cost, bool by_model,
                          const char **flags)
 {
-    static const struct {
+    const struct {
         const char *member, *flag;
-    } numbers[] = {
-        {"device_us", "opaque_device_us"}, {"flops", "opaque_flops"}, {"bytes", "opaque_bytes"}};
+    } numbers[] = {{time_member(cost), "opaque_device_us"},
+                   {"flops", "opaque_flops"},
+                   {"bytes", "opaque_bytes"}};
     size_t n = 0;
     for (size_t i = by_model ? 1 : 0; i < sizeof numbers / sizeof *numbers; i++) {
         /* Compilers leave out what is zero. */
@@ -98,7 +105,7 @@ static bn_code state_program(worker_recorded *r, const json_t *program, const ch
                              mode_part *part, bn_status *st)
 {
     enum { MOST = 8 };
-    const bool timed = json_is_number(json_object_get(program, "device_us"));
+    const bool timed = json_is_number(json_object_get(program, time_member(cost)));
     const bool weighed = json_is_number(json_object_get(program, "flops")) ||
                          json_is_number(json_object_get(program, "bytes"));
     const bool by_model = !timed || strcmp(cost, "roofline") == 0;
@@ -117,7 +124,7 @@ static bn_code state_program(worker_recorded *r, const json_t *program, const ch
     flags[1] = types_flag(r, "opaque_arguments=", json_object_get(program, "arguments"));
     flags[2] = types_flag(r, "opaque_results=", json_object_get(program, "results"));
     flags[3] = types_flag(r, "opaque_aliases=", json_object_get(program, "aliases"));
-    const size_t count = 4 + cost_flags(r, program, by_model, flags + 4);
+    const size_t count = 4 + cost_flags(r, program, cost, by_model, flags + 4);
     for (size_t i = 0; i < count; i++)
         if (!flags[i])
             return no_memory(st);
@@ -148,6 +155,9 @@ static bn_code read_part(worker_session *s, worker_recorded *r, size_t index, bn
         part->program.options = files[1];
         part->program.options_size = size;
     }
+    if (code == BN_OK && strcmp(cost, "estimated") == 0 && !worker_session_simulated(s))
+        code = bn_fail(st, BN_INVALID,
+                       "--estimates states times to a simulated device, and this one is real");
     if (code == BN_OK && worker_session_simulated(s))
         code = state_program(r, program, cost, part, st);
     return code == BN_OK ? BN_OK : bn_context(st, "program %s", part->label);
@@ -272,10 +282,11 @@ json_t *worker_recorded_to_json(const worker_session *s)
     for (size_t i = 0; i < mode_execution_count(s->mode); i++)
         opaque += mode_execution_at(s->mode, i)->stats.simulated_opaque > 0;
     return json_pack(
-        "{sO* sO* sO* sI sI sI sI sI sO* sb}", "recording", json_object_get(request, "recording"),
-        "sha256", json_object_get(request, "sha256"), "recorded",
-        json_object_get(request, "recorded"), "programs", (json_int_t)r->of.part_count,
+        "{sO* sO* sO* sI sI sI sI sI sO* sO* sb}", "recording",
+        json_object_get(request, "recording"), "sha256", json_object_get(request, "sha256"),
+        "recorded", json_object_get(request, "recorded"), "programs", (json_int_t)r->of.part_count,
         "executions", (json_int_t)r->of.run_count, "inputs", (json_int_t)r->of.input_count,
         "carried", (json_int_t)carried, "opaque", (json_int_t)opaque, "cost",
-        opaque ? json_object_get(request, "cost") : NULL, "made_up", true);
+        opaque ? json_object_get(request, "cost") : NULL, "topology",
+        opaque ? json_object_get(request, "topology") : NULL, "made_up", true);
 }

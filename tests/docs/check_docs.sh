@@ -32,6 +32,7 @@ parsed_only=$(
 *bench replay sharded*	the example of a refusal; check_replay.sh has it
 *bench estimate*	libtpu; check_estimate.sh runs it
 *config=v4.json*	a file that bench estimate writes
+*--estimates times.json*	another one; check_replay.sh writes one
 *kept/*	recordings of JAX and PyTorch/XLA; check_frontends.sh makes some
 *contrib/frontends/suite.json*	JAX and PyTorch/XLA; check_frontends.sh looks at its plan
 *config=unrolled.json*	another one

@@ -95,6 +95,67 @@ grad, update = [p["device"]["ns"] for p in on["programs"]]
 assert abs(grad - 1e6) < 3e4 and abs(update - 0.5e6) < 3e4, on
 '
 )"
+# estimate FILE [MEMBER=JSON...]: writes what bench estimate prints of the opaque recording's step,
+# with members of the second program's line changed.
+run table --store "$store" --format json
+step=$("$python" - "$folder/out" <<'PYTHON'
+import json, sys
+rows = json.load(open(sys.argv[1]))["rows"]
+print(next(r["variant"] for r in rows if r["model"] == "opaque" and len(r["variant"].split()) == 2))
+PYTHON
+)
+estimate() {
+    "$python" - "$step" "$@" <<'PYTHON'
+import json, sys
+step, path, changes = sys.argv[1], sys.argv[2], sys.argv[3:]
+lines = [{"experiment": {"variant": step}, "topology": "v4:1x1x1/megacore", "graph": name, "class": "ok",
+          "estimated_ms": ms} for name, ms in (("jit_grad", 4.5), ("jit_update", 1.25))]
+lines.append(dict(lines[0], experiment={"variant": "step of others"}, estimated_ms=9))
+for change in changes:
+    name, value = change.split("=", 1)
+    lines[1][name] = json.loads(value)
+json.dump(lines, open(path, "w"))
+PYTHON
+}
+estimate "$folder/estimates.json"
+run replay "$folder/opaque" "${short[@]}" "${sim[@]}" --estimates "$folder/estimates.json" --format json
+report "or what another device's compiler expects" "$(
+    fault_of 0
+    holds '
+[on] = records["runtimes"]
+assert records["cost"] == "estimated" and records["topology"] == "v4:1x1x1/megacore", records
+assert [p["device"]["ns"] for p in on["programs"]] == [4.5e6, 1.25e6], on
+assert [p["recorded_device_ns"] for p in on["programs"]] == [3e6, 2e6], on
+assert on["back_to_back"]["ns"] >= 5.75e6, on
+'
+)"
+run table --store "$store" --format json
+report "under a variant of its own" "$(
+    fault_of 0
+    holds '
+variants = {r["variant"] for r in records["rows"] if r["model"] == "opaque"}
+assert any(v.endswith(" estimated v4:1x1x1/megacore") for v in variants), variants
+'
+)"
+estimated() { # WHAT STATUS TEXTS MEMBER=JSON...
+    estimate "$folder/bad.json" "${@:4}"
+    refuses "$1" "$2" "$3" -- \
+        replay "$folder/opaque" "${short[@]}" "${sim[@]}" --estimates "$folder/bad.json"
+}
+estimated "estimates of another step" 2 "$folder/bad.json|no time of program jit_update|bench estimate" \
+    'experiment={"variant": "step 000000000000"}'
+estimated "estimates that lack a program" 2 "no time of program jit_update" 'graph="other"'
+estimated "estimates without a time" 2 "its class is 'compile-error'" 'estimated_ms=null' \
+    'class="compile-error"'
+estimated "a time that cannot be" 2 "takes -1 ms" 'estimated_ms=-1'
+estimated "times of two topologies" 2 "v4:1x1x1/megacore and of v5e" 'topology="v5e"'
+printf '[{' >"$folder/bad.json"
+refuses "estimates that are no JSON" 3 "$folder/bad.json" -- \
+    replay "$folder/opaque" "${short[@]}" "${sim[@]}" --estimates "$folder/bad.json"
+refuses "two ways to weigh a program" 2 "--cost roofline" -- replay "$folder/opaque" "${short[@]}" \
+    "${sim[@]}" --cost roofline --estimates "$folder/estimates.json"
+refuses "estimates for a real device" 1 "--estimates|this one is real" -- replay "$folder/opaque" \
+    "${short[@]}" --estimates "$folder/estimates.json"
 run replay "$folder/opaque" "${short[@]}" "${sim[@]}"
 report "which is said" "$(
     fault_of 0
