@@ -242,7 +242,7 @@ void res_pool_ratio_free(res_pool_ratio *ratio);
  * more tell it themselves, nor to a ratio of 1, so what is told from no difference stays the same.
  * Both were measured on 2 shared cores with XLA for CPU: docs/measuring.md.
  */
-#define RES_DRIFT      0.04
+#define RES_DRIFT      0.06
 #define RES_BUSY_DRIFT 0.25
 /* ESTIMATE with DRIFT beside its own error, both independent. A drift is known, so the sum has more
  * degrees of freedom: ESTIMATE as it is, where they would make its 95 % interval narrower. */

@@ -25,8 +25,9 @@ static void simulate(store *s, size_t cells, int k, double sd, double ratio, uin
                 capture[i] = 1e7 * shared * own[1] * exp(0.01 * fixture_normal(seed)) /
                              (cell == 0 ? ratio : 1);
             }
-            add_rounds(s, model, "lazy", lazy, 3, p);
-            add_rounds(s, model, "capture", capture, 3, p);
+            /* Nothing drifts beside them, as on a simulated device. */
+            add_rounds(s, model, "lazy", lazy, 3, p)->simulated = true;
+            add_rounds(s, model, "capture", capture, 3, p)->simulated = true;
         }
     }
 }
@@ -262,8 +263,8 @@ static void means_are_of_processes_first(void **state)
     assert_int_equal(table.mean_count, 1);
     assert_true(table.means[0].by_process);
     assert_near(table.means[0].speedup.estimate, 2, 1e-9);
-    /* The processes agree, and both ratios drift by 0.02. */
-    assert_near(table.means[0].speedup.low, 2 * exp(-1.959964 * 0.02), 1e-5);
+    /* The processes agree, and both ratios drift by 0.03. */
+    assert_near(table.means[0].speedup.low, 2 * exp(-1.959964 * 0.03), 1e-5);
     res_speedup_free(&table);
     /* A process more of one cell: they do not match, and the variances add up. */
     const double base = 8e6, more = 4e6;
