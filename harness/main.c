@@ -84,7 +84,8 @@ static int selftest(options *o, const char *const *words)
 static int replay_case(options *o, const char *const *words)
 {
     const selftest_options own = {.output = o->output, .matrix = &o->matrix, .file = o->file};
-    if (!rerun_is_recording(words[0]))
+    /* A folder that is called like a published case is given as ./models. */
+    if (replay_is_published(words[0]) || !rerun_is_recording(words[0]))
         return replay_command(&own, words[0]);
     o->matrix.recorded.folder = words[0];
     o->matrix.echo = cli_echo(options_table(), OPTION_REPLAY, o);

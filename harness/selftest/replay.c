@@ -216,6 +216,11 @@ static bn_code run_models(replay *r, bn_status *st)
     return code;
 }
 
+bool replay_is_published(const char *what)
+{
+    return strcmp(what, "resnet50") == 0 || strcmp(what, "models") == 0;
+}
+
 int replay_command(const selftest_options *options, const char *what)
 {
     bn_status st = {.code = BN_OK};
@@ -227,7 +232,7 @@ int replay_command(const selftest_options *options, const char *what)
     if (options->file && strcmp(what, "resnet50") != 0)
         bn_fail(&st, BN_INVALID, "--estimates is for the published case resnet50, not for '%s'",
                 what);
-    else if (!models && strcmp(what, "resnet50") != 0)
+    else if (!replay_is_published(what))
         bn_fail(
             &st, BN_INVALID,
             "there is neither a recording nor a published case '%s'; published are resnet50 and "

@@ -23,6 +23,8 @@ typedef struct selftest_options {
 
 /* WHAT is the name of a selftest. Returns the exit code. */
 int selftest_command(const selftest_options *options, const char *what);
+/* Whether WHAT is the name of a published case. */
+bool replay_is_published(const char *what);
 /* WHAT is the name of a published case. Returns the exit code. */
 int replay_command(const selftest_options *options, const char *what);
 /* The job "selftest" (worker_job.run): host cost, of the request's experiment. */

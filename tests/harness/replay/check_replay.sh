@@ -173,6 +173,10 @@ refuses "a step whose programs run on a device each" 1 \
     "$folder/stages|the step runs on 2 devices, each of its executions on one of them|are not supported" -- \
     replay "$folder/stages" "${short[@]}"
 refuses "a type that cannot be made up" 1 "s4[2,8]" -- replay "$folder/types" "${short[@]}"
+mkdir "$folder/models"
+(cd "$folder" && "$bench" replay models --estimates none >out 2>err </dev/null; echo $? >models/status)
+status=$(<"$folder/models/status")
+report "a folder does not hide a published case" "$(fault_of 2 "for the published case resnet50")"
 refuses "a folder without a recording" 3 "$folder/none" -- replay "$folder/none/" "${short[@]}"
 refuses "a cost that there is not" 2 "recorded or roofline" -- \
     replay "$folder/text" --cost dear "${short[@]}"
