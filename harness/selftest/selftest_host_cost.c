@@ -235,18 +235,22 @@ static cli_exit finish(const selftest_state *t)
 
 static bn_code prepare(selftest_state *t, job_experiment **list, size_t *count, bn_status *st)
 {
-    job_matrix m = *t->options->matrix;
+    job_matrix *m = malloc(sizeof *m); /* too large for the stack */
     bn_text notes = {0};
-    job_matrix_set(&m, RES_AXIS_MODE, "lazy");
-    job_matrix_set(&m, RES_AXIS_PHASE, "train");
+    if (!m)
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a selftest");
+    *m = *t->options->matrix;
+    job_matrix_set(m, RES_AXIS_MODE, "lazy");
+    job_matrix_set(m, RES_AXIS_PHASE, "train");
     bn_code code = res_format_parse(t->options->output.format, &t->format, st);
     if (code == BN_OK)
-        code = job_matrix_expand(&m, list, count, &notes, st);
+        code = job_matrix_expand(m, list, count, &notes, st);
     for (size_t i = 0; code == BN_OK && i < *count; i++) {
         char path[4096];
         code = rt_plugin_find((*list)[i].what.runtime, path, sizeof path, st);
     }
     bn_text_free(&notes);
+    free(m);
     return code;
 }
 
