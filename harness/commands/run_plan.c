@@ -18,31 +18,25 @@ size_t command_group_workers(const command_group *groups, size_t count)
     return sum;
 }
 
-/* All experiments of all groups, in a row. */
-typedef struct row {
-    const command_group *groups;
-    size_t count;
-} row;
-
-static const job_experiment *row_at(const void *context, size_t index)
+/* Number INDEX of the experiments of all groups, one group behind the other. */
+static const job_experiment *experiment_at(const void *context, size_t index)
 {
-    const row *all = context;
-    size_t i = 0;
-    for (; index >= all->groups[i].count; i++)
-        index -= all->groups[i].count;
-    return &all->groups[i].list[index];
+    const command_group *group = context;
+    for (; index >= group->count; group++)
+        index -= group->count;
+    return &group->list[index];
 }
 
 /* How long all groups take, and how many processes *MORE than was planned those of short steps
  * have; *TOLD: records say so of each of them. Else it is at least so long. */
 static double seconds_of_all(const command_group *groups, size_t count, size_t *more, bool *told)
 {
-    const row all = {groups, count};
     double sum = 0;
     size_t at = 0, experiments = 0;
     for (size_t i = 0; i < count; i++)
         experiments += groups[i].count;
-    job_before *list = job_spent_before(groups[0].list[0].store, row_at, &all, experiments);
+    job_before *list =
+        job_spent_before(groups[0].list[0].store, experiment_at, groups, experiments);
     *told = true;
     *more = 0;
     for (size_t i = 0; i < count; at += groups[i++].count) {

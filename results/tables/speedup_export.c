@@ -40,6 +40,16 @@ void res_json_identity(json_t *object, const char *kind, const res_record *recor
     json_object_set_new(object, "steps", json_integer((json_int_t)record->step_count));
 }
 
+json_t *res_row_of(const char *kind, const res_speedup_row *of, json_t *rows)
+{
+    json_t *row = json_object();
+    res_json_identity(row, kind, of->record);
+    json_object_set_new(row, "processes", json_integer((json_int_t)of->pool.counted));
+    json_object_set_new(row, "runs", json_integer((json_int_t)of->pool.run_count));
+    json_array_append_new(rows, row);
+    return row;
+}
+
 /* All steps of the pool's processes that count; a failed record's own. */
 static json_int_t steps_of(const res_speedup_row *row)
 {

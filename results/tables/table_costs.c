@@ -17,10 +17,7 @@ static json_t *whole(double count)
 
 static json_t *rows_of(const res_cost *cost)
 {
-    json_t *rows = json_array(), *row = json_object();
-    res_json_identity(row, "costs", cost->row->record);
-    json_object_set_new(row, "processes", json_integer((json_int_t)cost->row->pool.counted));
-    json_object_set_new(row, "runs", json_integer((json_int_t)cost->row->pool.run_count));
+    json_t *rows = json_array(), *row = res_row_of("costs", cost->row, rows);
     json_object_set_new(row, "nodes", whole(cost->nodes));
     res_json_interval(row, "trace", cost->trace.value);
     res_json_interval(row, "node", cost->node.value);
@@ -32,7 +29,6 @@ static json_t *rows_of(const res_cost *cost)
     res_json_interval(row, "over_device", cost->beside.value);
     json_object_set_new(row, "over_device_refused", json_boolean(cost->beside_refused));
     res_json_interval(row, "wall", cost->row->figures.wall.value);
-    json_array_append_new(rows, row);
     return rows;
 }
 

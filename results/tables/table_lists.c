@@ -12,16 +12,6 @@
 /* Adds the rows of OF to ROWS. */
 typedef void list_rows(const res_speedup_row *of, json_t *rows);
 
-static json_t *row_of(const char *kind, const res_speedup_row *of, json_t *rows)
-{
-    json_t *row = json_object();
-    res_json_identity(row, kind, of->record);
-    json_object_set_new(row, "processes", json_integer((json_int_t)of->pool.counted));
-    json_object_set_new(row, "runs", json_integer((json_int_t)of->pool.run_count));
-    json_array_append_new(rows, row);
-    return row;
-}
-
 static json_t *amount(int64_t bytes)
 {
     return bytes >= 0 ? json_integer(bytes) : json_null();
@@ -38,7 +28,7 @@ static const char *refusal_words(res_refusal refusal)
 
 static void execution_row(const res_speedup_row *of, const res_execution *x, json_t *rows)
 {
-    json_t *row = row_of("execution", of, rows);
+    json_t *row = res_row_of("execution", of, rows);
     json_object_set_new(row, "graph", res_json_text(x->graph));
     json_object_set_new(row, "per_step", json_integer(x->per_step));
     json_object_set_new(row, "nodes", json_integer(x->nodes));
@@ -64,7 +54,7 @@ static void execution_row(const res_speedup_row *of, const res_execution *x, jso
 
 static void compile_row(const res_speedup_row *of, const res_execution *x, json_t *rows)
 {
-    json_t *row = row_of("compile", of, rows);
+    json_t *row = res_row_of("compile", of, rows);
     json_object_set_new(row, "graph", res_json_text(x->graph));
     json_object_set_new(row, "nodes", json_integer(x->nodes));
     const res_execution_figures f = res_pool_execution(&of->pool, &of->figures, x);
@@ -94,7 +84,7 @@ static void memory_row(const res_speedup_row *of, const res_execution *x, json_t
     const json_t *memory = json_object_get(of->record->provenance, "memory");
     const json_t *rss = json_object_get(memory, "rss_bytes");
     const json_t *peak = json_object_get(memory, "peak_rss_bytes");
-    json_t *row = row_of("memory", of, rows);
+    json_t *row = res_row_of("memory", of, rows);
     json_object_set_new(row, "graph", res_json_text(x->graph));
     json_object_set_new(row, "argument_bytes", amount(x->argument_bytes));
     json_object_set_new(row, "result_bytes", amount(x->result_bytes));
@@ -158,7 +148,7 @@ static void list_ledger(const res_speedup_row *of, json_t *rows)
         free(room);
         return;
     }
-    json_t *row = row_of("ledger", of, rows);
+    json_t *row = res_row_of("ledger", of, rows);
     double sum = 0, mean_sum = 0;
     char key[64];
     for (int p = 0; p < BN_PART_COUNT; p++) {
@@ -216,7 +206,7 @@ static void list_goodput(const res_speedup_row *of, json_t *rows)
     res_goodput g;
     if (of->pool.count == 0 || !res_goodput_make(of, &g))
         return;
-    json_t *row = row_of("goodput", of, rows);
+    json_t *row = res_row_of("goodput", of, rows);
     const double whole = g.processes > 0 ? g.sum.wall_ns : (double)NAN;
     json_object_set_new(row, "told", json_integer((json_int_t)g.processes));
     json_object_set_new(row, "device_of_others", json_integer((json_int_t)g.borrowed));

@@ -115,6 +115,9 @@ void res_put_json(bn_text *out, json_t *value);
 
 /* Sets what machine formats say of a row's record, with KIND first (speedup_export.c). */
 void res_json_identity(json_t *object, const char *kind, const res_record *record);
+/* Appends to ROWS a row of KIND for OF, with its identity and how many processes and runs
+ * count; borrowed. */
+json_t *res_row_of(const char *kind, const res_speedup_row *of, json_t *rows);
 
 /* ---- rows of figures (table_rows.c): one list for all formats ---------------- */
 
