@@ -276,8 +276,9 @@ TEST_ENV_tsan := TSAN_OPTIONS=ignore_noninstrumented_modules=1:second_deadlock_s
 # TESTS= picks by name, without folder and ending.
 TESTS ?=
 pick = $(if $(TESTS),$(foreach one,$(1),$(if $(filter $(TESTS),$(basename $(notdir $(one)))),$(one))),$(1))
-CHECK_PROGRAMS = $(call pick,$(call program,$(TEST_SOURCES)) $(TEST_SCRIPTS))
-FULL_PROGRAMS = $(call pick,$(call program,$(TEST_SOURCES) $(FULL_SOURCES)) $(TEST_SCRIPTS) $(FULL_SCRIPTS))
+# Scripts begin first: they take long, and the short programs then fill the end.
+CHECK_PROGRAMS = $(call pick,$(TEST_SCRIPTS) $(call program,$(TEST_SOURCES)))
+FULL_PROGRAMS = $(call pick,$(FULL_SCRIPTS) $(TEST_SCRIPTS) $(call program,$(TEST_SOURCES) $(FULL_SOURCES)))
 # Built for the programs and scripts in $(1).
 needed = $(filter $(BUILD)/%,$(1)) $(if $(filter tests/fuzz/check_fuzz_corpus.sh,$(1)),$(REPLAYS)) \
     $(if $(filter %_history.sh %_publish.sh %_docs.sh,$(1)),$(BUILD)/tests/harness/campaign/make_history) \

@@ -206,7 +206,7 @@ else
         sed 's,^\./,,')
 fi
 # Golden values are data: as long as the models they describe. So are drawn pictures.
-mapfile -t files < <(printf '%s\n' "$list" | grep -v '^tests/golden/\|^docs/.*\.svg$' | sort -u |
+mapfile -t files < <(printf '%s\n' "$list" | grep -v '^tests/golden/.*\.\(json\|tsv\)$\|^docs/.*\.svg$' | sort -u |
     while read -r file; do [ ! -f "$file" ] || echo "$file"; done |
     tr '\n' '\0' | xargs -0 grep -lI .)
 

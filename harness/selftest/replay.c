@@ -193,7 +193,8 @@ static bn_code calibrate(replay *r, bn_status *st)
 {
     replayed resnet50 = {0};
     const double published_ms = replay_resnet50[0].parts[0].device_ms;
-    bn_code code = run(r, "resnet50", "lazy", 1, replay_models[0].batch, NULL, &resnet50, st);
+    bn_code code =
+        run(r, "resnet50", "lazy", 1, res_published_models[0].batch, NULL, &resnet50, st);
     r->roofline_ms = resnet50.device_ms;
     r->efficiency = resnet50.device_ms / published_ms;
     return code;
@@ -203,14 +204,14 @@ static bn_code run_models(replay *r, bn_status *st)
 {
     char efficiency[48];
     const char *settings[] = {efficiency, AWAITED, NULL};
-    r->of = 1 + REPLAY_MODELS * (1 + REPLAY_COLUMNS);
+    r->of = 1 + RES_PUBLISHED_MODELS * (1 + RES_PUBLISHED_COLUMNS);
     bn_code code = calibrate(r, st);
     snprintf(efficiency, sizeof efficiency, "efficiency=%.4f", r->efficiency);
-    for (size_t i = 0; i < REPLAY_MODELS && code == BN_OK && !job_interrupted(); i++) {
-        const published_model *m = &replay_models[i];
+    for (size_t i = 0; i < RES_PUBLISHED_MODELS && code == BN_OK && !job_interrupted(); i++) {
+        const res_published *m = &res_published_models[i];
         code = run(r, m->model, "lazy", 1, m->batch, settings, &r->lazy[i], st);
-        for (size_t c = 0; c < REPLAY_COLUMNS && code == BN_OK && !job_interrupted(); c++)
-            code = run(r, m->model, "capture", replay_column_graphs[c], m->batch, settings,
+        for (size_t c = 0; c < RES_PUBLISHED_COLUMNS && code == BN_OK && !job_interrupted(); c++)
+            code = run(r, m->model, "capture", res_published_graphs[c], m->batch, settings,
                        &r->captured[i][c], st);
     }
     return code;

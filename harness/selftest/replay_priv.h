@@ -6,6 +6,7 @@
 #define BENCH_HARNESS_REPLAY_H
 
 #include "harness/selftest/selftest.h"
+#include "results/findings/published.h"
 #include "results/tables/tables.h"
 
 /* ---- what was published ------------------------------------------------------------- */
@@ -30,19 +31,6 @@ typedef struct published_case {
 #define REPLAY_CASES 5
 extern const published_case replay_resnet50[REPLAY_CASES];
 
-/* Speedups of captured over lazy training steps; columns in order of publication. */
-#define REPLAY_COLUMNS 3
-typedef struct published_model {
-    const char *published, *model;
-    int batch;
-    double speedup[REPLAY_COLUMNS];
-} published_model;
-#define REPLAY_MODELS 10
-extern const published_model replay_models[REPLAY_MODELS];
-extern const double replay_means[REPLAY_COLUMNS];
-extern const int replay_column_graphs[REPLAY_COLUMNS];
-extern const char replay_source[];
-
 /* ---- what was replayed --------------------------------------------------------------------- */
 
 typedef struct replayed {
@@ -63,7 +51,7 @@ typedef struct replay {
     const char *topology;             /* that the times are estimated for; NULL: published ones */
     json_t *estimates;                /* that it points into, or NULL */
     replayed cases[REPLAY_CASES];
-    replayed lazy[REPLAY_MODELS], captured[REPLAY_MODELS][REPLAY_COLUMNS];
+    replayed lazy[RES_PUBLISHED_MODELS], captured[RES_PUBLISHED_MODELS][RES_PUBLISHED_COLUMNS];
 } replay;
 
 /* Device times of all parts of C. */

@@ -1,11 +1,9 @@
 /*
- * replay_published.c - numbers that others published: pytorch/xla's issue 4475 ("TPU dynamo speed
- * up on Training analysis", January 2023) and its follow-ups. Ours are only those whose comment
- * says so.
+ * replay_published.c - the ResNet50 step of pytorch/xla's issue 4475 ("TPU dynamo speed up on
+ * Training analysis", January 2023) and its follow-ups; results/findings/published.c has the
+ * speedups of all models. Ours are only those numbers whose comment says so.
  */
 #include "harness/selftest/replay_priv.h"
-
-const char replay_source[] = "github.com/pytorch/xla/issues/4475, January 2023: TPU v4, one device";
 
 #define FIVE_GRAPHS                                                                                \
     {"bench_input", "input sync", 0.083, 1.8}, {"bench_forward", "forward", 9.6, 4.3},             \
@@ -60,23 +58,6 @@ const published_case replay_resnet50[REPLAY_CASES] = {
      .parts = {{"bench_step", "whole step", 17.85, 4.0}},
      .part_count = 1},
 };
-
-/* Batch sizes are TorchBench's own for training, which the publication does not repeat. */
-const published_model replay_models[REPLAY_MODELS] = {
-    {"resnet50", "resnet50", 32, {0.758, 0.937, 1.344}},
-    {"resnet18", "resnet18", 16, {0.66, 1.003, 1.322}},
-    {"BERT_pytorch", "bert_pytorch", 16, {1.441, 1.869, 3.356}},
-    {"resnext50_32x4d", "resnext50_32x4d", 8, {0.87, 1.139, 1.417}},
-    {"alexnet", "alexnet", 128, {0.632, 0.802, 1.264}},
-    {"mobilenet_v2", "mobilenet_v2", 96, {0.549, 0.672, 1.408}},
-    {"mnasnet1_0", "mnasnet1_0", 32, {0.698, 0.967, 1.232}},
-    {"vgg16", "vgg16", 64, {0.712, 0.742, 0.821}},
-    {"timm_vision_transformer", "vit_small_patch16_224", 32, {1.275, 1.69, 1.740}},
-    {"squeezenet1_1", "squeezenet1_1", 32, {0.72, 0.958, 1.563}},
-};
-const double replay_means[REPLAY_COLUMNS] = {0.8315, 1.0779, 1.516};
-/* The publication's later columns came from fewer graphs a step; how many is our reading. */
-const int replay_column_graphs[REPLAY_COLUMNS] = {5, 3, 1};
 
 double replay_device_ms(const published_case *c)
 {

@@ -16,7 +16,7 @@ static void print_head(const replay *r, const char *what)
     if (for_people(r))
         cli_out("%s\nPublished: %s.\nReplayed: the simulated runtime (tpu-v4-2023), front end "
                 "emulated at %.0f ns a node. Nothing here was measured on a TPU.\n",
-                what, replay_source, r->node_ns);
+                what, res_published_source, r->node_ns);
     if (for_people(r) && r->topology)
         cli_out("Device times are estimated by the compiler for %s; overheads and tracing are the "
                 "published ones.\n",
@@ -58,7 +58,7 @@ static json_t *resnet50_json(const replay *r)
                       "wall_ms", x->wall_ms, "executions", x->executions, "unexplained_ms",
                       c->wall_ms > 0 ? c->wall_ms - x->wall_ms : 0));
     }
-    return json_pack("{ss sf ss? so}", "source", replay_source, "node_ns", r->node_ns,
+    return json_pack("{ss sf ss? so}", "source", res_published_source, "node_ns", r->node_ns,
                      "estimated_for", r->topology, "cases", rows);
 }
 
@@ -175,37 +175,37 @@ static double predict(const replay *r, size_t index, size_t c, bool gaps)
 static double typical_factor(const replay *r, size_t c, bool gaps)
 {
     double sum = 0;
-    for (size_t i = 0; i < REPLAY_MODELS; i++)
-        sum += fabs(log(predict(r, i, c, gaps) / replay_models[i].speedup[c]));
-    return exp(sum / REPLAY_MODELS);
+    for (size_t i = 0; i < RES_PUBLISHED_MODELS; i++)
+        sum += fabs(log(predict(r, i, c, gaps) / res_published_models[i].speedup[c]));
+    return exp(sum / RES_PUBLISHED_MODELS);
 }
 
 /* Share of the pairs of models that the prediction puts in the published order. */
 static double ordered_share(const replay *r, size_t c, bool gaps)
 {
     int right = 0, all = 0;
-    for (size_t i = 0; i < REPLAY_MODELS; i++)
-        for (size_t k = i + 1; k < REPLAY_MODELS; k++, all++)
+    for (size_t i = 0; i < RES_PUBLISHED_MODELS; i++)
+        for (size_t k = i + 1; k < RES_PUBLISHED_MODELS; k++, all++)
             right += (predict(r, i, c, gaps) > predict(r, k, c, gaps)) ==
-                     (replay_models[i].speedup[c] > replay_models[k].speedup[c]);
+                     (res_published_models[i].speedup[c] > res_published_models[k].speedup[c]);
     return (double)right / all;
 }
 
 static double mean_of(const replay *r, size_t c, int which)
 {
     double sum = 0;
-    for (size_t i = 0; i < REPLAY_MODELS; i++)
-        sum += which == 0 ? replay_models[i].speedup[c] : predict(r, i, c, which == 2);
-    return sum / REPLAY_MODELS;
+    for (size_t i = 0; i < RES_PUBLISHED_MODELS; i++)
+        sum += which == 0 ? res_published_models[i].speedup[c] : predict(r, i, c, which == 2);
+    return sum / RES_PUBLISHED_MODELS;
 }
 
 static json_t *models_json(const replay *r)
 {
     json_t *rows = json_array();
-    for (size_t i = 0; i < REPLAY_MODELS; i++) {
-        const published_model *m = &replay_models[i];
+    for (size_t i = 0; i < RES_PUBLISHED_MODELS; i++) {
+        const res_published *m = &res_published_models[i];
         json_t *columns = json_array();
-        for (size_t c = 0; c < REPLAY_COLUMNS; c++)
+        for (size_t c = 0; c < RES_PUBLISHED_COLUMNS; c++)
             json_array_append_new(
                 columns,
                 json_pack("{si sf sf sf sf sf}", "graphs", r->captured[i][c].executions,
@@ -218,8 +218,8 @@ static json_t *models_json(const replay *r)
                                         "lazy_wall_ms", r->lazy[i].wall_ms, "lazy_device_ms",
                                         r->lazy[i].device_ms, "columns", columns));
     }
-    return json_pack("{ss sf sf so}", "source", replay_source, "node_ns", r->node_ns, "efficiency",
-                     r->efficiency, "models", rows);
+    return json_pack("{ss sf sf so}", "source", res_published_source, "node_ns", r->node_ns,
+                     "efficiency", r->efficiency, "models", rows);
 }
 
 static void put_column(json_t *row, double published, double plain, double gaps)
@@ -232,13 +232,13 @@ static void put_column(json_t *row, double published, double plain, double gaps)
 static json_t *model_row(const replay *r, size_t i)
 {
     json_t *row = json_array();
-    res_sheet_put(row, "%s", replay_models[i].published);
-    res_sheet_put(row, "%d", replay_models[i].batch);
+    res_sheet_put(row, "%s", res_published_models[i].published);
+    res_sheet_put(row, "%d", res_published_models[i].batch);
     res_sheet_put(row, "%.0f", r->lazy[i].nodes);
     res_sheet_put(row, "%.1f", r->lazy[i].wall_ms);
     res_sheet_put(row, "%.1f", r->lazy[i].device_ms);
-    for (size_t c = 0; c < REPLAY_COLUMNS; c++)
-        put_column(row, replay_models[i].speedup[c], predict(r, i, c, false),
+    for (size_t c = 0; c < RES_PUBLISHED_COLUMNS; c++)
+        put_column(row, res_published_models[i].speedup[c], predict(r, i, c, false),
                    predict(r, i, c, true));
     return row;
 }
@@ -251,12 +251,12 @@ static void put_rows(const replay *r, bn_text *out)
         {"3 graphs", true},  {"predicted", true}, {"with gaps", true}, {"1 graph", true},
         {"predicted", true}, {"with gaps", true}};
     json_t *rows = json_array(), *mean = json_array();
-    for (size_t i = 0; i < REPLAY_MODELS; i++)
+    for (size_t i = 0; i < RES_PUBLISHED_MODELS; i++)
         json_array_append_new(rows, model_row(r, i));
     res_sheet_put(mean, "arithmetic mean");
     for (int i = 0; i < 4; i++)
         res_sheet_put(mean, "%s", "");
-    for (size_t c = 0; c < REPLAY_COLUMNS; c++)
+    for (size_t c = 0; c < RES_PUBLISHED_COLUMNS; c++)
         put_column(mean, mean_of(r, c, 0), mean_of(r, c, 1), mean_of(r, c, 2));
     json_array_append_new(rows, mean);
     res_sheet_write(columns, sizeof columns / sizeof *columns, rows, r->format, out);
@@ -270,12 +270,13 @@ static void print_honesty(const replay *r)
             "(%.2f ms a lazy step, %.2f ms a captured graph).\n",
             replay_gap_ms(&replay_resnet50[0]),
             replay_gap_ms(&replay_resnet50[1]) / (double)replay_resnet50[1].part_count);
-    for (size_t c = 0; c < REPLAY_COLUMNS; c++)
+    for (size_t c = 0; c < RES_PUBLISHED_COLUMNS; c++)
         cli_out("  %d %s: off by a factor of %.2f typically (with gaps %.2f), %.0f %% of the pairs "
                 "of models in the published order (%.0f %%); published mean %.4f\n",
-                replay_column_graphs[c], replay_column_graphs[c] == 1 ? "graph " : "graphs",
+                res_published_graphs[c], res_published_graphs[c] == 1 ? "graph " : "graphs",
                 typical_factor(r, c, false), typical_factor(r, c, true),
-                100 * ordered_share(r, c, false), 100 * ordered_share(r, c, true), replay_means[c]);
+                100 * ordered_share(r, c, false), 100 * ordered_share(r, c, true),
+                res_published_means[c]);
     cli_out("Calibrated on ResNet50 alone: %.0f ns a node, and %.1f %% of the roofline (its device "
             "time by the roofline is %.2f ms, published %.2f).\n",
             r->node_ns, 100 * r->efficiency, r->roofline_ms, replay_resnet50[0].parts[0].device_ms);
@@ -287,7 +288,7 @@ static void print_honesty(const replay *r)
         "(TorchBench's own are taken) and graph\ncounts that the publication does not give. The "
         "published mean of the last column is neither the arithmetic mean of its\nvalues (%.3f) "
         "nor the geometric one.\n",
-        mean_of(r, REPLAY_COLUMNS - 1, 0));
+        mean_of(r, RES_PUBLISHED_COLUMNS - 1, 0));
 }
 
 void replay_print_models(const replay *r)

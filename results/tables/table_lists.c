@@ -377,10 +377,27 @@ static const list_table *find(const char *name)
     return NULL;
 }
 
+/* Tables that are more than a list of rows. */
+typedef struct whole_table {
+    const char *name;
+    void (*put)(const res_collection *all, res_format format, bn_text *out);
+} whole_table;
+static const whole_table wholes[] = {{"speedup", res_table_speedup},
+                                     {"costs", res_table_costs},
+                                     {"published", res_table_published},
+                                     {RES_TABLE_ESTIMATES, res_table_estimates}};
+
+static const whole_table *find_whole(const char *name)
+{
+    for (size_t i = 0; i < sizeof wholes / sizeof *wholes; i++)
+        if (strcmp(wholes[i].name, name) == 0)
+            return &wholes[i];
+    return NULL;
+}
+
 bn_code res_table_check(const char *name, bn_status *st)
 {
-    if (strcmp(name, "speedup") == 0 || strcmp(name, RES_TABLE_COSTS) == 0 ||
-        strcmp(name, RES_TABLE_ESTIMATES) == 0 || find(name))
+    if (find_whole(name) || find(name))
         return BN_OK;
     return bn_fail_choice(st, "table", name, RES_TABLE_NAMES);
 }
@@ -388,12 +405,9 @@ bn_code res_table_check(const char *name, bn_status *st)
 void res_table(const char *name, const res_collection *all, res_format format, bn_text *out)
 {
     const list_table *table = find(name);
-    if (strcmp(name, RES_TABLE_ESTIMATES) == 0)
-        res_table_estimates(all, format, out);
-    else if (strcmp(name, RES_TABLE_COSTS) == 0)
-        res_table_costs(all, format, out);
-    else if (!table)
-        res_table_speedup(all, format, out);
-    else if (!put_list(table, all, format, out))
+    const whole_table *whole = find_whole(name);
+    if (whole)
+        whole->put(all, format, out);
+    else if (!table || !put_list(table, all, format, out))
         out->failed = true;
 }

@@ -85,6 +85,26 @@ static void put_loss(res_grid *grid, double share)
         res_grid_cell(grid, "%s", share > 0 ? res_percent(share).text : "");
 }
 
+/* Shares and ratios of ROW. */
+static void put_proportion(res_grid *grid, res_cell_kind kind, const json_t *row, const char *key)
+{
+    const res_interval share = {number(row, key, "_share"), number(row, key, "_low_share"),
+                                number(row, key, "_high_share")};
+    if (kind == RES_CELL_SHARE)
+        res_grid_cell(grid, "%s", res_share(share).text);
+    else if (kind == RES_CELL_PERCENT)
+        res_grid_cell(grid, "%s", res_percent(share.estimate).text);
+    else if (kind == RES_CELL_LOSS)
+        put_loss(grid, share.estimate);
+    else if (kind == RES_CELL_PERCENTS)
+        res_grid_cell(grid, "%s", res_percent_range(share.low, share.high).text);
+    else if (kind == RES_CELL_RATIO)
+        res_grid_cell(grid, "%s", res_ratio(number(row, key, "")).text);
+    else
+        res_grid_cell(grid, "%s",
+                      res_ratio_range(number(row, key, "_low"), number(row, key, "_high")).text);
+}
+
 static void put_cell(res_grid *grid, const res_column *column, const json_t *row)
 {
     const char *key = column->key;
@@ -111,31 +131,14 @@ static void put_cell(res_grid *grid, const res_column *column, const json_t *row
     case RES_CELL_BOUNDS:
         res_grid_cell(grid, "%s", res_time_difference_range(ns).text);
         break;
-    case RES_CELL_SHARE:
-        res_grid_cell(
-            grid, "%s",
-            res_share((res_interval){number(row, key, "_share"), number(row, key, "_low_share"),
-                                     number(row, key, "_high_share")})
-                .text);
-        break;
-    case RES_CELL_PERCENT:
-        res_grid_cell(grid, "%s", res_percent(number(row, key, "_share")).text);
-        break;
-    case RES_CELL_LOSS:
-        put_loss(grid, number(row, key, "_share"));
-        break;
-    case RES_CELL_PERCENTS:
-        res_grid_cell(
-            grid, "%s",
-            res_percent_range(number(row, key, "_low_share"), number(row, key, "_high_share"))
-                .text);
-        break;
     case RES_CELL_SIZE:
         res_grid_cell(grid, "%s", res_size(isfinite(bytes) ? (int64_t)bytes : -1).text);
         break;
     case RES_CELL_AMOUNT:
         res_grid_cell(grid, "%s", res_amount(number(row, key, "")).text);
         break;
+    default:
+        put_proportion(grid, column->kind, row, key);
     }
 }
 
@@ -188,9 +191,17 @@ static void put_group(res_grid *grid, const res_row_group *group, const res_colu
 
 static char align_of(res_cell_kind kind)
 {
-    return kind == RES_CELL_TEXT                                                            ? 'l'
-           : kind == RES_CELL_RANGE || kind == RES_CELL_BOUNDS || kind == RES_CELL_PERCENTS ? 'i'
-                                                                                            : 'r';
+    switch (kind) {
+    case RES_CELL_TEXT:
+        return 'l';
+    case RES_CELL_RANGE:
+    case RES_CELL_BOUNDS:
+    case RES_CELL_PERCENTS:
+    case RES_CELL_RATIOS:
+        return 'i';
+    default:
+        return 'r';
+    }
 }
 
 static void put_people(const res_row_group *groups, size_t count, const res_column *columns,

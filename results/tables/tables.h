@@ -96,17 +96,21 @@ void res_table_speedup(const res_collection *all, res_format format, bn_text *ou
 /* The table NAME of the rows that the speedup table has: "speedup" itself, "executions" (PJRT
  * time, device time, overhead, their intervals, null test), "ledger" (medians of the parts),
  * "goodput" (where all wall time of the processes went), "compile", "memory", "costs"
- * (res_table_costs); or "estimates", of ALL that are estimates (res_table_estimates). Other names
- * are BN_INVALID in res_table_check, which comes first. */
+ * (res_table_costs), "published" (res_table_published); or "estimates", of ALL that are estimates
+ * (res_table_estimates). Other names are BN_INVALID in res_table_check, which comes first. */
 void res_table(const char *name, const res_collection *all, res_format format, bn_text *out);
-#define RES_TABLE_NAMES "speedup, executions, ledger, goodput, compile, memory, costs, estimates"
+#define RES_TABLE_NAMES                                                                            \
+    "speedup, executions, ledger, goodput, compile, memory, costs, published, estimates"
 BN_MUST_USE bn_code res_table_check(const char *name, bn_status *st);
-#define RES_TABLE_COSTS     "costs"
 #define RES_TABLE_ESTIMATES "estimates"
 
 /* What the host does for a step, by the nodes, executions and arguments that it has, and what the
  * step takes over its device time; then the same for each front end and mode over all rows. */
 void res_table_costs(const res_collection *all, res_format format, bn_text *out);
+
+/* Captured training steps of the models whose speedup over lazy steps was published, each over the
+ * lazy step of its own front end, with the published speedups beside; then geometric means. */
+void res_table_published(const res_collection *all, res_format format, bn_text *out);
 
 /* What was estimated of the newest record of each experiment of ALL, which are estimates and
  * nothing else (results/records/estimates.h): a row a graph. The word "estimated" stands at each

@@ -133,6 +133,8 @@ typedef enum res_cell_kind {
     RES_CELL_PERCENT,    /* KEY_share of a whole: "49.8 %" */
     RES_CELL_LOSS,       /* the same, but nothing for zero */
     RES_CELL_PERCENTS,   /* the bounds of RES_CELL_PERCENT */
+    RES_CELL_RATIO,      /* KEY: "1.46x" */
+    RES_CELL_RATIOS,     /* its bounds KEY_low and KEY_high */
     RES_CELL_SIZE,       /* KEY_bytes */
     RES_CELL_AMOUNT
 } res_cell_kind;

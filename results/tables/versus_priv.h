@@ -1,6 +1,6 @@
 /*
  * versus_priv.h - what the tables of two runtimes share: table_versus.c is for people,
- * versus_export.c for programs, versus_words.c for both.
+ * versus_export.c for programs.
  */
 #ifndef BENCH_RESULTS_VERSUS_PRIV_H
 #define BENCH_RESULTS_VERSUS_PRIV_H

@@ -52,7 +52,7 @@ parsed_only=$(
 *--record 2*	a record of the example's store
 *--runtime tpu*	a TPU
 *--runtime cuda*	a GPU
-*--bisect*	a repository with builds; check_compare.sh runs it
+*--bisect*	a repository with builds; check_compare_ends.sh runs it
 *git bisect*	the same
 *bench completion*	a shell for each
 *bench graph diff*	files of a report; check_graph.sh runs it

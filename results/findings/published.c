@@ -1,0 +1,173 @@
+/*
+ * published.c - published speedups, and beside them those of a store's rows.
+ *
+ * What was published are numbers of pytorch/xla's issue 4475 ("TPU dynamo speed up on Training
+ * analysis", January 2023) and its follow-ups. They set PyTorch/XLA's captured step against its own
+ * lazy one. So a row here is set against the lazy step of its own front end, not against bench's.
+ */
+#include "results/findings/published.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- what was published ---------------------------------------------------------------------- */
+
+const char res_published_source[] =
+    "github.com/pytorch/xla/issues/4475, January 2023: TPU v4, one device";
+
+/* Batch sizes are TorchBench's own for training, which the publication does not repeat. */
+const res_published res_published_models[RES_PUBLISHED_MODELS] = {
+    {"resnet50", "resnet50", 32, {0.758, 0.937, 1.344}},
+    {"resnet18", "resnet18", 16, {0.66, 1.003, 1.322}},
+    {"BERT_pytorch", "bert_pytorch", 16, {1.441, 1.869, 3.356}},
+    {"resnext50_32x4d", "resnext50_32x4d", 8, {0.87, 1.139, 1.417}},
+    {"alexnet", "alexnet", 128, {0.632, 0.802, 1.264}},
+    {"mobilenet_v2", "mobilenet_v2", 96, {0.549, 0.672, 1.408}},
+    {"mnasnet1_0", "mnasnet1_0", 32, {0.698, 0.967, 1.232}},
+    {"vgg16", "vgg16", 64, {0.712, 0.742, 0.821}},
+    {"timm_vision_transformer", "vit_small_patch16_224", 32, {1.275, 1.69, 1.740}},
+    {"squeezenet1_1", "squeezenet1_1", 32, {0.72, 0.958, 1.563}},
+};
+const double res_published_means[RES_PUBLISHED_COLUMNS] = {0.8315, 1.0779, 1.516};
+/* The publication's later columns came from fewer graphs a step; how many is our reading. */
+const int res_published_graphs[RES_PUBLISHED_COLUMNS] = {5, 3, 1};
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+/* What was published of E's step, or NULL. */
+static const res_published *published_of(const res_experiment *e)
+{
+    if (strcmp(e->phase, "train") != 0 || strcmp(e->variant, "full") != 0)
+        return NULL;
+    for (size_t i = 0; i < RES_PUBLISHED_MODELS; i++)
+        if (strcmp(res_published_models[i].model, e->model) == 0)
+            return &res_published_models[i];
+    return NULL;
+}
+
+/* Whether E's step is traced once, or at least compiled as one that is. Nobody knows how a step was
+ * run that was recorded elsewhere. */
+static bool is_captured(const res_experiment *e)
+{
+    static const char *const others[] = {"lazy", "eager", "recorded"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (strcmp(e->mode, others[i]) == 0)
+            return false;
+    return true;
+}
+
+static bool comparable(const res_speedup_row *a, const res_speedup_row *b)
+{
+    char differing[RES_DIFFERING];
+    return a->pool.count > 0 && b->pool.count > 0 &&
+           strcmp(res_plugin_sha256(a->record), res_plugin_sha256(b->record)) == 0 &&
+           res_same_conditions(a->record, b->record, differing, sizeof differing);
+}
+
+/* The lazy row of the front end of row AT, in the same cell; NULL where there is none. */
+static const res_speedup_row *own_lazy(const res_speedup *speedup, size_t at)
+{
+    const res_experiment *e = &speedup->rows[at].record->experiment;
+    size_t i = at;
+    while (i > 0 && !speedup->rows[i].first_of_cell)
+        i--;
+    do {
+        const res_speedup_row *row = &speedup->rows[i];
+        if (strcmp(row->record->experiment.mode, "lazy") == 0 &&
+            strcmp(row->record->experiment.front_end, e->front_end) == 0 &&
+            comparable(row, &speedup->rows[at]))
+            return row;
+    } while (++i < speedup->count && !speedup->rows[i].first_of_cell);
+    return NULL;
+}
+
+static bool add_rows(const res_speedup *speedup, res_besides *besides)
+{
+    for (size_t i = 0; i < speedup->count; i++) {
+        const res_speedup_row *row = &speedup->rows[i];
+        const res_published *published = published_of(&row->record->experiment);
+        const res_speedup_row *lazy =
+            published && is_captured(&row->record->experiment) ? own_lazy(speedup, i) : NULL;
+        if (!lazy)
+            continue;
+        res_beside *beside = &besides->list[besides->count++];
+        *beside = (res_beside){.row = row, .published = published};
+        if (!res_pool_ratio_make(&lazy->pool, &row->pool, &beside->ratio))
+            return false;
+    }
+    return true;
+}
+
+/* ---- means ----------------------------------------------------------------------------------- */
+
+static bool same_mean(const res_beside *a, const res_beside *b)
+{
+    const res_experiment *x = &a->row->record->experiment, *y = &b->row->record->experiment;
+    return res_same_block(a->row->record, b->row->record) && x->graphs == y->graphs &&
+           strcmp(x->mode, y->mode) == 0 && strcmp(x->front_end, y->front_end) == 0;
+}
+
+/* Over the rows like EXAMPLE. WEIGHTS and LOGS have room for all rows. */
+static void fill_mean(const res_besides *besides, double *weights, res_estimate *logs,
+                      res_beside_mean *mean)
+{
+    double drift = 0;
+    for (size_t i = 0; i < besides->count; i++) {
+        const res_beside *beside = &besides->list[i];
+        if (!same_mean(beside, mean->example) || !isfinite(beside->ratio.own.mean))
+            continue;
+        logs[mean->rows++] = beside->ratio.own;
+        drift += beside->ratio.drift;
+        for (size_t c = 0; c < RES_PUBLISHED_COLUMNS; c++)
+            mean->published[c] += log(beside->published->speedup[c]);
+    }
+    const double share = mean->rows > 0 ? 1 / (double)mean->rows : (double)NAN;
+    for (size_t i = 0; i < mean->rows; i++)
+        weights[i] = share;
+    for (size_t c = 0; c < RES_PUBLISHED_COLUMNS; c++)
+        mean->published[c] = exp(mean->published[c] * share);
+    mean->speedup = (res_interval){(double)NAN, (double)NAN, (double)NAN};
+    if (mean->rows == 0)
+        return;
+    /* What drifts does so for all rows of a run alike, so it does not average out. */
+    const res_estimate own = res_estimate_sum(logs, weights, mean->rows);
+    const res_estimate drifting = res_with_drift(own, drift * share);
+    mean->speedup = res_estimate_ratio(&drifting);
+}
+
+static bool add_means(res_besides *besides)
+{
+    double *weights = calloc(besides->count + 1, sizeof *weights);
+    res_estimate *logs = calloc(besides->count + 1, sizeof *logs);
+    for (size_t i = 0; weights && logs && i < besides->count; i++) {
+        size_t before = 0;
+        while (before < i && !same_mean(&besides->list[before], &besides->list[i]))
+            before++;
+        if (before < i)
+            continue;
+        res_beside_mean *mean = &besides->means[besides->mean_count++];
+        mean->example = &besides->list[i];
+        fill_mean(besides, weights, logs, mean);
+    }
+    const bool made = weights && logs;
+    free(weights);
+    free(logs);
+    return made;
+}
+
+bool res_besides_make(const res_speedup *speedup, res_besides *besides)
+{
+    *besides = (res_besides){.list = calloc(speedup->count + 1, sizeof *besides->list),
+                             .means = calloc(speedup->count + 1, sizeof *besides->means)};
+    return besides->list && besides->means && add_rows(speedup, besides) && add_means(besides);
+}
+
+void res_besides_free(res_besides *besides)
+{
+    for (size_t i = 0; i < besides->count; i++)
+        res_pool_ratio_free(&besides->list[i].ratio);
+    free(besides->list);
+    free(besides->means);
+    *besides = (res_besides){NULL, 0, NULL, 0};
+}

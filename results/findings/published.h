@@ -1,0 +1,57 @@
+/*
+ * published.h - speedups of captured over lazy training steps that others published, and those that
+ * a store has of the same models. Prefix res_.
+ */
+#ifndef BENCH_RESULTS_FINDINGS_PUBLISHED_H
+#define BENCH_RESULTS_FINDINGS_PUBLISHED_H
+
+#include "results/findings/findings.h"
+
+/* ---- what was published ---------------------------------------------------------------------- */
+
+/* Wall time of a lazy step over that of a captured one; columns in order of publication. */
+#define RES_PUBLISHED_COLUMNS 3
+typedef struct res_published {
+    const char *published, *model; /* what the publication calls it, and what we do */
+    int batch;
+    double speedup[RES_PUBLISHED_COLUMNS];
+} res_published;
+#define RES_PUBLISHED_MODELS 10
+extern const res_published res_published_models[RES_PUBLISHED_MODELS];
+extern const double res_published_means[RES_PUBLISHED_COLUMNS];
+/* Graphs of a captured step, a column each. */
+extern const int res_published_graphs[RES_PUBLISHED_COLUMNS];
+extern const char res_published_source[];
+
+/* ---- what a store has beside it ---------------------------------------------------------------
+ */
+
+/* A captured training step of a published model, in full. */
+typedef struct res_beside {
+    const res_speedup_row *row; /* borrowed */
+    const res_published *published;
+    res_pool_ratio ratio; /* lazy over ROW, both of the same front end; owned */
+} res_beside;
+
+/* Over the rows of one runtime, front end, mode and number of graphs. */
+typedef struct res_beside_mean {
+    const res_beside *example;               /* the first of them */
+    size_t rows;                             /* that have a ratio */
+    res_interval speedup;                    /* geometric mean; NaN where there are none */
+    double published[RES_PUBLISHED_COLUMNS]; /* the same over the published models of these rows */
+} res_beside_mean;
+
+typedef struct res_besides {
+    res_beside *list;
+    size_t count;
+    res_beside_mean *means; /* in the order of their first rows */
+    size_t mean_count;
+} res_besides;
+
+/* Of the rows of SPEEDUP, which must outlive BESIDES, whose front end has a lazy step in the same
+ * cell, of the same build and under like conditions. False without memory. BESIDES is to be freed
+ * in any case. */
+bool res_besides_make(const res_speedup *speedup, res_besides *besides);
+void res_besides_free(res_besides *besides);
+
+#endif

@@ -1,0 +1,170 @@
+/*
+ * table_published.c - published speedups of captured over lazy training steps, beside those of a
+ * store.
+ */
+#include "results/findings/published.h"
+#include "results/tables/tables_priv.h"
+
+#include <stdlib.h>
+
+/* Names of a figure of each column; as many as RES_PUBLISHED_COLUMNS. */
+static const char *const members[] = {"published_5_graphs", "published_3_graphs",
+                                      "published_1_graph"};
+static const char *const heads[] = {"published: 5 graphs", "3 graphs", "1 graph"};
+
+static void set_speedup(json_t *object, res_interval speedup)
+{
+    json_object_set_new(object, "speedup", res_json_real(speedup.estimate));
+    json_object_set_new(object, "speedup_low", res_json_real(speedup.low));
+    json_object_set_new(object, "speedup_high", res_json_real(speedup.high));
+}
+
+static void set_published(json_t *object, const double *speedup)
+{
+    for (size_t c = 0; c < RES_PUBLISHED_COLUMNS; c++)
+        json_object_set_new(object, members[c], res_json_real(speedup[c]));
+}
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+static json_t *rows_of(const res_beside *beside)
+{
+    json_t *rows = json_array(), *row = res_row_of("published", beside->row, rows);
+    json_object_set_new(row, "executions", res_json_real(beside->row->figures.executions));
+    set_speedup(row, beside->ratio.ratio);
+    json_object_set_new(row, "published_model", json_string(beside->published->published));
+    json_object_set_new(row, "published_batch", json_integer(beside->published->batch));
+    set_published(row, beside->published->speedup);
+    return rows;
+}
+
+static const res_column columns[] = {{"executions", "executions", RES_CELL_AMOUNT, false},
+                                     {"speedup", "here", RES_CELL_RATIO, false},
+                                     {"speedup", "95 %", RES_CELL_RATIOS, false},
+                                     {"processes", "processes", RES_CELL_COUNT, false},
+                                     {members[0], heads[0], RES_CELL_RATIO, false},
+                                     {members[1], heads[1], RES_CELL_RATIO, false},
+                                     {members[2], heads[2], RES_CELL_RATIO, false},
+                                     {"published_batch", "batch", RES_CELL_COUNT, false},
+                                     {NULL, NULL, RES_CELL_TEXT, false}};
+
+static const char *const notes[] = {
+    "here: wall time of the lazy step over that of this row, both of the same front end.",
+    "published: PyTorch/XLA's lazy step over its captured one, by how many graphs that had; "
+    "batch: TorchBench's. Those steps were forward and backward passes on a TPU v4. These end in "
+    "an update, and ran on the runtimes above.",
+    NULL};
+
+/* ---- means ----------------------------------------------------------------------------------- */
+
+static json_t *mean_json(const res_beside_mean *mean)
+{
+    const res_record *record = mean->example->row->record;
+    const res_experiment *e = &record->experiment;
+    json_t *object = json_object();
+    json_object_set_new(object, "runtime", res_json_text(e->runtime));
+    json_object_set_new(object, "simulated", json_boolean(record->simulated));
+    json_object_set_new(object, "front_end", res_json_text(e->front_end));
+    json_object_set_new(object, "mode", res_json_text(e->mode));
+    json_object_set_new(object, "graphs", json_integer(e->graphs));
+    json_object_set_new(object, "rows", json_integer((json_int_t)mean->rows));
+    set_speedup(object, mean->speedup);
+    set_published(object, mean->published);
+    return object;
+}
+
+static json_t *mean_cells(const res_beside_mean *mean)
+{
+    const res_record *record = mean->example->row->record;
+    json_t *row = json_array();
+    res_sheet_put(row, "%s%s", record->experiment.runtime, res_simulated_shown(record));
+    res_sheet_put(row, "%s", res_way_of(&record->experiment).text);
+    res_sheet_put(row, "%d", record->experiment.graphs);
+    res_sheet_put(row, "%zu", mean->rows);
+    res_sheet_put(row, "%s", res_ratio(mean->speedup.estimate).text);
+    res_sheet_put(row, "%s", res_ratio_range(mean->speedup.low, mean->speedup.high).text);
+    for (size_t c = 0; c < RES_PUBLISHED_COLUMNS; c++)
+        res_sheet_put(row, "%s", res_ratio(mean->published[c]).text);
+    return row;
+}
+
+static void put_means(const res_besides *besides, res_format format, bn_text *out)
+{
+    const res_sheet_column sheet[] = {{"runtime", false}, {"mode", false},  {"graphs", true},
+                                      {"rows", true},     {"here", true},   {"95 %", true},
+                                      {heads[0], true},   {heads[1], true}, {heads[2], true}};
+    json_t *rows = json_array();
+    for (size_t i = 0; i < besides->mean_count; i++)
+        json_array_append_new(rows, mean_cells(&besides->means[i]));
+    bn_text_putc(out, '\n');
+    res_put_heading(out, format, 2, "Geometric means over the rows above");
+    res_sheet_write(sheet, sizeof sheet / sizeof *sheet, rows, format, out);
+    json_decref(rows);
+}
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+static void put_json(const res_besides *besides, const res_row_group *groups, bn_text *out)
+{
+    json_t *rows = json_array(), *means = json_array();
+    for (size_t i = 0; i < besides->count; i++)
+        json_array_extend(rows, groups[i].rows);
+    for (size_t i = 0; i < besides->mean_count; i++)
+        json_array_append_new(means, mean_json(&besides->means[i]));
+    json_t *object =
+        json_pack("{s:s, s:o, s:o}", "source", res_published_source, "rows", rows, "means", means);
+    res_put_json(out, object);
+    json_decref(object);
+}
+
+static void put_people(const res_besides *besides, const res_row_group *groups, res_format format,
+                       bn_text *out)
+{
+    static const char title[] = "Published speedups of captured over lazy training steps";
+    bn_text source = {0};
+    if (besides->count == 0) {
+        res_put_heading(out, format, 1, title);
+        res_put_note(out, format,
+                     "No row: the store has no captured training step of a published model, in "
+                     "full, with a lazy step of the same front end beside it.");
+        return;
+    }
+    res_put_groups(title, groups, besides->count, columns, RES_MOST_ROWS, notes, format, out);
+    bn_text_printf(&source, "Published: %s.", res_published_source);
+    if (source.data)
+        res_put_note(out, format, source.data);
+    out->failed = out->failed || source.failed;
+    bn_text_free(&source);
+    put_means(besides, format, out);
+}
+
+static bool put_besides(const res_besides *besides, res_format format, bn_text *out)
+{
+    res_row_group *groups = calloc(besides->count + 1, sizeof *groups);
+    for (size_t i = 0; groups && i < besides->count; i++)
+        groups[i] = (res_row_group){besides->list[i].row->record, rows_of(&besides->list[i])};
+    if (groups && format == RES_TABLE_JSON)
+        put_json(besides, groups, out);
+    else if (groups && format == RES_TABLE_CSV)
+        res_put_groups("", groups, besides->count, columns, RES_MOST_ROWS, notes, format, out);
+    else if (groups)
+        put_people(besides, groups, format, out);
+    for (size_t i = 0; groups && i < besides->count; i++)
+        json_decref(groups[i].rows);
+    free(groups);
+    return groups != NULL;
+}
+
+void res_table_published(const res_collection *all, res_format format, bn_text *out)
+{
+    res_speedup speedup;
+    res_besides besides = {NULL, 0, NULL, 0};
+    if (!res_speedup_make(all, &speedup)) {
+        out->failed = true;
+        return;
+    }
+    if (!res_besides_make(&speedup, &besides) || !put_besides(&besides, format, out))
+        out->failed = true;
+    res_besides_free(&besides);
+    res_speedup_free(&speedup);
+}

@@ -1,0 +1,305 @@
+#!/bin/bash
+# check_compare_ends.sh - bench compare from outside, on the simulated runtime, as TAP: device
+# times, suites and the page, the stop rules, what changes meanwhile, and the exit codes that CI and
+# git bisect expect. Other work on the machine does not change the verdicts, so these tests run beside
+# others; those of check_compare.sh do not.
+set -u
+cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
+. tests/support/cli.sh
+trap 'rm -rf "$folder"' EXIT
+. tests/harness/campaign/compare_sides.sh
+
+# ---- what is told however busy the machine is --------------------------------------------
+
+# A simulated device is exact: device times are told whatever disturbs the rest.
+hidden=("${sides[@]}" --control 0 --runtime-option execute_us=4000 --a-option device_us=200
+    --b-option device_us=240 --fail-if-slower 5%)
+rm -rf "$store"
+run compare "${hidden[@]}" --store "$store" --format json
+cp "$folder/out" "$folder/live"
+report "a device time that hides behind the host is found, and ends the comparison early" "$(
+    fault_of 2
+    holds "$cell"'
+head, d = c["headline"], c["measures"]["device"]["comparison"]
+assert head["verdict"] == "slower" and head["measure"] == "device" and head["counts"], head
+assert abs(head["ratio"]["estimate"] - 1.2) < 0.001, head
+assert d["test"] == "constant values" and d["p_holm"] <= 0.05, d
+assert d["pairs"] in (4, 5, 6) and 0 < v["share"] < 1 and records["family"] <= 6, (d, v)
+assert "Looks: 1 decided after %d pairs." % d["pairs"] in records["notes"], records["notes"]
+assert c["measures"]["peak"]["known"] == "equal", c["measures"]
+'
+    complaints | grep -q '^compare: 1 of 1 slower (resnet18 train capture: device time 20.0 % slower)' ||
+        echo "no summary"
+)"
+run compare --store "$store/a" --store "$store/b" --fail-if-slower 5% --format json
+report "the records remember that verdicts ended them" "$(
+    fault_of 2
+    holds "$cell"'
+live = json.load(open(folder + "/live"))["cells"][0]
+assert records["looks"] is True and v["share"] == live["comparison"]["share"], v
+assert c["headline"] == live["headline"] and c["measures"] == live["measures"]
+'
+)"
+run compare --store "$store/a" --store "$store/b" --fail-if-slower 30%
+report "a device time that is slower by less than what counts is told, and does not count" "$(
+    # On a busy machine the wall time may stay undecided.
+    [ "$status" -eq 4 ] && grep -q '^compare: undecided: 1 of 1, 1 slower by no more' "$folder/out" || fault_of 0
+    grep -q ' little device time 20.0 % slower ' "$folder/out" || echo "it is not told"
+)"
+
+# The same name, another program.
+for side in a b; do
+    op=$([ $side = a ] && echo add || echo multiply)
+    mkdir -p "$folder/$side"
+    cat >"$folder/$side/mine.mlir" <<MLIR
+module @mine {
+  func.func public @main(%a: tensor<8xf32>) -> tensor<8xf32> {
+    %0 = stablehlo.$op %a, %a : tensor<8xf32>
+    return %0 : tensor<8xf32>
+  }
+}
+MLIR
+    for i in 1 2 3 4 5 6 7 8; do
+        us=$([ $side = a ] && echo 10000 || echo 20000)
+        run run --processes 1 --program "$folder/$side/mine.mlir" --runtime sim --min-time 0 --warmup 4 \
+            --steps 12 --device-time none --runtime-option device_us=$us --store "$folder/program-$side"
+        [ "$status" -eq 0 ] || break
+    done
+done
+run compare --store "$folder/program-a" --store "$folder/program-b" --format json
+report "another program under the same name is said to be one; A is said to be older" "$(
+    fault_of 2
+    holds "$cell"'
+assert why["program"] == "another text" and "not a difference of runtimes" in why["because"], why
+assert v["verdict"] == "slower" and "All records of A are older" in records["notes"], records["notes"]
+'
+)"
+
+# ---- suites and the page -----------------------------------------------------------------
+
+cat >"$folder/suite.json" <<'END'
+{"bench_suite": 1, "name": "two", "defaults": {"models": ["resnet18"], "variants": ["small"],
+ "runtimes": ["cpu"], "steps": 12, "warmup": 4, "min_time": 0},
+ "matrix": [{"modes": ["lazy", "capture"], "graphs": [1, 5], "repetitions": 3}]}
+END
+of_suite=(--runtime sim --runtime sim --runtime-option values=none --control 0
+    --suite "$folder/suite.json")
+rm -rf "$store"
+run compare "${of_suite[@]}" --filter capture --exclude 'graphs 5' --pairs 6 --label 'old <1>' \
+    --label new --a-option device_us=10000 --b-option device_us=20000 --store "$store" \
+    --report "$folder/page" --format json
+report "the experiments of a suite that a filter leaves are compared on the two runtimes" "$(
+    fault_of 2
+    holds "$cell"'
+assert len(records["cells"]) == 1 and c["experiment"]["mode"] == "capture", records["cells"]
+assert c["experiment"]["runtime"] == "sim" and v["pairs"] + v["disturbed"] == 6
+assert records["a"]["options"] == ["values=none", "device_us=10000"]
+'
+    [ "$(ls "$store"/b/*.h5 | wc -l)" -eq 6 ] || echo "not 6 records of B"
+)"
+# told PAGE: what a page of this comparison lacks.
+told() {
+    "$python" - "$1" <<'PYTHON'
+import re, sys
+text = open(sys.argv[1], encoding="utf-8").read()
+summary = text[text.index('id="summary"'):text.index('id="comparison"')]
+for wanted in ("<strong>1</strong> slower", "<strong>0</strong> failed",
+               ">resnet18 train capture, small, batch 1, f32</td>", "program same",
+               "sim, old &lt;1&gt;", "1 of 1 slower", "<svg"):
+    if wanted not in summary:
+        print("the summary has no %s" % wanted)
+if "<1>" in text or "http" in text:
+    print("a name became markup, or the page leads elsewhere")
+PYTHON
+}
+report "the page: summary first, the step times of both sides, names as text" "$(
+    told "$folder/page/index.html" 2>&1
+)"
+mv "$store" "$folder/stored"
+run compare --store "$folder/stored/a" --store "$folder/stored/b" --runtime sim,sim \
+    --label 'old <1>,new' --report "$folder/again"
+report "the same page from the stored records" "$(
+    fault_of 2
+    told "$folder/again/index.html" 2>&1
+)"
+run compare "${of_suite[@]}" --pairs 1 --b-option $broken --filter 'lazy*' --store "$store" \
+    --report "$folder/page"
+report "what failed stands on the page" "$(
+    [ "$status" -eq 1 ] || echo "exit status $status"
+    grep -q '<td>execute-error</td><td[^>]*>B: ' "$folder/page/index.html" || echo "it does not"
+)"
+refuses "a suite and what it says itself" 1 "--mode and --suite" -- \
+    compare "${of_suite[@]}" --mode lazy
+refuses "a filter without a suite" 1 "go with --suite" -- compare --runtime sim,sim --filter lazy
+# A path of its own, so that it can be excluded by it.
+ln -s "$(realpath "${bench%/*}/libpjrt_sim.so")" "$folder/a.so"
+sed 's|"repetitions": 3|"exclude": [{"runtimes": "./a.so", "modes": "lazy"}]|' "$folder/suite.json" \
+    >"$folder/uneven.json"
+rm -rf "$store"
+cp "$folder/a.so" "$folder/b.so"
+run compare --runtime "$folder/b.so" --runtime "$folder/./a.so" --runtime-option values=none \
+    --suite "$folder/uneven.json" --pairs 1 --control 0 --store "$store" --format json
+report "what a suite runs on one of the two only is left out, the others are met by their like" "$(
+    fault_of 4 # one pair tells nothing
+    grep -q '^left out: resnet18.small train lazy ' "$folder/err" || echo "not said"
+    holds '
+cells = records["cells"]
+modes = [c["experiment"]["mode"] for c in cells]
+assert modes == ["capture"] * len(cells) and cells, modes
+assert all(c["attribution"]["program"] == "same" for c in cells)
+'
+)"
+refuses "a suite of stores" 1 "--suite is of what is measured" -- \
+    compare --store a --store b --suite smoke
+refuses "a suite of which nothing is left" 1 "leave nothing of its 3 experiments" -- \
+    compare "${of_suite[@]}" --filter vgg --store "$store"
+: >"$folder/file"
+run compare --store "$folder/stored/a" --store "$folder/stored/b" --report "$folder/file/page"
+report "a page that cannot be written is an error after the verdicts" "$(
+    [ "$status" -eq 1 ] || [ "$status" -eq 2 ] || echo "exit status $status"
+    grep -q '^compare: ' "$folder/out" || echo "no verdicts"
+    complaints | grep -q "$folder/file: Not a directory" || echo "no complaint"
+)"
+
+# ---- stop rules ------------------------------------------------------------------------
+
+# Steps that vary by half cannot be decided in 12 pairs.
+run compare "${brief[@]}" --runtime-option jitter=0.5 --budget 3s --store "$store" --format json
+report "a budget ends it" "$(
+    [ "$status" -le 2 ] || [ "$status" -eq 4 ] || echo "exit status $status"
+    holds "$cell"'
+n = v["pairs"] + v["disturbed"]
+assert 1 <= n < 12 and "The budget of 3 s" in records["notes"], (n, records["notes"])
+'
+)"
+run compare "${brief[@]}" --runtime-option jitter=0.5 --precision 2% --budget 8s \
+    --store "$store" --format json
+report "a precision asks for more pairs than the first stage has" "$(
+    [ "$status" -le 2 ] || [ "$status" -eq 4 ] || echo "exit status $status"
+    holds "$cell"'
+n = v["pairs"] + v["disturbed"]
+assert records["looks"] is False and v["share"] == 1, v
+assert n > 9 or "budget" in records["notes"], (n, records["notes"])
+'
+)"
+run compare "${brief[@]}" --pairs 2 --store "$folder/two"
+report "where two pairs cannot tell, nobody says that none is slower" "$(
+    fault_of 4
+    grep -q '^compare: undecided: 1 of 1; no control' "$folder/out" || echo "not said"
+    grep -q '^compare: 0 of' "$folder/out" && echo "counted as not slower"
+)"
+rm "$folder/err" # else the one of before is looked at
+"$bench" compare "${brief[@]}" --pairs 60 --store "$store" >"$folder/out" 2>"$folder/err" &
+pid=$!
+await 20 grep -qs 'pair 3 A' "$folder/err"
+kill -INT $pid
+wait $pid
+status=$?
+report "Ctrl-C gives the verdicts so far" "$(
+    fault_of 130
+    grep -q '^Interrupted: the verdicts are on what was measured' "$folder/out" || echo "no words"
+    grep -q '^resnet18 .* undecided\|^resnet18 .* equivalent' "$folder/out" || echo "no verdict"
+    [ -z "$(children_of $pid)" ] || echo "it left processes behind"
+)"
+
+# ---- what changes while it is compared --------------------------------------------------
+
+# A name that leads to another file from one process on: the file of those before stays as it was.
+cp "${bench%/*}/libpjrt_sim.so" "$folder/one.so"
+{ cat "$folder/one.so" && echo; } >"$folder/two.so"
+ln -s one.so "$folder/new.so"
+ln -s two.so "$folder/next.so"
+rm -rf "$store" "$folder/err"
+"$bench" compare --runtime "$folder/one.so" --runtime "$folder/new.so" "${step[@]}" --control 0 \
+    --device-time none --pairs 6 --store "$store" --format json >"$folder/out" 2>"$folder/err" </dev/null &
+pid=$!
+await 60 grep -qs 'pair 2 A' "$folder/err"
+mv -T "$folder/next.so" "$folder/new.so"
+wait $pid
+status=$?
+report "a build that is replaced between two pairs ends the comparison, and no verdict mixes them" "$(
+    [ "$status" -eq 1 ] || echo "exit status $status, not 1"
+    grep -q '^bench: B: .*replaced between two pairs: .*compare copies' "$folder/err" || echo "not said"
+    holds '
+import glob, hashlib
+digest = {n: hashlib.sha256(open(folder + "/%s.so" % n, "rb").read()).hexdigest() for n in ("one", "two")}
+c = records["cells"][0]
+f = c["failure"]
+assert (f["side"], f["class"]) == ("B", "plugin-changed"), f
+assert digest["two"][:12] in f["message"] and digest["one"][:12] in f["message"], f
+assert "A file was replaced" in records["notes"], records["notes"]
+a, b = (len(glob.glob(folder + "/store/%s/*.h5" % s)) for s in "ab")
+assert 2 <= b < 6 and a == b == len(c["b_records"]) + 1, (a, b, c["b_records"])
+'
+)"
+
+rm -rf "$store"
+run compare "${sides[@]}" --b-option $broken --device-time none --control 1 --pairs 5 --store "$store"
+report "where B fails, the control ends, too" "$(
+    [ "$status" -eq 1 ] || echo "exit status $status, not 1"
+    [ "$(ls "$store"/control-a/*.h5 2>/dev/null | wc -l)" -le 1 ] || echo "it went on"
+)"
+
+# ---- exit codes --------------------------------------------------------------------------
+
+run compare "${brief[@]}" --b-option $broken --store "$store"
+report "a side that fails is an error with its class" "$(
+    [ "$status" -eq 1 ] || echo "exit status $status, not 1"
+    grep -q 'B: execute-error' "$folder/out" || echo "no class"
+)"
+run compare "${brief[@]}" --b-option $broken --store "$store" --bisect
+report "bisecting, B that fails is skipped" "$([ "$status" -eq 125 ] || echo "exit status $status")"
+run compare "${brief[@]}" --a-option $broken --store "$store" --bisect
+report "bisecting, A that fails ends it" "$([ "$status" -eq 128 ] || echo "exit status $status")"
+run compare "${brief[@]}" --pairs 2 --store "$store" --bisect
+report "bisecting, too few pairs are skipped" "$([ "$status" -eq 125 ] || echo "exit status $status")"
+refuses "one runtime" 1 "--runtime is given twice" -- compare --runtime sim
+refuses "no runtime" 1 "--runtime A --runtime B|--store A --store B" -- compare
+refuses "an option that is none" 1 "no option --bogus" -- compare --bogus
+refuses "the same while bisecting: it must not count as bad" 128 "no option --bogus" -- \
+    compare --bogus --bisect
+refuses "A that is not there" 128 "runtime A|nosuch" -- \
+    compare --runtime nosuch --runtime sim --store "$store" --bisect
+refuses "B that is not there" 125 "runtime B|nosuch" -- \
+    compare --runtime sim --runtime nosuch --store "$store" --bisect
+refuses "a share above 1" 1 "--precision|3%" -- compare --precision 3 --runtime sim,sim
+refuses "a time that is none" 1 "--budget|10m" -- compare --budget soon --runtime sim,sim
+refuses "two rules at once" 1 "one of them" -- compare --runtime sim,sim --pairs 3 --precision 1%
+refuses "more pairs than there can be" 1 "at most 64" -- compare --runtime sim,sim --pairs 65
+refuses "a store that is none" 1 "nowhere" -- compare --store "$folder/nowhere" --store "$store/a"
+
+# ---- bisecting ----------------------------------------------------------------------------
+
+if command -v git >/dev/null; then
+    repository=$folder/repository
+    git init -q "$repository"
+    commit() {
+        git -C "$repository" add -A
+        git -C "$repository" -c user.name=t -c user.email=t@t commit -qm "$1"
+    }
+    for i in 1 2 3 4 5 6 7; do
+        printf '{"device_us": %d, "values": "none", "kind": "build %d"}\n' \
+            $((i < 5 ? 10000 : 20000)) $i >"$repository/device.json"
+        # A commit in between that cannot be run.
+        [ $i -eq 3 ] && echo '{"device_us": "many"}' >"$repository/device.json"
+        commit "build $i"
+    done
+    git -C "$repository" show HEAD~6:device.json >"$folder/good.json"
+    cd "$repository" || exit 1
+    git bisect start HEAD HEAD~6 >/dev/null 2>&1
+    git bisect run "$bench" compare --bisect --runtime sim --runtime sim \
+        --a-option "config=$folder/good.json" --b-option "config=$repository/device.json" \
+        --model resnet18 --variant small --mode capture --min-time 0 --warmup 4 --steps 12 \
+        --control 0 --pairs 9 --device-time none --fail-if-slower 30% --store "$store" \
+        >"$folder/out" 2>"$folder/err"
+    status=$?
+    found=$(git log -1 --format=%s refs/bisect/bad)
+    cd - >/dev/null || exit 1
+    report "git bisect finds the commit that made the device slower" "$(
+        [ "$status" -eq 0 ] || echo "exit status $status"
+        [ "$found" = "build 5" ] || echo "it found '$found'"
+    )"
+else
+    skip "git bisect finds the commit that made the device slower" "no git here"
+fi
+echo "1..$count"

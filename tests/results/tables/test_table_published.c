@@ -1,0 +1,202 @@
+/*
+ * test_table_published.c - published speedups beside those of a store: which rows have one, whose
+ * lazy step they are set against, and the means. Needs no plugin.
+ */
+#include "tests/results/tables/tables_fixture.h"
+
+#include "results/findings/published.h"
+
+/* A way to run a step, and how long it takes. */
+typedef struct way {
+    const char *front_end, *model, *phase, *mode;
+    int graphs;
+    double wall_ms;
+} way;
+
+/* Process P of a way, of which the host takes P per cent longer: all ways of a model alike. */
+static res_record *record_of(const way *w, int p)
+{
+    const fixture_case c = {.runtime = "cpu",
+                            .model = w->model,
+                            .phase = w->phase,
+                            .mode = w->mode,
+                            .graphs = w->graphs,
+                            .batch = 4,
+                            .trace_ns = 1000000,
+                            .wall_ns = (uint64_t)(w->wall_ms * 1e6) / 100 * (uint64_t)(100 + p),
+                            .device_ns = 1000000,
+                            .nodes = 1000};
+    res_record *record = fixture_record(&c, 60);
+    char group[64];
+    snprintf(group, sizeof group, "g-%s-%s", w->model, w->phase);
+    fixture_group(record, group, p + 1);
+    snprintf(record->experiment.front_end, sizeof record->experiment.front_end, "%s", w->front_end);
+    snprintf(record->experiment.variant, sizeof record->experiment.variant, "full");
+    return record;
+}
+
+/* Four processes of each of the COUNT ways. */
+static res_collection store_of(const way *ways, size_t count)
+{
+    res_collection all = {.records = calloc(count * PROCESSES, sizeof(res_record *))};
+    assert_non_null(all.records);
+    for (size_t i = 0; i < count; i++)
+        for (int p = 0; p < PROCESSES; p++)
+            all.records[all.count++] = record_of(&ways[i], p);
+    return all;
+}
+
+static void free_records(res_collection *all)
+{
+    for (size_t i = 0; i < all->count; i++)
+        res_record_free(all->records[i]);
+    free(all->records);
+}
+
+/* The table of STORE as JSON; a new reference. */
+static json_t *table_of(const res_collection *store)
+{
+    bn_text out = {0};
+    res_table("published", store, RES_TABLE_JSON, &out);
+    assert_false(out.failed);
+    json_t *root = json_loads(out.data, 0, NULL);
+    assert_non_null(root);
+    bn_text_free(&out);
+    return root;
+}
+
+/* The element of LIST, borrowed, of this front end, mode, number of graphs, and model unless NULL;
+ * NULL where there is none. */
+static const json_t *find(const json_t *list, const way *w)
+{
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *row = json_array_get(list, i);
+        const char *model = json_string_value(json_object_get(row, "model"));
+        if (strcmp(json_string_value(json_object_get(row, "front_end")), w->front_end) == 0 &&
+            strcmp(json_string_value(json_object_get(row, "mode")), w->mode) == 0 &&
+            json_integer_value(json_object_get(row, "graphs")) == w->graphs &&
+            (!w->model || strcmp(model, w->model) == 0))
+            return row;
+    }
+    return NULL;
+}
+
+static const way all_ways[] = {
+    {"bench", "resnet50", "train", "lazy", 1, 30},
+    {"bench", "resnet50", "train", "capture", 1, 20},
+    {"bench", "resnet50", "train", "capture", 5, 40},
+    {"pytorch-xla", "resnet50", "train", "lazy", 1, 50},
+    {"pytorch-xla", "resnet50", "train", "dynamo-step", 1, 40},
+    {"bench", "vgg16", "train", "lazy", 1, 45},
+    {"bench", "vgg16", "train", "capture", 1, 20},
+    /* None of these has both a published speedup and a lazy step of its own front end. */
+    {"jax", "resnet50", "train", "capture", 1, 20},
+    {"bench", "resnet50", "infer", "lazy", 1, 9},
+    {"bench", "resnet50", "infer", "capture", 1, 8},
+    {"bench", "gpt2", "train", "lazy", 1, 9},
+    {"bench", "gpt2", "train", "capture", 1, 8},
+    {"bench", "resnet50", "train", "eager", 1, 90},
+};
+#define WAYS  (sizeof all_ways / sizeof *all_ways)
+#define SHOWN 4
+
+static void a_step_is_set_against_its_own_front_ends_lazy_one(void **state)
+{
+    (void)state;
+    res_collection store = store_of(all_ways, WAYS);
+    json_t *root = table_of(&store);
+    const json_t *rows = json_object_get(root, "rows");
+    assert_int_equal(json_array_size(rows), SHOWN);
+    const json_t *one = find(rows, &all_ways[1]), *five = find(rows, &all_ways[2]);
+    const json_t *dynamo = find(rows, &all_ways[4]);
+    assert_true(one && five && dynamo && find(rows, &all_ways[6]));
+    assert_near(number(one, "speedup"), 1.5, 0.01);
+    assert_near(number(five, "speedup"), 0.75, 0.01);
+    assert_near(number(dynamo, "speedup"), 1.25, 0.01);
+    /* A ratio away from 1 may drift, so it has an interval, however alike the processes are. */
+    assert_true(number(one, "speedup_low") < 1.48 && number(one, "speedup_high") > 1.52);
+    assert_true(number(one, "published_batch") == 32);
+    assert_true(number(one, "published_5_graphs") == 0.758);
+    assert_true(number(one, "published_3_graphs") == 0.937);
+    assert_true(number(one, "published_1_graph") == 1.344);
+    assert_has(json_string_value(json_object_get(root, "source")), "4475");
+    json_decref(root);
+    free_records(&store);
+}
+
+static void means_are_over_the_models_of_a_way(void **state)
+{
+    (void)state;
+    res_collection store = store_of(all_ways, WAYS);
+    json_t *root = table_of(&store);
+    const json_t *means = json_object_get(root, "means");
+    assert_int_equal(json_array_size(means), 3);
+    const json_t *capture =
+        find(means, &(way){.front_end = "bench", .mode = "capture", .graphs = 1});
+    assert_non_null(capture);
+    assert_true(number(capture, "rows") == 2);
+    assert_near(number(capture, "speedup"), sqrt(1.5 * 2.25), 0.02);
+    assert_near(number(capture, "published_1_graph"), sqrt(1.344 * 0.821), 1e-9);
+    json_decref(root);
+    free_records(&store);
+}
+
+static void a_lazy_step_of_another_build_is_none(void **state)
+{
+    (void)state;
+    res_collection store = store_of(&all_ways[5], 2);
+    for (int p = 0; p < PROCESSES; p++)
+        json_object_set_new(store.records[p]->provenance, "runtime",
+                            json_pack("{s:s}", "sha256", fixture_digest("ab")));
+    json_t *root = table_of(&store);
+    assert_int_equal(json_array_size(json_object_get(root, "rows")), 0);
+    json_decref(root);
+    free_records(&store);
+}
+
+static void smaller_models_were_not_published(void **state)
+{
+    (void)state;
+    res_collection store = store_of(all_ways, 2);
+    for (size_t i = 0; i < store.count; i++)
+        snprintf(store.records[i]->experiment.variant, sizeof store.records[i]->experiment.variant,
+                 "small");
+    json_t *root = table_of(&store);
+    assert_int_equal(json_array_size(json_object_get(root, "rows")), 0);
+    assert_int_equal(json_array_size(json_object_get(root, "means")), 0);
+    json_decref(root);
+    free_records(&store);
+}
+
+static void people_read_both_tables(void **state)
+{
+    (void)state;
+    res_collection store = store_of(all_ways, WAYS), none = {.count = 0};
+    bn_text text = {0}, csv = {0}, empty = {0};
+    res_table("published", &store, RES_TABLE_TEXT, &text);
+    res_table("published", &store, RES_TABLE_CSV, &csv);
+    res_table("published", &none, RES_TABLE_TEXT, &empty);
+    assert_false(text.failed || csv.failed || empty.failed);
+    assert_has(line_with(text.data, "pytorch-xla dynamo-step", "1.25x"), "1.34x");
+    assert_has(text.data, "Geometric means");
+    assert_has(text.data, "January 2023");
+    assert_has(csv.data, "published_5_graphs,published_3_graphs,published_1_graph");
+    assert_lacks(csv.data, "Geometric");
+    assert_has(empty.data, "No row: ");
+    bn_text_free(&text);
+    bn_text_free(&csv);
+    bn_text_free(&empty);
+    free_records(&store);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_step_is_set_against_its_own_front_ends_lazy_one),
+        cmocka_unit_test(means_are_over_the_models_of_a_way),
+        cmocka_unit_test(a_lazy_step_of_another_build_is_none),
+        cmocka_unit_test(smaller_models_were_not_published),
+        cmocka_unit_test(people_read_both_tables),
+    };
+    return cmocka_run_group_tests(tests, begin, NULL);
+}
