@@ -65,7 +65,7 @@ typedef struct res_process {
     res_measures measures;
     const char *group; /* borrowed; "": it ran alone */
     size_t run; /* in order of time: processes of one run, which share a group, have the same */
-    double *round_ns; /* [record->round_count] median step of each round; NULL: no rounds */
+    double *round_ns; /* [record->round_count] trimmed mean step of each round; NULL: none */
 } res_process;
 
 /* Room for the words of all conditions that may differ. */
@@ -214,7 +214,8 @@ typedef enum res_matching {
 typedef struct res_pool_ratio {
     res_matching matching;
     res_estimate own;   /* log over the pairs or, unmatched, the processes of each; or over runs */
-    double drift;       /* standard error that OWN's sample does not show (RES_DRIFT) */
+    double drift;       /* standard error that OWN's sample does not show (set_drift in ratio.c) */
+    double common;      /* the part of it that the other ratios of a run have, too */
     bool busy;          /* of one run, and the machine was busy meanwhile */
     res_estimate log;   /* OWN and DRIFT */
     size_t processes;   /* pairs that count; unmatched: of the side that has fewer */
@@ -227,23 +228,15 @@ typedef struct res_pool_ratio {
 } res_pool_ratio;
 
 /*
- * The value of a pair is res_middle_mean over its rounds of log(base's round median / the other's
+ * The value of a pair is res_middle_mean over its rounds of log(base's trimmed mean / the other's
  * of the same round); where one has no rounds, the log ratio of their medians. Pairs count where
  * they are at least RES_LEAST_PROCESSES, or where there is nothing else. False without memory.
  */
 bool res_pool_ratio_make(const res_pool *base, const res_pool *other, res_pool_ratio *ratio);
 void res_pool_ratio_free(res_pool_ratio *ratio);
-/*
- * Work of the host and work of the device are slowed down unequally, and for minutes: the processes
- * of one run share that, and another run finds another ratio. The further a ratio lies from 1, the
- * more it moves: its log by a standard deviation of RES_DRIFT times 1 - exp(-|log|), which is the
- * share that differs, and by RES_BUSY_DRIFT times that share on a busy machine. The estimate of a
- * single run holds that beside the spread of its processes. Nothing is added where three runs or
- * more tell it themselves, nor to a ratio of 1, so what is told from no difference stays the same.
- * Both were measured on 2 shared cores with XLA for CPU: docs/measuring.md.
- */
-#define RES_DRIFT      0.06
-#define RES_BUSY_DRIFT 0.25
+/* The drift of the geometric mean of the COUNT ratios LIST. What a machine does to all of them does
+ * not average out; what each of them shares within its run alone does. */
+double res_mean_drift(const res_pool_ratio *const *list, size_t count);
 /* ESTIMATE with DRIFT beside its own error, both independent. A drift is known, so the sum has more
  * degrees of freedom: ESTIMATE as it is, where they would make its 95 % interval narrower. */
 res_estimate res_with_drift(res_estimate estimate, double drift);

@@ -68,9 +68,7 @@ static bool fill_process(res_process *process, const res_record *record)
     if (record->round_count == 0)
         return true;
     process->round_ns = calloc(record->round_count, sizeof *process->round_ns);
-    if (process->round_ns)
-        res_round_medians(record, record->wall_ns, process->round_ns);
-    return process->round_ns != NULL;
+    return process->round_ns && res_round_means(record, process->round_ns);
 }
 
 static const res_record *newest_of(const res_record *const *records, size_t count)

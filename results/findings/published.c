@@ -108,17 +108,16 @@ static bool same_mean(const res_beside *a, const res_beside *b)
            strcmp(x->mode, y->mode) == 0 && strcmp(x->front_end, y->front_end) == 0;
 }
 
-/* Over the rows like EXAMPLE. WEIGHTS and LOGS have room for all rows. */
+/* Over the rows like EXAMPLE. WEIGHTS, LOGS and RATIOS have room for all rows. */
 static void fill_mean(const res_besides *besides, double *weights, res_estimate *logs,
-                      res_beside_mean *mean)
+                      const res_pool_ratio **ratios, res_beside_mean *mean)
 {
-    double drift = 0;
     for (size_t i = 0; i < besides->count; i++) {
         const res_beside *beside = &besides->list[i];
         if (!same_mean(beside, mean->example) || !isfinite(beside->ratio.own.mean))
             continue;
+        ratios[mean->rows] = &beside->ratio;
         logs[mean->rows++] = beside->ratio.own;
-        drift += beside->ratio.drift;
         for (size_t c = 0; c < RES_PUBLISHED_COLUMNS; c++)
             mean->published[c] += log(beside->published->speedup[c]);
     }
@@ -130,9 +129,8 @@ static void fill_mean(const res_besides *besides, double *weights, res_estimate 
     mean->speedup = (res_interval){(double)NAN, (double)NAN, (double)NAN};
     if (mean->rows == 0)
         return;
-    /* What drifts does so for all rows of a run alike, so it does not average out. */
     const res_estimate own = res_estimate_sum(logs, weights, mean->rows);
-    const res_estimate drifting = res_with_drift(own, drift * share);
+    const res_estimate drifting = res_with_drift(own, res_mean_drift(ratios, mean->rows));
     mean->speedup = res_estimate_ratio(&drifting);
 }
 
@@ -140,7 +138,9 @@ static bool add_means(res_besides *besides)
 {
     double *weights = calloc(besides->count + 1, sizeof *weights);
     res_estimate *logs = calloc(besides->count + 1, sizeof *logs);
-    for (size_t i = 0; weights && logs && i < besides->count; i++) {
+    const res_pool_ratio **ratios = calloc(besides->count + 1, sizeof(const res_pool_ratio *));
+    const bool made = weights && logs && ratios;
+    for (size_t i = 0; made && i < besides->count; i++) {
         size_t before = 0;
         while (before < i && !same_mean(&besides->list[before], &besides->list[i]))
             before++;
@@ -148,11 +148,11 @@ static bool add_means(res_besides *besides)
             continue;
         res_beside_mean *mean = &besides->means[besides->mean_count++];
         mean->example = &besides->list[i];
-        fill_mean(besides, weights, logs, mean);
+        fill_mean(besides, weights, logs, ratios, mean);
     }
-    const bool made = weights && logs;
     free(weights);
     free(logs);
+    free(ratios);
     return made;
 }
 

@@ -48,11 +48,8 @@ double res_turns_log_ratio(const res_record *a, const res_record *b)
     double *room = calloc(a->round_count + b->round_count + rounds + 1, sizeof *room);
     double *a_ns = room ? room + rounds : NULL, *b_ns = room ? a_ns + a->round_count : NULL;
     double ratio = (double)NAN;
-    if (room && rounds > 0) {
-        res_round_medians(a, a->wall_ns, a_ns);
-        res_round_medians(b, b->wall_ns, b_ns);
+    if (room && rounds > 0 && res_round_means(a, a_ns) && res_round_means(b, b_ns))
         ratio = by_rounds(b_ns, a_ns, rounds, room);
-    }
     free(room);
     return ratio;
 }
@@ -128,6 +125,47 @@ res_estimate res_with_drift(res_estimate estimate, double drift)
     return res_estimate_half(&sum, 0.05) > res_estimate_half(&estimate, 0.05) ? sum : estimate;
 }
 
+/*
+ * Work of the host and work of the device are slowed down unequally, and for minutes: the processes
+ * of one run share that, and another run finds another ratio. The further a ratio lies from 1, the
+ * more it moves: its log by a standard deviation of DRIFT times 1 - exp(-|log|), which is the share
+ * that differs, and by BUSY_DRIFT times that share on a busy machine.
+ *
+ * The processes of a quiet run have a part of their own spread in common, too. Short steps have
+ * several lengths, by how threads are woken, and now one and now another of them is frequent, for
+ * minutes. As far as both ways differ, that is SPREAD_SHARED times the standard deviation between
+ * processes: all of it where the share is far above LITTLE_SHARE, none of it where the share is 0.
+ *
+ * The estimate of a single run holds both beside the spread of its processes. Nothing is added
+ * where three runs or more tell it themselves, nor to a ratio of 1, so what is told from no
+ * difference stays the same. All four were measured on 2 shared cores with XLA for CPU:
+ * docs/measuring.md.
+ */
+#define DRIFT         0.04
+#define BUSY_DRIFT    0.25
+#define SPREAD_SHARED 0.4
+#define LITTLE_SHARE  0.05
+
+/* Sets both drifts of RATIO, whose OWN estimate is made. */
+static void set_drift(res_pool_ratio *ratio)
+{
+    const double share = -expm1(-fabs(ratio->own.mean));
+    const double spread = ratio->own.error * sqrt((double)ratio->own.values);
+    const double shared = ratio->busy ? 0 : SPREAD_SHARED * -expm1(-share / LITTLE_SHARE);
+    ratio->common = (ratio->busy ? BUSY_DRIFT : DRIFT) * share;
+    ratio->drift = hypot(ratio->common, shared * spread);
+}
+
+double res_mean_drift(const res_pool_ratio *const *list, size_t count)
+{
+    double common = 0, apart = 0;
+    for (size_t i = 0; i < count; i++) {
+        common += list[i]->common;
+        apart += list[i]->drift * list[i]->drift - list[i]->common * list[i]->common;
+    }
+    return count > 0 ? hypot(common, sqrt(fmax(apart, 0))) / (double)count : 0;
+}
+
 static void allow_drift(const res_pool *base, const res_pool *other, res_pool_ratio *ratio)
 {
     ratio->own = ratio->log;
@@ -135,8 +173,8 @@ static void allow_drift(const res_pool *base, const res_pool *other, res_pool_ra
         return;
     ratio->busy = was_busy(base, other);
     /* What a simulated device does to its processes is drawn for each: they show all of it. */
-    const double quiet = base->newest->simulated ? 0 : RES_DRIFT;
-    ratio->drift = (ratio->busy ? RES_BUSY_DRIFT : quiet) * -expm1(-fabs(ratio->log.mean));
+    if (!base->newest->simulated || ratio->busy)
+        set_drift(ratio);
     ratio->log = res_with_drift(ratio->log, ratio->drift);
 }
 

@@ -276,15 +276,6 @@ static res_estimate mean_by_cell(const covered *of, double *weights, res_estimat
     return res_estimate_sum(list, weights, of->count);
 }
 
-/* A busy machine does the same to all cells, so their drifts do not average out. */
-static double mean_drift(const covered *of)
-{
-    double sum = 0;
-    for (size_t i = 0; i < of->count; i++)
-        sum += of->list[i]->drift;
-    return of->count > 0 ? sum / (double)of->count : 0;
-}
-
 /* Whether ROW was compared with bench's lazy: a mean over different bases would be of nothing. */
 static bool over_lazy(const res_speedup *speedup, const res_speedup_row *row)
 {
@@ -313,7 +304,7 @@ static bool fill_mean(const res_speedup *speedup, const res_record *example, res
     if (made) {
         const res_estimate own =
             pairs > 0 ? mean_by_process(&of, pairs, room) : mean_by_cell(&of, room, list);
-        const res_estimate log = res_with_drift(own, mean_drift(&of));
+        const res_estimate log = res_with_drift(own, res_mean_drift(of.list, of.count));
         mean->speedup = res_estimate_ratio(&log);
         mean->by_process = pairs > 0;
         count_processes(&of, mean);

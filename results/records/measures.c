@@ -87,6 +87,24 @@ size_t res_round_medians(const res_record *record, const uint64_t *series, doubl
     return record->round_count;
 }
 
+bool res_round_means(const res_record *record, double *means)
+{
+    size_t most = 0, step = 0;
+    for (size_t i = 0; i < record->round_count; i++)
+        most = record->rounds[i].steps > most ? (size_t)record->rounds[i].steps : most;
+    double *room = calloc(most + 1, sizeof *room);
+    const bool made = room != NULL;
+    for (size_t i = 0; made && i < record->round_count; i++) {
+        const size_t steps = (size_t)record->rounds[i].steps;
+        for (size_t k = 0; k < steps; k++)
+            room[k] = (double)record->wall_ns[step + k];
+        means[i] = res_trimmed_mean(room, steps);
+        step += steps;
+    }
+    free(room);
+    return made;
+}
+
 double res_step_median(const res_record *record, const uint64_t *series)
 {
     if (record->round_count == 0)

@@ -22,7 +22,7 @@
 #define RES_SCHEMA_OLDER   3
 
 /* Complaints of the explanation that a record keeps. */
-#define RES_MOST_WHY 32
+#define RES_MOST_WHY      32
 /* Ops that the host computes, of a record. */
 #define RES_MOST_HOST_OPS 16
 
@@ -235,6 +235,11 @@ double res_probes_null(const res_probe *probes, size_t count);
 /* Fills MEDIANS (round_count values) with the median of each round of SERIES (step_count values);
  * NaN for a round that kept no step. Returns round_count. */
 size_t res_round_medians(const res_record *record, const uint64_t *series, double *medians);
+/* Fills MEANS (round_count values) with the trimmed mean (res_trimmed_mean) of the wall times of
+ * each round; NaN for a round that kept no step. Ratios are of these: short steps have several
+ * lengths, by how threads are woken, and a median jumps from one to the next. False without
+ * memory. */
+bool res_round_means(const res_record *record, double *means);
 /* Steps that are shorter vary little within a process and much between processes, so that more and
  * shorter processes tell more in the same time. */
 #define RES_SHORT_STEP_NS 1e6

@@ -53,6 +53,15 @@ double res_middle_mean(double *values, size_t count)
     return gsl_stats_mean(values + out, 1, count - 2 * out);
 }
 
+double res_trimmed_mean(double *values, size_t count)
+{
+    const size_t out = count >= 3 && count < 10 ? 1 : count / 10;
+    if (count == 0)
+        return (double)NAN;
+    gsl_sort(values, 1, count);
+    return gsl_stats_mean(values + out, 1, count - 2 * out);
+}
+
 /* Ascending copy; NULL without memory or values. */
 static double *sorted_copy(const uint64_t *values, size_t count)
 {

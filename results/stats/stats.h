@@ -29,6 +29,9 @@ double res_median(double *values, size_t count);
  * values that is their median. Where values lie at two levels, a median jumps from one to the other
  * when their shares pass a half; this moves along with the shares. NaN for none. Sorts VALUES. */
 double res_middle_mean(double *values, size_t count);
+/* Mean without a tenth of the values, rounded down, at each end; without one at each end where they
+ * are three to nine, so that three say their median. NaN for none. Sorts VALUES. */
+double res_trimmed_mean(double *values, size_t count);
 
 /* ---- values of processes (process.c) ---------------------------------------- */
 

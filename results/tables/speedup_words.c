@@ -203,6 +203,25 @@ static void note_means(const res_speedup *speedup, json_t *notes)
     add_note(notes, "The mean step is far below the median", &below);
 }
 
+/* A reader who divides the two median steps must not find another ratio unsaid. */
+static void note_lengths(const res_speedup *speedup, json_t *notes)
+{
+    res_named list = {0};
+    for (size_t i = 0; i < speedup->count; i++) {
+        const res_speedup_row *row = &speedup->rows[i];
+        if (!row->compared || row->base_row >= speedup->count)
+            continue;
+        const res_figures *base = &speedup->rows[row->base_row].figures;
+        const double medians = base->wall.value.estimate / row->figures.wall.value.estimate;
+        if (medians < row->ratio.ratio.low || medians > row->ratio.ratio.high)
+            res_speedup_name_row(speedup, row, &list, "(%s)", res_ratio(medians).text);
+    }
+    add_note(notes,
+             "Steps have several lengths, so their medians have another ratio than their means, "
+             "which are compared",
+             &list);
+}
+
 static void note_warmups(const res_speedup *speedup, json_t *notes)
 {
     res_named list = {0};
@@ -367,6 +386,7 @@ json_t *res_speedup_notes(const res_speedup *speedup)
     note_few(speedup, notes);
     note_runs(speedup, notes);
     note_means(speedup, notes);
+    note_lengths(speedup, notes);
     note_warmups(speedup, notes);
     note_neighbours(speedup, notes);
     note_devices(speedup, notes);

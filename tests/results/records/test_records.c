@@ -141,7 +141,7 @@ static void a_process_says_the_median_of_its_rounds(void **state)
     (void)state;
     const uint64_t wall[] = {10, 30, 31, 29, 30, 30, 20, 20};
     res_record *record = fixture_record(&fixture_lazy, 8);
-    double medians[3];
+    double medians[3], means[3];
     memcpy(record->wall_ns, wall, sizeof wall);
     assert_true(res_record_measures(record).wall_ns == 29.5);
     assert_int_equal(res_record_reserve_rounds(record, 3, NULL), BN_OK);
@@ -150,11 +150,17 @@ static void a_process_says_the_median_of_its_rounds(void **state)
     record->rounds[2].steps = 2;
     assert_int_equal(res_round_medians(record, record->wall_ns, medians), 3);
     assert_true(medians[0] == 10 && medians[1] == 30 && medians[2] == 20);
+    assert_true(res_round_means(record, means));
+    assert_true(means[0] == 10 && means[1] == 30 && means[2] == 20);
+    record->wall_ns[4] = 40;
+    assert_true(res_round_means(record, means) && means[1] == (30 + 31 + 30) / 3.0);
+    record->wall_ns[4] = 30;
     assert_true(res_record_measures(record).wall_ns == 20);
     /* A round that kept no step says nothing. */
     record->rounds[0].steps = 0;
     record->rounds[1].steps = 6;
     assert_true(isnan(medians[res_round_medians(record, record->wall_ns, medians) - 3]));
+    assert_true(res_round_means(record, means) && isnan(means[0]));
     assert_true(res_record_measures(record).wall_ns == 25);
     res_record_free(record);
 }

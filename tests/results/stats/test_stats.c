@@ -61,6 +61,22 @@ static void the_middle_half_has_a_mean(void **state)
     assert_true(isnan(res_middle_mean(one, 0)));
 }
 
+/* A tenth is left out at each end; of three to nine values one. */
+static void the_ends_are_trimmed(void **state)
+{
+    (void)state;
+    double one[] = {7}, two[] = {1, 4}, three[] = {100, 1, 3}, five[] = {1, 60, 2, 4, 6};
+    double twenty[20];
+    for (int i = 0; i < 20; i++)
+        twenty[i] = i < 2 ? -1e6 : i < 18 ? 10 + i % 2 : 1e6;
+    assert_close(res_trimmed_mean(one, 1), 7);
+    assert_close(res_trimmed_mean(two, 2), 2.5);
+    assert_close(res_trimmed_mean(three, 3), 3);
+    assert_close(res_trimmed_mean(five, 5), 4);
+    assert_close(res_trimmed_mean(twenty, 20), 10.5);
+    assert_true(isnan(res_trimmed_mean(one, 0)));
+}
+
 /* Of values at two levels the median is one level or the other; this follows their shares. */
 static void the_middle_half_follows_the_shares_of_two_levels(void **state)
 {
@@ -79,6 +95,7 @@ int main(void)
         cmocka_unit_test(quantiles_match_hand_computed_ones),
         cmocka_unit_test(means_and_medians_by_hand),
         cmocka_unit_test(the_middle_half_has_a_mean),
+        cmocka_unit_test(the_ends_are_trimmed),
         cmocka_unit_test(the_middle_half_follows_the_shares_of_two_levels),
     };
     return cmocka_run_group_tests(tests, begin, NULL);

@@ -1,6 +1,7 @@
 /*
  * test_speedup_findings.c - what the speedup table says of rows that it cannot compare: those that
- * failed, those without lazy, and those whose device time was refused. Needs no plugin.
+ * failed, those without lazy, and those whose device time was refused; and of steps of several
+ * lengths. Needs no plugin.
  */
 #include "tests/results/tables/tables_fixture.h"
 
@@ -116,6 +117,28 @@ static void an_unprobed_device_time_says_the_option(void **state)
     res_collection_free(&all);
 }
 
+/* Six of ten steps take half as long as the others: half of the median is not half of the mean. */
+static void steps_of_several_lengths_are_named(void **state)
+{
+    (void)state;
+    const double round_ns[] = {20e6, 20e6, 20e6};
+    res_collection all = {.records = calloc(2 * PROCESSES, sizeof(res_record *))};
+    assert_non_null(all.records);
+    for (int p = 0; p < PROCESSES; p++)
+        for (int i = 0; i < 2; i++) {
+            res_record *r =
+                fixture_rounds(&cases[i ? RESNET_CAPTURE : RESNET_LAZY], round_ns, 3, 10);
+            for (size_t step = 0; i == 1 && step < r->step_count; step++)
+                r->wall_ns[step] = step % 10 < 6 ? 10000000 : 20000000;
+            fixture_group(r, "g", p + 1);
+            all.records[all.count++] = r;
+        }
+    bn_text out = speedup_table(&all, RES_TABLE_TEXT);
+    line_with(out.data, "Steps have several lengths, ", "resnet50 train capture (2.0");
+    bn_text_free(&out);
+    res_collection_free(&all);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -123,6 +146,7 @@ int main(void)
         cmocka_unit_test(a_row_without_lazy_is_named),
         cmocka_unit_test(a_refused_device_time_says_what_would_tell_it),
         cmocka_unit_test(an_unprobed_device_time_says_the_option),
+        cmocka_unit_test(steps_of_several_lengths_are_named),
     };
     return cmocka_run_group_tests(tests, begin, NULL);
 }
