@@ -7,10 +7,14 @@
 
 #include <stdlib.h>
 
-/* Names of a figure of each column; as many as RES_PUBLISHED_COLUMNS. */
-static const char *const members[] = {"published_5_graphs", "published_3_graphs",
-                                      "published_1_graph"};
-static const char *const heads[] = {"published: 5 graphs", "3 graphs", "1 graph"};
+/* Names of a figure of each column, and its heads. */
+#define MEMBER_5 "published_5_graphs"
+#define MEMBER_3 "published_3_graphs"
+#define MEMBER_1 "published_1_graph"
+static const char *const members[RES_PUBLISHED_COLUMNS] = {MEMBER_5, MEMBER_3, MEMBER_1};
+#define HEAD_5 "published: 5 graphs"
+#define HEAD_3 "3 graphs"
+#define HEAD_1 "1 graph"
 
 static void set_speedup(json_t *object, res_interval speedup)
 {
@@ -42,9 +46,9 @@ static const res_column columns[] = {{"executions", "executions", RES_CELL_AMOUN
                                      {"speedup", "here", RES_CELL_RATIO, false},
                                      {"speedup", "95 %", RES_CELL_RATIOS, false},
                                      {"processes", "processes", RES_CELL_COUNT, false},
-                                     {members[0], heads[0], RES_CELL_RATIO, false},
-                                     {members[1], heads[1], RES_CELL_RATIO, false},
-                                     {members[2], heads[2], RES_CELL_RATIO, false},
+                                     {MEMBER_5, HEAD_5, RES_CELL_RATIO, false},
+                                     {MEMBER_3, HEAD_3, RES_CELL_RATIO, false},
+                                     {MEMBER_1, HEAD_1, RES_CELL_RATIO, false},
                                      {"published_batch", "batch", RES_CELL_COUNT, false},
                                      {NULL, NULL, RES_CELL_TEXT, false}};
 
@@ -90,9 +94,9 @@ static json_t *mean_cells(const res_beside_mean *mean)
 
 static void put_means(const res_besides *besides, res_format format, bn_text *out)
 {
-    const res_sheet_column sheet[] = {{"runtime", false}, {"mode", false},  {"graphs", true},
-                                      {"rows", true},     {"here", true},   {"95 %", true},
-                                      {heads[0], true},   {heads[1], true}, {heads[2], true}};
+    const res_sheet_column sheet[] = {{"runtime", false}, {"mode", false}, {"graphs", true},
+                                      {"rows", true},     {"here", true},  {"95 %", true},
+                                      {HEAD_5, true},     {HEAD_3, true},  {HEAD_1, true}};
     json_t *rows = json_array();
     for (size_t i = 0; i < besides->mean_count; i++)
         json_array_append_new(rows, mean_cells(&besides->means[i]));
