@@ -59,7 +59,7 @@ static bool is_captured(const res_experiment *e)
 
 static bool comparable(const res_speedup_row *a, const res_speedup_row *b)
 {
-    char differing[RES_DIFFERING];
+    char differing[RES_DIFFERING] = "";
     return a->pool.count > 0 && b->pool.count > 0 &&
            strcmp(res_plugin_sha256(a->record), res_plugin_sha256(b->record)) == 0 &&
            res_same_conditions(a->record, b->record, differing, sizeof differing);

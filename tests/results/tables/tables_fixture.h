@@ -131,6 +131,18 @@ static inline json_t *speedup_rows(const res_collection *all, json_t **means)
     return rows;
 }
 
+/* The table NAME of STORE as JSON; a new reference. */
+static inline json_t *table_json(const char *name, const res_collection *store)
+{
+    bn_text out = {0};
+    res_table(name, store, RES_TABLE_JSON, &out);
+    assert_false(out.failed);
+    json_t *root = json_loads(out.data, 0, NULL);
+    assert_non_null(root);
+    bn_text_free(&out);
+    return root;
+}
+
 static inline double number(const json_t *row, const char *key)
 {
     const json_t *value = json_object_get(row, key);

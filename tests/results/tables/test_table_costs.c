@@ -65,25 +65,6 @@ static res_collection store_of(size_t count)
     return all;
 }
 
-static void free_records(res_collection *all)
-{
-    for (size_t i = 0; i < all->count; i++)
-        res_record_free(all->records[i]);
-    free(all->records);
-}
-
-/* The table of STORE as JSON; a new reference. */
-static json_t *table_of(const res_collection *store)
-{
-    bn_text out = {0};
-    res_table("costs", store, RES_TABLE_JSON, &out);
-    assert_false(out.failed);
-    json_t *root = json_loads(out.data, 0, NULL);
-    assert_non_null(root);
-    bn_text_free(&out);
-    return root;
-}
-
 /* The element of LIST, borrowed, with this front end, and with this model unless NULL. */
 static const json_t *find(const json_t *list, const char *front_end, const char *model)
 {
@@ -101,7 +82,7 @@ static void a_row_shares_its_times_among_what_it_has(void **state)
 {
     (void)state;
     res_collection store = store_of(SIZES);
-    json_t *root = table_of(&store);
+    json_t *root = table_json("costs", &store);
     const json_t *rows = json_object_get(root, "rows");
     assert_int_equal(json_array_size(rows), 2 * SIZES);
     const json_t *row = find(rows, "bench", "resnet50");
@@ -119,14 +100,14 @@ static void a_row_shares_its_times_among_what_it_has(void **state)
     const json_t *jax = find(rows, "jax", "bert");
     assert_true(json_is_null(json_object_get(jax, "node_ns")));
     json_decref(root);
-    free_records(&store);
+    res_collection_free(&store);
 }
 
 static void steps_of_several_sizes_tell_what_an_argument_costs(void **state)
 {
     (void)state;
     res_collection store = store_of(SIZES);
-    json_t *root = table_of(&store);
+    json_t *root = table_json("costs", &store);
     const json_t *laws = json_object_get(root, "front_ends");
     assert_int_equal(json_array_size(laws), 2);
     const json_t *bench = find(laws, "bench", NULL), *jax = find(laws, "jax", NULL);
@@ -140,7 +121,7 @@ static void steps_of_several_sizes_tell_what_an_argument_costs(void **state)
                 number(jax, "value_high_ns") > VALUE_NS * 1.015);
     assert_string_equal(json_string_value(json_object_get(jax, "law")), "holds");
     json_decref(root);
-    free_records(&store);
+    res_collection_free(&store);
 }
 
 /* What does not lie on a line is said. */
@@ -153,26 +134,26 @@ static void rows_off_the_line_are_told(void **state)
         for (size_t s = 0; s < r->step_count && strcmp(r->experiment.model, "bert") == 0; s++)
             r->part_ns[s * BN_PART_COUNT + BN_PART_DISPATCH] *= 2;
     }
-    json_t *root = table_of(&store);
+    json_t *root = table_json("costs", &store);
     const json_t *jax = find(json_object_get(root, "front_ends"), "jax", NULL);
     assert_string_equal(json_string_value(json_object_get(jax, "law")), "fails");
     assert_true(fabs(number(jax, "off_share")) > 0.1);
     json_decref(root);
-    free_records(&store);
+    res_collection_free(&store);
 }
 
 static void one_size_tells_no_argument_from_the_execution(void **state)
 {
     (void)state;
     res_collection store = store_of(1);
-    json_t *root = table_of(&store);
+    json_t *root = table_json("costs", &store);
     const json_t *jax = find(json_object_get(root, "front_ends"), "jax", NULL);
     assert_true(json_is_null(json_object_get(jax, "execution_ns")));
     assert_true(json_is_null(json_object_get(jax, "value_ns")));
     assert_string_equal(json_string_value(json_object_get(jax, "law")), "unknown");
     assert_true(json_is_null(json_object_get(jax, "off_share")));
     json_decref(root);
-    free_records(&store);
+    res_collection_free(&store);
 }
 
 /* An emulated cost of a node is no cost of the front end. */
@@ -183,7 +164,7 @@ static void emulated_front_ends_stand_apart(void **state)
     for (size_t i = 0; i < store.count; i++)
         if (strcmp(store.records[i]->experiment.model, "bert") == 0)
             store.records[i]->experiment.trace_cost_ns = 17000;
-    json_t *root = table_of(&store);
+    json_t *root = table_json("costs", &store);
     const json_t *laws = json_object_get(root, "front_ends");
     assert_int_equal(json_array_size(laws), 2);
     double rows = 0, emulated = 0;
@@ -193,7 +174,7 @@ static void emulated_front_ends_stand_apart(void **state)
     }
     assert_true(rows == SIZES && emulated == 17000);
     json_decref(root);
-    free_records(&store);
+    res_collection_free(&store);
 }
 
 static void people_read_both_tables(void **state)
@@ -214,7 +195,7 @@ static void people_read_both_tables(void **state)
     bn_text_free(&text);
     bn_text_free(&csv);
     bn_text_free(&empty);
-    free_records(&store);
+    res_collection_free(&store);
 }
 
 int main(void)

@@ -46,25 +46,6 @@ static res_collection store_of(const way *ways, size_t count)
     return all;
 }
 
-static void free_records(res_collection *all)
-{
-    for (size_t i = 0; i < all->count; i++)
-        res_record_free(all->records[i]);
-    free(all->records);
-}
-
-/* The table of STORE as JSON; a new reference. */
-static json_t *table_of(const res_collection *store)
-{
-    bn_text out = {0};
-    res_table("published", store, RES_TABLE_JSON, &out);
-    assert_false(out.failed);
-    json_t *root = json_loads(out.data, 0, NULL);
-    assert_non_null(root);
-    bn_text_free(&out);
-    return root;
-}
-
 /* The element of LIST, borrowed, of this front end, mode, number of graphs, and model unless NULL;
  * NULL where there is none. */
 static const json_t *find(const json_t *list, const way *w)
@@ -104,7 +85,7 @@ static void a_step_is_set_against_its_own_front_ends_lazy_one(void **state)
 {
     (void)state;
     res_collection store = store_of(all_ways, WAYS);
-    json_t *root = table_of(&store);
+    json_t *root = table_json("published", &store);
     const json_t *rows = json_object_get(root, "rows");
     assert_int_equal(json_array_size(rows), SHOWN);
     const json_t *one = find(rows, &all_ways[1]), *five = find(rows, &all_ways[2]);
@@ -121,14 +102,14 @@ static void a_step_is_set_against_its_own_front_ends_lazy_one(void **state)
     assert_true(number(one, "published_1_graph") == 1.344);
     assert_has(json_string_value(json_object_get(root, "source")), "4475");
     json_decref(root);
-    free_records(&store);
+    res_collection_free(&store);
 }
 
 static void means_are_over_the_models_of_a_way(void **state)
 {
     (void)state;
     res_collection store = store_of(all_ways, WAYS);
-    json_t *root = table_of(&store);
+    json_t *root = table_json("published", &store);
     const json_t *means = json_object_get(root, "means");
     assert_int_equal(json_array_size(means), 3);
     const json_t *capture =
@@ -138,7 +119,7 @@ static void means_are_over_the_models_of_a_way(void **state)
     assert_near(number(capture, "speedup"), sqrt(1.5 * 2.25), 0.02);
     assert_near(number(capture, "published_1_graph"), sqrt(1.344 * 0.821), 1e-9);
     json_decref(root);
-    free_records(&store);
+    res_collection_free(&store);
 }
 
 static void a_lazy_step_of_another_build_is_none(void **state)
@@ -148,10 +129,10 @@ static void a_lazy_step_of_another_build_is_none(void **state)
     for (int p = 0; p < PROCESSES; p++)
         json_object_set_new(store.records[p]->provenance, "runtime",
                             json_pack("{s:s}", "sha256", fixture_digest("ab")));
-    json_t *root = table_of(&store);
+    json_t *root = table_json("published", &store);
     assert_int_equal(json_array_size(json_object_get(root, "rows")), 0);
     json_decref(root);
-    free_records(&store);
+    res_collection_free(&store);
 }
 
 static void smaller_models_were_not_published(void **state)
@@ -161,11 +142,11 @@ static void smaller_models_were_not_published(void **state)
     for (size_t i = 0; i < store.count; i++)
         snprintf(store.records[i]->experiment.variant, sizeof store.records[i]->experiment.variant,
                  "small");
-    json_t *root = table_of(&store);
+    json_t *root = table_json("published", &store);
     assert_int_equal(json_array_size(json_object_get(root, "rows")), 0);
     assert_int_equal(json_array_size(json_object_get(root, "means")), 0);
     json_decref(root);
-    free_records(&store);
+    res_collection_free(&store);
 }
 
 static void people_read_both_tables(void **state)
@@ -186,7 +167,7 @@ static void people_read_both_tables(void **state)
     bn_text_free(&text);
     bn_text_free(&csv);
     bn_text_free(&empty);
-    free_records(&store);
+    res_collection_free(&store);
 }
 
 int main(void)
