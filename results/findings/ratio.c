@@ -143,7 +143,7 @@ res_estimate res_with_drift(res_estimate estimate, double drift)
  */
 #define DRIFT         0.04
 #define BUSY_DRIFT    0.25
-#define SPREAD_SHARED 0.4
+#define SPREAD_SHARED 0.35
 #define LITTLE_SHARE  0.05
 
 /* Sets both drifts of RATIO, whose OWN estimate is made. */
