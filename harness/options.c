@@ -110,6 +110,11 @@ static const cli_option others[] = {
      .text = "none; host: host thread on one core, the runtime on the others; all: everything on "
              "the cores given, host thread on the first; or a list of cores, 0,2-3. Threads that a "
              "plugin starts later inherit the mask; threads of a device's driver cannot be pinned"},
+    {"idle-cores", "WORD", CLI_TEXT, AT(matrix.idle_cores),
+     .commands = RUN | SELFTEST | COMPARE | REPLAY | STUDY, .fallback = "auto", .marked = true,
+     .text =
+         "awake: cores that wait for work poll, so that they wake up at once; sleep: they sleep "
+         "as the kernel wants; auto: awake where this process may ask for that, as root may"},
     {"cache-dir", "DIR", CLI_TEXT, AT(matrix.cache_dir), .commands = RUN | VERIFY | REPLAY | STUDY,
      .fallback = "", .text = "keep executables in DIR and load them from there"},
     {"store", "DIR", CLI_TEXT, AT(matrix.store), .commands = RUN | REPLAY | STUDY,

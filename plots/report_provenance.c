@@ -172,6 +172,7 @@ void plot_report_provenance(const plot_report *report, bn_text *out)
     put_distinct(report, "runtime", "Runtime", true, out);
     put_distinct(report, "host", "Machine", true, out);
     put_distinct(report, "pinning", "Pinning", false, out);
+    put_distinct(report, "idle_cores", "Idle cores", false, out);
     put_distinct(report, "options", "Options", false, out);
     put_records(report, out);
     bn_text_puts(out, "</section>\n");

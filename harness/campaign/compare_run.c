@@ -270,8 +270,8 @@ static size_t ended_after(const res_versus *versus, size_t pairs, bool decided)
     return count;
 }
 
-static const char tells_more[] = "A quieter machine tells more, and so does --pin host of steps "
-                                 "below a millisecond.\n";
+static const char tells_more[] = "A quieter machine tells more, and so do idle cores that stay "
+                                 "awake (--idle-cores awake) of steps below a millisecond.\n";
 /* "Looks: 3 decided after 5 pairs, 1 after 8, 2 undecided after 12." */
 static void note_looks(res_versus *versus)
 {
@@ -367,12 +367,12 @@ static void say_plan(const session *s)
                  RES_LOOKS_USUAL, RES_LOOKS_SHORT);
     else if (s->compare->options->precision > 0)
         snprintf(further, sizeof further, ", and as many as --precision then asks for");
-    cli_note("[0/%zu] %zu experiment%s and %zu control%s: %zu pair%s of processes each%s; records go "
-             "to %s",
-             processes(s), versus->count - controls, versus->count - controls == 1 ? "" : "s",
-             controls, controls == 1 ? "" : "s", pairs, pairs == 1 ? "" : "s", further,
-             s->compare->store);
-    job_progress_plan(processes(s), least_s, false);
+    cli_note(
+        "[0/%zu] %zu experiment%s and %zu control%s: %zu pair%s of processes each%s; records go "
+        "to %s",
+        processes(s), versus->count - controls, versus->count - controls == 1 ? "" : "s", controls,
+        controls == 1 ? "" : "s", pairs, pairs == 1 ? "" : "s", further, s->compare->store);
+    job_progress_plan(processes(s), least_s, false, s->plan.list[0][0].idle_cores);
 }
 
 bn_code compare_measure(compare_run *compare, bn_status *st)

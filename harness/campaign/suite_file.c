@@ -26,6 +26,8 @@ static const suite_member measures[] = {
     {"device_time", SUITE_TEXT, NULL, "device_time", AT(matrix.device_time),
      .words = "auto,slope,none"},
     {"pin", SUITE_TEXT, NULL, "pin", .offset = AT(matrix.pin)},
+    {"idle_cores", SUITE_TEXT, NULL, "idle_cores", AT(matrix.idle_cores),
+     .words = "auto,awake,sleep"},
     {"cache_dir", SUITE_TEXT, NULL, "cache_dir", .offset = AT(matrix.cache_dir)},
     {SUITE_RECORDING, SUITE_TEXT, NULL, SUITE_RECORDING, AT(matrix.recorded.folder),
      .with = SUITE_RECORDING},

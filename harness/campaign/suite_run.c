@@ -371,7 +371,8 @@ static void tell_plan(const carry *c, size_t runs)
     cli_note("[0/%zu] suite %s: %zu record%s of %zu process%s to come; they go to %s", of,
              c->suite->name, runs, runs == 1 ? "" : "s", of, of == 1 ? "" : "es",
              c->options->store);
-    job_progress_plan(of, seconds, told);
+    job_progress_plan(of, seconds, told,
+                      c->suite->count > 0 ? c->suite->items[0].e.idle_cores : NULL);
 }
 
 /* Whether records may still go where they went. */

@@ -76,5 +76,5 @@ void command_tell_plan(const command_group *groups, size_t count, size_t experim
     cli_note("[0/%zu] %zu experiment%s in %zu process%s%s on %s%s; records go to %s", of,
              experiments, experiments == 1 ? "" : "s", of, of == 1 ? "" : "es", perhaps,
              one ? "runtime " : "", one ? runtime : "several runtimes", groups[0].list[0].store);
-    job_progress_plan(of, seconds, told);
+    job_progress_plan(of, seconds, told, groups[0].list[0].idle_cores);
 }

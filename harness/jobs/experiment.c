@@ -75,12 +75,12 @@ static json_t *strings_json(const char *const *list)
 
 json_t *job_experiment_to_json(const job_experiment *e)
 {
-    return json_pack("{so ss ss ss ss ss ss* ss* ss* ss* sI so so sI sI sf sf sb sO* sO* sO*}",
+    return json_pack("{so ss ss ss* ss ss ss ss* ss* ss* ss* sI so so sI sI sf sf sb sO* sO* sO*}",
                      "what", res_experiment_to_json(&e->what), "label", e->label, "pin", e->pin,
-                     "cache_dir", e->cache_dir, "store", e->store, "device_time", e->device_time,
-                     "weights", e->weights, "graph_report", e->graph_report, "recordings",
-                     e->recordings, "timeline", e->timeline, "timeline_every",
-                     (json_int_t)e->timeline_every, "runtime_option",
+                     "idle_cores", e->idle_cores, "cache_dir", e->cache_dir, "store", e->store,
+                     "device_time", e->device_time, "weights", e->weights, "graph_report",
+                     e->graph_report, "recordings", e->recordings, "timeline", e->timeline,
+                     "timeline_every", (json_int_t)e->timeline_every, "runtime_option",
                      strings_json(e->runtime_option), "xla_flag", strings_json(e->xla_flag),
                      "steps", (json_int_t)e->steps, "warmup", (json_int_t)e->warmup, "min_time",
                      e->min_time, "timeout", e->timeout, "compile_anew", e->compile_anew, "echo",
@@ -101,15 +101,16 @@ bn_code job_experiment_from_json(const json_t *json, job_experiment *e, bn_statu
     int compile_anew = 0;
     json_error_t error;
     *e = (job_experiment){0};
-    if (json_unpack_ex((json_t *)(uintptr_t)json, &error, 0,
-                       "{so ss ss ss ss ss s?s s?s s?s s?s s?I so so sI sI sF sF sb s?o s?o s?o}",
-                       "what", &what, "label", &e->label, "pin", &e->pin, "cache_dir",
-                       &e->cache_dir, "store", &e->store, "device_time", &e->device_time, "weights",
-                       &e->weights, "graph_report", &e->graph_report, "recordings", &e->recordings,
-                       "timeline", &e->timeline, "timeline_every", &every, "runtime_option",
-                       &options, "xla_flag", &flags, "steps", &steps, "warmup", &warmup, "min_time",
-                       &e->min_time, "timeout", &e->timeout, "compile_anew", &compile_anew, "echo",
-                       &e->echo, "program", &e->program, "suite", &e->suite) != 0)
+    if (json_unpack_ex(
+            (json_t *)(uintptr_t)json, &error, 0,
+            "{so ss ss s?s ss ss ss s?s s?s s?s s?s s?I so so sI sI sF sF sb s?o s?o s?o}", "what",
+            &what, "label", &e->label, "pin", &e->pin, "idle_cores", &e->idle_cores, "cache_dir",
+            &e->cache_dir, "store", &e->store, "device_time", &e->device_time, "weights",
+            &e->weights, "graph_report", &e->graph_report, "recordings", &e->recordings, "timeline",
+            &e->timeline, "timeline_every", &every, "runtime_option", &options, "xla_flag", &flags,
+            "steps", &steps, "warmup", &warmup, "min_time", &e->min_time, "timeout", &e->timeout,
+            "compile_anew", &compile_anew, "echo", &e->echo, "program", &e->program, "suite",
+            &e->suite) != 0)
         return bn_fail(st, BN_FORMAT, "the worker's request: %s", error.text);
     e->steps = steps;
     e->compile_anew = compile_anew;

@@ -48,7 +48,7 @@ typedef struct job_matrix {
     /* NAME=VALUE for the runtime's client and for its compiler; each ends with NULL. */
     const char *runtime_option[CLI_MAX_REPEATS + 1];
     const char *xla_flag[CLI_MAX_REPEATS + 1];
-    const char *label, *pin, *cache_dir, *store;
+    const char *label, *pin, *idle_cores, *cache_dir, *store;
     const char *device_time;  /* "auto", "slope", "none" */
     const char *weights;      /* safetensors file; NULL: the models' own rule */
     const char *graph_report; /* folder for what was compiled; NULL: none */
@@ -94,7 +94,7 @@ typedef struct job_experiment {
     res_experiment what;
     const char *runtime_option[CLI_MAX_REPEATS + 1];
     const char *xla_flag[CLI_MAX_REPEATS + 1];
-    const char *label, *pin, *cache_dir, *store;
+    const char *label, *pin, *idle_cores, *cache_dir, *store;
     const char *device_time;  /* "auto": the profiler where there is one; "slope"; "none" */
     const char *weights;      /* safetensors file; NULL: the model's own rule */
     const char *graph_report; /* folder for the texts of its graphs; NULL: none */
@@ -247,8 +247,8 @@ BN_MUST_USE bn_code job_store_ready(const char *store, bn_status *st);
 void job_say_damaged(const res_damaged *list, size_t count);
 /* Finds the file of RUNTIME and writes its name to PATH. */
 BN_MUST_USE bn_code job_runtime_ready(const char *runtime, char *path, size_t size, bn_status *st);
-/* Whether the front end, --pin and --cache-dir of E can be had, unless they are those of LAST,
- * which may be NULL. */
+/* Whether the front end, --pin, --idle-cores and --cache-dir of E can be had, unless they are those
+ * of LAST, which may be NULL. */
 BN_MUST_USE bn_code job_words_check(const job_experiment *e, const job_experiment *last,
                                     bn_status *st);
 /* All three for all of LIST, which has one store and is not empty; then --weights, as far as it can
@@ -497,8 +497,9 @@ void job_progress_end(const job_order *job, const job_outcome *outcome);
  * time left that is shown. A negative JOB_S: not known. Holds for that job only. */
 void job_progress_expect(double job_s, double after_s);
 /* Says before the first of OF jobs how long all take: SECONDS, and where TOLD is false at least so
- * long; that Ctrl-C keeps what is done; and where this machine is busy, that it is. */
-void job_progress_plan(size_t of, double seconds, bool told);
+ * long; that Ctrl-C keeps what is done; whether cores sleep meanwhile, by what job_idle_begin makes
+ * of IDLE_CORES; and where this machine is busy, that it is. */
+void job_progress_plan(size_t of, double seconds, bool told, const char *idle_cores);
 
 /* ---- cores (pinning.c) --------------------------------------------------------------------- */
 
@@ -527,6 +528,18 @@ void job_places_free(job_places *places);
 void job_pinning_free(job_pinning *pinning);
 /* Whether this process could be pinned so: what job_pin_begin would say, but nothing is pinned. */
 BN_MUST_USE bn_code job_pin_check(const char *pin, bn_status *st);
+
+/*
+ * Whether cores that wait for work may sleep meanwhile, by --idle-cores: "sleep": as the kernel
+ * wants; "awake": they poll, and so wake up at once; "auto": awake where this process may ask for
+ * that. NULL stands for "sleep". Sets *HELD to a descriptor: as long as it is open, cores of the
+ * whole machine stay awake; 0: nothing was asked for. The end of the process closes it, too.
+ */
+BN_MUST_USE bn_code job_idle_begin(const char *idle_cores, int *held, bn_status *st);
+/* For the record (new reference): "awake"; NULL where HELD is 0. */
+json_t *job_idle_to_json(int held);
+/* Whether job_idle_begin could do so; then nothing is asked for. */
+BN_MUST_USE bn_code job_idle_check(const char *idle_cores, bn_status *st);
 
 /* ---- the machine (host.c) ------------------------------------------------------------------ */
 

@@ -323,6 +323,7 @@ static void fill(const expansion *x, job_experiment *e)
     const job_matrix *m = x->matrix;
     *e = (job_experiment){.label = m->label,
                           .pin = m->pin,
+                          .idle_cores = m->idle_cores,
                           .cache_dir = m->cache_dir,
                           .store = m->store,
                           .device_time = m->device_time,

@@ -81,7 +81,20 @@ static void rewrite(const job_order *job, const char *stage, int64_t done, int64
     cli_line_show(text);
 }
 
-void job_progress_plan(size_t of, double seconds, bool told)
+/* Whether cores sleep while OF jobs run: it decides how long short steps take. */
+static void tell_idle(size_t of, const char *idle_cores)
+{
+    if (!idle_cores || strcmp(idle_cores, "sleep") == 0)
+        return;
+    if (job_idle_check("awake", NULL) == BN_OK)
+        cli_note("[0/%zu] idle cores are kept awake meanwhile (--idle-cores)", of);
+    else
+        cli_note("[0/%zu] idle cores may sleep, which makes short steps longer and uneven; run as "
+                 "root to keep them awake (--idle-cores)",
+                 of);
+}
+
+void job_progress_plan(size_t of, double seconds, bool told, const char *idle_cores)
 {
     char length[32], least[48] = "";
     if (seconds < 120)
@@ -96,6 +109,7 @@ void job_progress_plan(size_t of, double seconds, bool told)
         cli_note("[0/%zu] %sno record here says how long starting and compiling take%s", of, least,
                  of > 1 ? "; the time left is told from the first process on" : "");
     cli_note("[0/%zu] Ctrl-C keeps what is done", of);
+    tell_idle(of, idle_cores);
     const double stalled = job_host_stalled();
     if (stalled > BUSY_STALLED)
         cli_note(

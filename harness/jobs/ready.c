@@ -111,6 +111,8 @@ bn_code job_words_check(const job_experiment *e, const job_experiment *last, bn_
         code = check_front_end(e, st);
     if (code == BN_OK && (!last || strcmp(e->pin, last->pin) != 0))
         code = job_pin_check(e->pin, st);
+    if (code == BN_OK && (!last || strcmp(e->idle_cores, last->idle_cores) != 0))
+        code = job_idle_check(e->idle_cores, st);
     if (code == BN_OK && e->cache_dir[0] && (!last || strcmp(e->cache_dir, last->cache_dir) != 0))
         code = check_cache(e->cache_dir, st);
     return code;

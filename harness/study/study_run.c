@@ -166,7 +166,7 @@ static void say_plan(const measuring *m)
     free(before);
     cli_note("[0/%zu] study %s: %zu experiments in %zu processes on runtime %s; records go to %s",
              all, s->kind->name, s->count, all, s->list[0].what.runtime, s->list[0].store);
-    job_progress_plan(all, seconds, told);
+    job_progress_plan(all, seconds, told, s->list[0].idle_cores);
 }
 
 static void say_end(const measuring *m)

@@ -276,7 +276,8 @@ bn_code worker_framework_run(const job_experiment *e, const worker_framework_opt
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a front end");
     f->e = *e;
     f->begin_ns = bn_now_ns();
-    return run(f, options, st);
+    bn_code code = job_idle_begin(e->idle_cores, &f->idle, st);
+    return code == BN_OK ? run(f, options, st) : code;
 }
 
 const frontend_report *worker_framework_report(const worker_framework *framework)
@@ -293,6 +294,8 @@ void worker_framework_free(worker_framework *f)
 {
     if (!f)
         return;
+    if (f->idle > 0)
+        close(f->idle);
     frontend_report_free(&f->report);
     job_way_free(&f->way);
     model_free(f->instance);

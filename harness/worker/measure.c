@@ -26,9 +26,10 @@ static void describe(worker_session *s, const json_t *group, res_record *r)
     json_t *warmup = json_incref(json_object_get(r->provenance, "warmup"));
     json_decref(r->provenance);
     r->provenance =
-        json_pack("{so so so sO* sO* so* sO* sO* s{sI sI sI} so*}", "host", job_host_describe(),
+        json_pack("{so so so so* sO* sO* so* sO* sO* s{sI sI sI} so*}", "host", job_host_describe(),
                   "runtime", worker_session_describe(s), "pinning", job_pinning_to_json(s->pinning),
-                  "options", s->experiment->echo, "weights", s->weights, "program",
+                  "idle_cores", job_idle_to_json(s->idle), "options", s->experiment->echo,
+                  "weights", s->weights, "program",
                   s->recorded  ? worker_recorded_to_json(s)
                   : s->program ? worker_program_to_json(s->program)
                                : NULL,

@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define NAMED 16 /* unused tensors that a record names; the rest is counted */
 
@@ -51,7 +52,9 @@ bn_code worker_session_begin(worker_session *s, const job_experiment *e, bn_stat
     const char *build = json_string_value(json_object_get(e->suite, "runtime_sha256"));
     *s = (worker_session){.experiment = e};
     worker_send_progress(JOB_LOADING, 0, 0);
-    bn_code code = job_pin_begin(e->pin, &s->pinning, st);
+    bn_code code = job_idle_begin(e->idle_cores, &s->idle, st);
+    if (code == BN_OK)
+        code = job_pin_begin(e->pin, &s->pinning, st);
     if (code == BN_OK)
         code = rt_plugin_find(e->what.runtime, s->path, sizeof s->path, st);
     if (code == BN_OK)
@@ -69,6 +72,7 @@ void worker_session_share(worker_session *s, const worker_session *other, const 
                           .plugin = other->plugin,
                           .client = other->client,
                           .pinning = other->pinning,
+                          .idle = other->idle,
                           .shared = true};
     memcpy(s->path, other->path, sizeof s->path);
 }
@@ -79,7 +83,10 @@ void worker_session_end(worker_session *s)
     if (!s->shared) {
         rt_client_destroy(s->client);
         job_pinning_free(s->pinning);
+        if (s->idle > 0)
+            close(s->idle);
     }
+    s->idle = 0;
     s->client = NULL;
     s->pinning = NULL;
 }

@@ -58,7 +58,8 @@ typedef struct worker_session {
     worker_feed *feed;         /* of batches; NULL: the one batch that was written stays */
     json_t *weights;           /* the file of the initial ones, for the record; NULL: the rule */
     job_pinning *pinning;
-    bool shared;     /* plugin, client and pinning are another session's */
+    int idle;        /* as job_idle_begin set it */
+    bool shared;     /* plugin, client, pinning and idle are another session's */
     char path[4096]; /* of the plugin */
 } worker_session;
 

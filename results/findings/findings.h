@@ -234,12 +234,15 @@ typedef struct res_pool_ratio {
  */
 bool res_pool_ratio_make(const res_pool *base, const res_pool *other, res_pool_ratio *ratio);
 void res_pool_ratio_free(res_pool_ratio *ratio);
-/* The drift of the geometric mean of the COUNT ratios LIST. What a machine does to all of them does
- * not average out; what each of them shares within its run alone does. */
-double res_mean_drift(const res_pool_ratio *const *list, size_t count);
-/* ESTIMATE with DRIFT beside its own error, both independent. A drift is known, so the sum has more
- * degrees of freedom: ESTIMATE as it is, where they would make its 95 % interval narrower. */
-res_estimate res_with_drift(res_estimate estimate, double drift);
+/* The geometric mean of the ratios of several cells. */
+typedef struct res_ratio_mean {
+    res_interval ratio; /* NaN where there is no cell */
+    /* By process first, where all cells have as many pairs; else the cells' variances add up. */
+    bool by_process;
+    size_t processes; /* of each cell; the fewest */
+    size_t runs;      /* that these are of: of several, each is a value; 1: processes are */
+} res_ratio_mean;
+
 /* The same of two records, log(B / A): of processes that shared rounds, or took turns in them. NaN
  * where they did not, or without memory. */
 double res_turns_log_ratio(const res_record *a, const res_record *b);
@@ -304,11 +307,7 @@ bool res_is_lazy(const res_experiment *e);
  * family over which the ratios are judged. */
 typedef struct res_speedup_mean {
     const res_record *example; /* its runtime, phase, mode and graphs */
-    res_interval speedup;
-    /* By process first, where all cells have as many pairs; else the cells' variances add up. */
-    bool by_process;
-    size_t processes; /* of each cell; the fewest */
-    size_t runs;      /* that these are of: of several, each is a value; 1: processes are */
+    res_ratio_mean mean;
     size_t covered, cells;
 } res_speedup_mean;
 

@@ -33,6 +33,14 @@ void res_sample_add(res_sample *sample, double value, const res_process *process
  * ones, whatever each of them knows. */
 res_estimate res_sample_estimate(res_sample *sample);
 
+/* ---- ratios (ratio.c, ratio_mean.c) ------------------------------------------------------ */
+
+/* ESTIMATE with DRIFT beside its own error, both independent. A drift is known, so the sum has more
+ * degrees of freedom: ESTIMATE as it is, where they would make its 95 % interval narrower. */
+res_estimate res_with_drift(res_estimate estimate, double drift);
+/* Of the COUNT ratios LIST, whose logs are known. False without memory. */
+bool res_ratio_mean_make(const res_pool_ratio *const *list, size_t count, res_ratio_mean *mean);
+
 /* ---- a cell of a comparison -------------------------------------------------------------- */
 
 /* VERSUS' options with the looks of CELL (looks.c). */

@@ -6,6 +6,7 @@
  * lazy one. So a row here is set against the lazy step of its own front end, not against bench's.
  */
 #include "results/findings/published.h"
+#include "results/findings/findings_priv.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -108,38 +109,28 @@ static bool same_mean(const res_beside *a, const res_beside *b)
            strcmp(x->mode, y->mode) == 0 && strcmp(x->front_end, y->front_end) == 0;
 }
 
-/* Over the rows like EXAMPLE. WEIGHTS, LOGS and RATIOS have room for all rows. */
-static void fill_mean(const res_besides *besides, double *weights, res_estimate *logs,
-                      const res_pool_ratio **ratios, res_beside_mean *mean)
+/* Over the rows like MEAN's example. RATIOS has room for all rows. */
+static bool fill_mean(const res_besides *besides, const res_pool_ratio **ratios,
+                      res_beside_mean *mean)
 {
     for (size_t i = 0; i < besides->count; i++) {
         const res_beside *beside = &besides->list[i];
         if (!same_mean(beside, mean->example) || !isfinite(beside->ratio.own.mean))
             continue;
-        ratios[mean->rows] = &beside->ratio;
-        logs[mean->rows++] = beside->ratio.own;
+        ratios[mean->rows++] = &beside->ratio;
         for (size_t c = 0; c < RES_PUBLISHED_COLUMNS; c++)
             mean->published[c] += log(beside->published->speedup[c]);
     }
-    const double share = mean->rows > 0 ? 1 / (double)mean->rows : (double)NAN;
-    for (size_t i = 0; i < mean->rows; i++)
-        weights[i] = share;
     for (size_t c = 0; c < RES_PUBLISHED_COLUMNS; c++)
-        mean->published[c] = exp(mean->published[c] * share);
-    mean->speedup = (res_interval){(double)NAN, (double)NAN, (double)NAN};
-    if (mean->rows == 0)
-        return;
-    const res_estimate own = res_estimate_sum(logs, weights, mean->rows);
-    const res_estimate drifting = res_with_drift(own, res_mean_drift(ratios, mean->rows));
-    mean->speedup = res_estimate_ratio(&drifting);
+        mean->published[c] =
+            mean->rows > 0 ? exp(mean->published[c] / (double)mean->rows) : (double)NAN;
+    return res_ratio_mean_make(ratios, mean->rows, &mean->mean);
 }
 
 static bool add_means(res_besides *besides)
 {
-    double *weights = calloc(besides->count + 1, sizeof *weights);
-    res_estimate *logs = calloc(besides->count + 1, sizeof *logs);
     const res_pool_ratio **ratios = calloc(besides->count + 1, sizeof(const res_pool_ratio *));
-    const bool made = weights && logs && ratios;
+    bool made = ratios != NULL;
     for (size_t i = 0; made && i < besides->count; i++) {
         size_t before = 0;
         while (before < i && !same_mean(&besides->list[before], &besides->list[i]))
@@ -148,10 +139,8 @@ static bool add_means(res_besides *besides)
             continue;
         res_beside_mean *mean = &besides->means[besides->mean_count++];
         mean->example = &besides->list[i];
-        fill_mean(besides, weights, logs, ratios, mean);
+        made = fill_mean(besides, ratios, mean);
     }
-    free(weights);
-    free(logs);
     free(ratios);
     return made;
 }

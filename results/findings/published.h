@@ -37,7 +37,7 @@ typedef struct res_beside {
 typedef struct res_beside_mean {
     const res_beside *example;               /* the first of them */
     size_t rows;                             /* that have a ratio */
-    res_interval speedup;                    /* geometric mean; NaN where there are none */
+    res_ratio_mean mean;
     double published[RES_PUBLISHED_COLUMNS]; /* the same over the published models of these rows */
 } res_beside_mean;
 

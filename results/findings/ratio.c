@@ -143,7 +143,7 @@ res_estimate res_with_drift(res_estimate estimate, double drift)
  */
 #define DRIFT         0.04
 #define BUSY_DRIFT    0.25
-#define SPREAD_SHARED 0.35
+#define SPREAD_SHARED 0.5
 #define LITTLE_SHARE  0.05
 
 /* Sets both drifts of RATIO, whose OWN estimate is made. */
@@ -154,16 +154,6 @@ static void set_drift(res_pool_ratio *ratio)
     const double shared = ratio->busy ? 0 : SPREAD_SHARED * -expm1(-share / LITTLE_SHARE);
     ratio->common = (ratio->busy ? BUSY_DRIFT : DRIFT) * share;
     ratio->drift = hypot(ratio->common, shared * spread);
-}
-
-double res_mean_drift(const res_pool_ratio *const *list, size_t count)
-{
-    double common = 0, apart = 0;
-    for (size_t i = 0; i < count; i++) {
-        common += list[i]->common;
-        apart += list[i]->drift * list[i]->drift - list[i]->common * list[i]->common;
-    }
-    return count > 0 ? hypot(common, sqrt(fmax(apart, 0))) / (double)count : 0;
 }
 
 static void allow_drift(const res_pool *base, const res_pool *other, res_pool_ratio *ratio)

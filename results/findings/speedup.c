@@ -10,7 +10,7 @@
  * simple sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 6,
  * 1979): the probability that any of them is wrong is at most 5 %.
  */
-#include "results/findings/findings.h"
+#include "results/findings/findings_priv.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -227,55 +227,6 @@ static int mean_order(const void *a, const void *b)
     return order;
 }
 
-/* The ratios of the cells that a mean is of. */
-typedef struct covered {
-    const res_pool_ratio **list; /* room for a ratio a row */
-    size_t count;
-} covered;
-
-/* How many pairs each of the cells has, of processes or of runs; 0 where some have others, or none.
- */
-static size_t shared_pairs(const covered *of)
-{
-    const size_t pairs = of->count > 0 ? of->list[0]->pair_count : 0;
-    for (size_t i = 1; i < of->count; i++)
-        if (of->list[i]->pair_count != pairs || of->list[i]->of_runs != of->list[0]->of_runs)
-            return 0;
-    return pairs;
-}
-
-/* What each of the cells has at least. */
-static void count_processes(const covered *of, res_speedup_mean *mean)
-{
-    for (size_t i = 0; i < of->count; i++) {
-        const res_pool_ratio *ratio = of->list[i];
-        const size_t runs = ratio->of_runs ? ratio->log.values : 1;
-        mean->processes =
-            i == 0 || ratio->processes < mean->processes ? ratio->processes : mean->processes;
-        mean->runs = i == 0 || runs < mean->runs ? runs : mean->runs;
-    }
-}
-
-/* Each process says the mean over the cells; these are the sample. */
-static res_estimate mean_by_process(const covered *of, size_t pairs, double *room)
-{
-    for (size_t p = 0; p < pairs; p++) {
-        room[p] = 0;
-        for (size_t i = 0; i < of->count; i++)
-            room[p] += of->list[i]->pairs[p] / (double)of->count;
-    }
-    return res_estimate_of(room, pairs);
-}
-
-static res_estimate mean_by_cell(const covered *of, double *weights, res_estimate *list)
-{
-    for (size_t i = 0; i < of->count; i++) {
-        weights[i] = 1 / (double)of->count;
-        list[i] = of->list[i]->own;
-    }
-    return res_estimate_sum(list, weights, of->count);
-}
-
 /* Whether ROW was compared with bench's lazy: a mean over different bases would be of nothing. */
 static bool over_lazy(const res_speedup *speedup, const res_speedup_row *row)
 {
@@ -286,33 +237,19 @@ static bool over_lazy(const res_speedup *speedup, const res_speedup_row *row)
 /* Geometric mean over the cells of EXAMPLE's block and phase that have its way. */
 static bool fill_mean(const res_speedup *speedup, const res_record *example, res_speedup_mean *mean)
 {
-    covered of = {calloc(speedup->count, sizeof(const res_pool_ratio *)), 0};
+    const res_pool_ratio **list = calloc(speedup->count, sizeof(const res_pool_ratio *));
     *mean = (res_speedup_mean){.example = example};
-    for (size_t i = 0; of.list && i < speedup->count; i++) {
+    for (size_t i = 0; list && i < speedup->count; i++) {
         const res_speedup_row *row = &speedup->rows[i];
         if (!same_mean(row->record, example))
             continue;
         mean->cells += row->first_of_cell;
         if (same_way(&row->record->experiment, &example->experiment) && over_lazy(speedup, row) &&
             isfinite(row->ratio.log.mean))
-            of.list[of.count++] = &row->ratio;
+            list[mean->covered++] = &row->ratio;
     }
-    const size_t pairs = of.list ? shared_pairs(&of) : 0;
-    double *room = calloc(of.count + pairs + 1, sizeof *room);
-    res_estimate *list = calloc(of.count + 1, sizeof *list);
-    const bool made = of.list && room && list;
-    if (made) {
-        const res_estimate own =
-            pairs > 0 ? mean_by_process(&of, pairs, room) : mean_by_cell(&of, room, list);
-        const res_estimate log = res_with_drift(own, res_mean_drift(of.list, of.count));
-        mean->speedup = res_estimate_ratio(&log);
-        mean->by_process = pairs > 0;
-        count_processes(&of, mean);
-        mean->covered = of.count;
-    }
+    const bool made = list && res_ratio_mean_make(list, mean->covered, &mean->mean);
     free(list);
-    free(room);
-    free(of.list);
     return made;
 }
 

@@ -148,6 +148,7 @@ static const condition conditions[] = {
     {"host", "governor", NULL, "governor", false},
     {"host", "bench_version", NULL, "version of bench", false},
     {"pinning", NULL, NULL, "pinning", false},
+    {"idle_cores", NULL, NULL, "sleep of idle cores", false},
     {"runtime", "options", NULL, "options of the runtime", false},
     {"runtime", "compile_flags", NULL, "flags of the compiler", false},
     {"runtime", "environment", "XLA_FLAGS", "XLA_FLAGS", false},

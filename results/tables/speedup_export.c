@@ -145,13 +145,13 @@ static json_t *mean_json(const res_speedup_mean *mean)
 {
     json_t *object = json_object();
     set_names(object, "geometric-mean", mean->example);
-    json_object_set_new(object, "speedup", res_json_real(mean->speedup.estimate));
-    json_object_set_new(object, "speedup_low", res_json_real(mean->speedup.low));
-    json_object_set_new(object, "speedup_high", res_json_real(mean->speedup.high));
+    json_object_set_new(object, "speedup", res_json_real(mean->mean.ratio.estimate));
+    json_object_set_new(object, "speedup_low", res_json_real(mean->mean.ratio.low));
+    json_object_set_new(object, "speedup_high", res_json_real(mean->mean.ratio.high));
     json_object_set_new(object, "judged", json_false());
-    json_object_set_new(object, "processes", json_integer((json_int_t)mean->processes));
-    json_object_set_new(object, "runs", json_integer((json_int_t)mean->runs));
-    json_object_set_new(object, "by_process", json_boolean(mean->by_process));
+    json_object_set_new(object, "processes", json_integer((json_int_t)mean->mean.processes));
+    json_object_set_new(object, "runs", json_integer((json_int_t)mean->mean.runs));
+    json_object_set_new(object, "by_process", json_boolean(mean->mean.by_process));
     json_object_set_new(object, "covered", json_integer((json_int_t)mean->covered));
     json_object_set_new(object, "cells", json_integer((json_int_t)mean->cells));
     return object;

@@ -72,7 +72,8 @@ static json_t *mean_json(const res_beside_mean *mean)
     json_object_set_new(object, "mode", res_json_text(e->mode));
     json_object_set_new(object, "graphs", json_integer(e->graphs));
     json_object_set_new(object, "rows", json_integer((json_int_t)mean->rows));
-    set_speedup(object, mean->speedup);
+    json_object_set_new(object, "processes", json_integer((json_int_t)mean->mean.processes));
+    set_speedup(object, mean->mean.ratio);
     set_published(object, mean->published);
     return object;
 }
@@ -85,8 +86,9 @@ static json_t *mean_cells(const res_beside_mean *mean)
     res_sheet_put(row, "%s", res_way_of(&record->experiment).text);
     res_sheet_put(row, "%d", record->experiment.graphs);
     res_sheet_put(row, "%zu", mean->rows);
-    res_sheet_put(row, "%s", res_ratio(mean->speedup.estimate).text);
-    res_sheet_put(row, "%s", res_ratio_range(mean->speedup.low, mean->speedup.high).text);
+    res_sheet_put(row, "%s", res_ratio(mean->mean.ratio.estimate).text);
+    res_sheet_put(row, "%s", res_ratio_range(mean->mean.ratio.low, mean->mean.ratio.high).text);
+    res_sheet_put(row, mean->mean.by_process ? "%zu" : "%zu or more", mean->mean.processes);
     for (size_t c = 0; c < RES_PUBLISHED_COLUMNS; c++)
         res_sheet_put(row, "%s", res_ratio(mean->published[c]).text);
     return row;
@@ -94,9 +96,9 @@ static json_t *mean_cells(const res_beside_mean *mean)
 
 static void put_means(const res_besides *besides, res_format format, bn_text *out)
 {
-    const res_sheet_column sheet[] = {{"runtime", false}, {"mode", false}, {"graphs", true},
-                                      {"rows", true},     {"here", true},  {"95 %", true},
-                                      {HEAD_5, true},     {HEAD_3, true},  {HEAD_1, true}};
+    static const res_sheet_column sheet[] = {
+        {"runtime", false}, {"mode", false},     {"graphs", true}, {"rows", true}, {"here", true},
+        {"95 %", true},     {"processes", true}, {HEAD_5, true},   {HEAD_3, true}, {HEAD_1, true}};
     json_t *rows = json_array();
     for (size_t i = 0; i < besides->mean_count; i++)
         json_array_append_new(rows, mean_cells(&besides->means[i]));

@@ -134,6 +134,8 @@ static void put_summary(const res_record *record, res_format format, bn_text *ou
     res_setup_text(experiment, res_setup_all(), &line);
     if (line.data)
         put_line(out, format, "setup", line.data);
+    if (json_object_get(record->provenance, "idle_cores"))
+        put_line(out, format, "cores", "idle ones were kept awake");
     put_line(out, format, "record", record->id);
     put_group(record, format, out);
     put_offload(record, format, out);

@@ -158,10 +158,11 @@ static void put_means(const res_speedup *speedup, const res_record *block, res_f
         res_grid_cell(&grid, "%s", example->phase);
         res_grid_cell(&grid, "%s", res_way_of(example).text);
         res_grid_graphs(&grid, example);
-        res_grid_cell(&grid, "%s", res_ratio(mean->speedup.estimate).text);
-        res_grid_cell(&grid, "%s", res_ratio_range(mean->speedup.low, mean->speedup.high).text);
+        res_grid_cell(&grid, "%s", res_ratio(mean->mean.ratio.estimate).text);
+        res_grid_cell(&grid, "%s",
+                      res_ratio_range(mean->mean.ratio.low, mean->mean.ratio.high).text);
         res_grid_cell(&grid, "(%zu of %zu)", mean->covered, mean->cells);
-        res_grid_cell(&grid, mean->by_process ? "%zu" : "%zu or more", mean->processes);
+        res_grid_cell(&grid, mean->mean.by_process ? "%zu" : "%zu or more", mean->mean.processes);
     }
     if (any) {
         bn_text_putc(out, '\n');

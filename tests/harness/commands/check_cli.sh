@@ -311,6 +311,26 @@ assert records[0]["provenance"]["pinning"]["host_cores"] != ""'
 )"
 run "${cpu[@]}" --pin 9999
 report "cores that are not there" "$(fault_of 2 "--pin 9999" "may use")"
+run "${cpu[@]}" --mode capture --idle-cores sleep --format json
+report "idle cores sleep where they are left alone" "$(
+    fault_of 0
+    holds 'assert "idle_cores" not in records[0]["provenance"]'
+)"
+if { : >>/dev/cpu_dma_latency; } 2>/dev/null; then
+    run "${cpu[@]}" --mode capture --format json
+    report "idle cores are kept awake, and the record says so" "$(
+        fault_of 0
+        holds 'assert records[0]["provenance"]["idle_cores"] == "awake"'
+    )"
+else
+    run "${cpu[@]}" --mode capture --format json
+    report "idle cores that nobody may keep awake sleep" "$(
+        fault_of 0
+        holds 'assert "idle_cores" not in records[0]["provenance"]'
+    )"
+    run "${cpu[@]}" --mode capture --idle-cores awake
+    report "idle cores cannot be kept awake here" "$(fault_of 2 "--idle-cores awake" "run as root")"
+fi
 run "${cpu[@]}" --xla-flag xla_no_such_flag=1
 report "a compiler option that is none" "$(fault_of 1 "xla_no_such_flag")"
 

@@ -86,6 +86,7 @@ done <<'ROWS'
 2#there is no --device-time 'profiler'; there is auto#--device-time profiler
 2#there is no --device-time 'slop'; did you mean slope?#--device-time slop
 2#--pin takes none, host, all;;core3#--pin core3
+2#there is no --idle-cores 'awak'; did you mean awake?#--idle-cores awak
 2#not 'hots'; did you mean host? This process may use#--pin hots
 2#there is no suite smok; did you mean smoke? With bench come#suite smok
 1#there is no suite refrence; did you mean reference?#compare cpu cpu-xla --suite refrence

@@ -196,8 +196,8 @@ static void runs_are_the_values_of_ratios_and_means(void **state)
     assert_true(ratio->of_runs);
     assert_int_equal(ratio->processes, 12);
     assert_int_equal(ratio->pair_count, 3);
-    assert_int_equal(table.means[0].processes, 12);
-    assert_int_equal(table.means[0].runs, 3);
+    assert_int_equal(table.means[0].mean.processes, 12);
+    assert_int_equal(table.means[0].mean.runs, 3);
     res_finding list[2];
     assert_int_equal(res_speedup_explain(&table, list), 1);
     assert_int_equal(list[0].kind, RES_FINDING_NO_DIFFERENCE);
@@ -261,26 +261,27 @@ static void means_are_of_processes_first(void **state)
     }
     res_speedup table = made(&s);
     assert_int_equal(table.mean_count, 1);
-    assert_true(table.means[0].by_process);
-    assert_near(table.means[0].speedup.estimate, 2, 1e-9);
-    /* The processes agree, and both ratios drift by 0.02 together, and each by 0.4 of the standard
+    assert_true(table.means[0].mean.by_process);
+    assert_near(table.means[0].mean.ratio.estimate, 2, 1e-9);
+    /* The processes agree, and both ratios drift by 0.02 together, and each by half of the standard
      * deviation of its processes, log 2, for itself. */
-    const double each = 0.4 * (1 - exp(-10)) * log(2);
-    assert_near(table.means[0].speedup.low, 2 * exp(-1.959964 * hypot(0.02, each / sqrt(2))), 1e-4);
+    const double each = 0.5 * (1 - exp(-10)) * log(2);
+    assert_near(table.means[0].mean.ratio.low, 2 * exp(-1.959964 * hypot(0.02, each / sqrt(2))),
+                1e-4);
     res_speedup_free(&table);
     /* A process more of one cell: they do not match, and the variances add up. */
     const double base = 8e6, more = 4e6;
     add_rounds(&s, "b", "lazy", &base, 1, 4);
     add_rounds(&s, "b", "capture", &more, 1, 4);
     table = made(&s);
-    assert_false(table.means[0].by_process);
-    assert_int_equal(table.means[0].processes, 3);
-    assert_int_equal(table.means[0].runs, 1);
-    assert_near(table.means[0].speedup.estimate, 2, 1e-9);
+    assert_false(table.means[0].mean.by_process);
+    assert_int_equal(table.means[0].mean.processes, 3);
+    assert_int_equal(table.means[0].mean.runs, 1);
+    assert_near(table.means[0].mean.ratio.estimate, 2, 1e-9);
     /* Errors log 2 / sqrt(3) and log 2 sqrt(2/3) / 2, of two halves. */
     const double error = log(2) * sqrt(1.0 / 3 + 1.0 / 6) / 2;
-    assert_true(log(table.means[0].speedup.high / 2) > 2.5 * error);
-    assert_true(log(table.means[0].speedup.high / 2) < 3.5 * error);
+    assert_true(log(table.means[0].mean.ratio.high / 2) > 2.5 * error);
+    assert_true(log(table.means[0].mean.ratio.high / 2) < 3.5 * error);
     res_speedup_free(&table);
     clear(&s);
 }

@@ -198,6 +198,8 @@ static void other_builds_and_conditions_are_left_out(void **state)
     set(add(&s, "m", "lazy", &wall, 1), "runtime", "sha256", "older");
     set(add(&s, "m", "lazy", &wall, 1), "host", "hostname", "elsewhere");
     set(add(&s, "m", "lazy", &wall, 1), "pinning", "pin", "cores");
+    json_object_set_new(add(&s, "m", "lazy", &wall, 1)->provenance, "idle_cores",
+                        json_string("awake"));
     add(&s, "m", "lazy", &wall, 1)->status = BN_CRASH;
     add(&s, "m", "lazy", &wall, 1);
     add(&s, "m", "lazy", &wall, 1);
@@ -207,9 +209,9 @@ static void other_builds_and_conditions_are_left_out(void **state)
     assert_int_equal(pool->count, 2);
     assert_int_equal(pool->failed, 1);
     assert_int_equal(pool->other_builds, 1);
-    assert_int_equal(pool->other_conditions, 2);
-    assert_string_equal(pool->differing, "host, pinning");
-    assert_ptr_equal(pool->newest, s.records[5]);
+    assert_int_equal(pool->other_conditions, 3);
+    assert_string_equal(pool->differing, "host, pinning, sleep of idle cores");
+    assert_ptr_equal(pool->newest, s.records[6]);
     res_speedup_free(&table);
     /* Nobody knows the builds of records that do not tell: each is alone. */
     for (size_t i = 0; i < s.count; i++)

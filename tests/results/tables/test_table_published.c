@@ -116,6 +116,7 @@ static void means_are_over_the_models_of_a_way(void **state)
         find(means, &(way){.front_end = "bench", .mode = "capture", .graphs = 1});
     assert_non_null(capture);
     assert_true(number(capture, "rows") == 2);
+    assert_true(number(capture, "processes") == PROCESSES);
     assert_near(number(capture, "speedup"), sqrt(1.5 * 2.25), 0.02);
     assert_near(number(capture, "published_1_graph"), sqrt(1.344 * 0.821), 1e-9);
     json_decref(root);

@@ -1,0 +1,84 @@
+/*
+ * ratio_mean.c - the geometric mean of the ratios of several cells.
+ */
+#include "results/findings/findings_priv.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* How many pairs each of the ratios has, of processes or of runs; 0 where some have others, or
+ * none. */
+static size_t shared_pairs(const res_pool_ratio *const *list, size_t count)
+{
+    const size_t pairs = count > 0 ? list[0]->pair_count : 0;
+    for (size_t i = 1; i < count; i++)
+        if (list[i]->pair_count != pairs || list[i]->of_runs != list[0]->of_runs)
+            return 0;
+    return pairs;
+}
+
+/* What each of the ratios has at least. */
+static void count_processes(const res_pool_ratio *const *list, size_t count, res_ratio_mean *mean)
+{
+    for (size_t i = 0; i < count; i++) {
+        const size_t runs = list[i]->of_runs ? list[i]->log.values : 1;
+        mean->processes =
+            i == 0 || list[i]->processes < mean->processes ? list[i]->processes : mean->processes;
+        mean->runs = i == 0 || runs < mean->runs ? runs : mean->runs;
+    }
+}
+
+/* Each process says the mean over the cells; these are the sample. */
+static bool mean_by_process(const res_pool_ratio *const *list, size_t count, size_t pairs,
+                            res_estimate *own)
+{
+    double *room = calloc(pairs, sizeof *room);
+    for (size_t p = 0; room && p < pairs; p++)
+        for (size_t i = 0; i < count; i++)
+            room[p] += list[i]->pairs[p] / (double)count;
+    if (room)
+        *own = res_estimate_of(room, pairs);
+    free(room);
+    return room != NULL;
+}
+
+static bool mean_by_cell(const res_pool_ratio *const *list, size_t count, res_estimate *own)
+{
+    double *weights = calloc(count + 1, sizeof *weights);
+    res_estimate *each = calloc(count + 1, sizeof *each);
+    const bool made = weights && each;
+    for (size_t i = 0; made && i < count; i++) {
+        weights[i] = 1 / (double)count;
+        each[i] = list[i]->own;
+    }
+    if (made)
+        *own = res_estimate_sum(each, weights, count);
+    free(each);
+    free(weights);
+    return made;
+}
+
+/* What a machine does to all of the ratios does not average out; what each of them shares within
+ * its run alone does. */
+static double mean_drift(const res_pool_ratio *const *list, size_t count)
+{
+    double common = 0, apart = 0;
+    for (size_t i = 0; i < count; i++) {
+        common += list[i]->common;
+        apart += list[i]->drift * list[i]->drift - list[i]->common * list[i]->common;
+    }
+    return count > 0 ? hypot(common, sqrt(fmax(apart, 0))) / (double)count : 0;
+}
+
+bool res_ratio_mean_make(const res_pool_ratio *const *list, size_t count, res_ratio_mean *mean)
+{
+    const size_t pairs = shared_pairs(list, count);
+    res_estimate own;
+    *mean = (res_ratio_mean){.by_process = pairs > 0};
+    if (pairs > 0 ? !mean_by_process(list, count, pairs, &own) : !mean_by_cell(list, count, &own))
+        return false;
+    const res_estimate log = res_with_drift(own, mean_drift(list, count));
+    mean->ratio = res_estimate_ratio(&log);
+    count_processes(list, count, mean);
+    return true;
+}
