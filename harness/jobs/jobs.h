@@ -536,6 +536,7 @@ BN_MUST_USE bn_code job_pin_check(const char *pin, bn_status *st);
  * whole machine stay awake; 0: nothing was asked for. The end of the process closes it, too.
  */
 BN_MUST_USE bn_code job_idle_begin(const char *idle_cores, int *held, bn_status *st);
+void job_idle_end(int held);
 /* For the record (new reference): "awake"; NULL where HELD is 0. */
 json_t *job_idle_to_json(int held);
 /* Whether job_idle_begin could do so; then nothing is asked for. */

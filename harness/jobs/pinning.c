@@ -327,10 +327,10 @@ static bn_code keep_awake(int *held, bn_status *st)
         *held = fd;
         return BN_OK;
     }
-    bn_fail_errno(st, errno, LATENCY_FILE);
+    bn_code code = bn_fail_errno(st, errno, LATENCY_FILE);
     if (fd >= 0)
         close(fd);
-    return st ? st->code : BN_IO;
+    return code;
 }
 
 bn_code job_idle_begin(const char *idle_cores, int *held, bn_status *st)
@@ -356,9 +356,14 @@ bn_code job_idle_check(const char *idle_cores, bn_status *st)
     if (!known)
         return bn_fail_choice(st, "--idle-cores", idle_cores, "auto, awake or sleep");
     bn_code code = job_idle_begin(idle_cores, &held, st);
+    job_idle_end(held);
+    return code;
+}
+
+void job_idle_end(int held)
+{
     if (held > 0)
         close(held);
-    return code;
 }
 
 json_t *job_idle_to_json(int held)

@@ -149,7 +149,8 @@ static void name_row(selftest_row *row, const selftest_set *set, const selftest_
 /*
  * What is demanded of ROW, whose figure LIKE has, too, and whose tables are TABLES. On a busy
  * machine the interval of a ratio other than 1 has room for what other work may do to it
- * (results/findings/ratio.c). Where more than half of the tables met one, all of them may hold the truth.
+ * (results/findings/ratio.c). Where more than half of the tables met one, all of them may hold the
+ * truth.
  */
 static selftest_demand demand_of(const selftest_row *row, const selftest_row *like, size_t tables)
 {

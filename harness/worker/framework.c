@@ -294,8 +294,7 @@ void worker_framework_free(worker_framework *f)
 {
     if (!f)
         return;
-    if (f->idle > 0)
-        close(f->idle);
+    job_idle_end(f->idle);
     frontend_report_free(&f->report);
     job_way_free(&f->way);
     model_free(f->instance);

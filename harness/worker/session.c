@@ -6,7 +6,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define NAMED 16 /* unused tensors that a record names; the rest is counted */
 
@@ -83,8 +82,7 @@ void worker_session_end(worker_session *s)
     if (!s->shared) {
         rt_client_destroy(s->client);
         job_pinning_free(s->pinning);
-        if (s->idle > 0)
-            close(s->idle);
+        job_idle_end(s->idle);
     }
     s->idle = 0;
     s->client = NULL;

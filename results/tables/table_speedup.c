@@ -269,8 +269,7 @@ static void put_legend(const res_speedup *speedup, res_format format, bn_text *o
         "\"-\": the programs came from the cache.",
         "program: what the device runs, compared with lazy.",
         "vs lazy: mean step of bench's lazy with the fewest graphs over that of this row, without "
-        "a tenth "
-        "of the steps of a round at each end, by round and "
+        "a tenth of the steps of a round at each end, by round and "
         "process.",
         "difference: told at 5 % over all ratios of the table together, by Holm's procedure.",
         "Geometric means: (cells that have a value, of all cells of the phase); of each process "
