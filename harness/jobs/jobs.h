@@ -9,7 +9,6 @@
 #ifndef BENCH_HARNESS_JOBS_H
 #define BENCH_HARNESS_JOBS_H
 
-#include <gsl/gsl_rng.h>
 #include <jansson.h>
 #include <limits.h>
 #include <sys/types.h>
@@ -497,50 +496,9 @@ void job_progress_end(const job_order *job, const job_outcome *outcome);
  * time left that is shown. A negative JOB_S: not known. Holds for that job only. */
 void job_progress_expect(double job_s, double after_s);
 /* Says before the first of OF jobs how long all take: SECONDS, and where TOLD is false at least so
- * long; that Ctrl-C keeps what is done; whether cores sleep meanwhile, by what job_idle_begin makes
+ * long; that Ctrl-C keeps what is done; whether cores sleep meanwhile, by what cores_idle_begin makes
  * of IDLE_CORES; and where this machine is busy, that it is. */
 void job_progress_plan(size_t of, double seconds, bool told, const char *idle_cores);
-
-/* ---- cores (pinning.c) --------------------------------------------------------------------- */
-
-/* Where threads may run, by --pin: "none", "host" (host thread on one core, the runtime on the
- * others), "all" (everything on the cores given to the process, host thread on the first) or a
- * list of cores "0,2-3" for everything. NULL stands for "none". */
-typedef struct job_pinning job_pinning;
-/* To be called before the plugin is loaded: its threads inherit this mask. */
-BN_MUST_USE bn_code job_pin_begin(const char *pin, job_pinning **pinning, bn_status *st);
-/* To be called once the client is there: the host thread takes its own core. */
-BN_MUST_USE bn_code job_pin_host_thread(job_pinning *pinning, bn_status *st);
-/* What was done (new reference), for the record. */
-json_t *job_pinning_to_json(const job_pinning *pinning);
-/*
- * Where the scheduler once put a thread it may stay for as long as a process lives, and steps that
- * are short depend on it. Drawn anew for each round, it is not one value of the process any more.
- */
-typedef struct job_places job_places;
-/* The cores that the calling thread may use and that are as near to its memory as the one that it
- * is on: of one NUMA node. NULL where there are fewer than two, or the system does not tell. */
-job_places *job_places_of_thread(void);
-/* Moves the calling thread, that of PLACES, to one of them, drawn from RNG, and then leaves it free
- * to go where it might go before. Nothing happens where PLACES is NULL or the system refuses. */
-void job_place_anew(const job_places *places, const gsl_rng *rng);
-void job_places_free(job_places *places);
-void job_pinning_free(job_pinning *pinning);
-/* Whether this process could be pinned so: what job_pin_begin would say, but nothing is pinned. */
-BN_MUST_USE bn_code job_pin_check(const char *pin, bn_status *st);
-
-/*
- * Whether cores that wait for work may sleep meanwhile, by --idle-cores: "sleep": as the kernel
- * wants; "awake": they poll, and so wake up at once; "auto": awake where this process may ask for
- * that. NULL stands for "sleep". Sets *HELD to a descriptor: as long as it is open, cores of the
- * whole machine stay awake; 0: nothing was asked for. The end of the process closes it, too.
- */
-BN_MUST_USE bn_code job_idle_begin(const char *idle_cores, int *held, bn_status *st);
-void job_idle_end(int held);
-/* For the record (new reference): "awake"; NULL where HELD is 0. */
-json_t *job_idle_to_json(int held);
-/* Whether job_idle_begin could do so; then nothing is asked for. */
-BN_MUST_USE bn_code job_idle_check(const char *idle_cores, bn_status *st);
 
 /* ---- the machine (host.c) ------------------------------------------------------------------ */
 

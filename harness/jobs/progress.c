@@ -2,6 +2,7 @@
  * progress.c - what a run is doing, on standard error: on a terminal one line that is rewritten,
  * else a line for each job that has ended, and with --verbose one for each stage.
  */
+#include "harness/cores/cores.h"
 #include "harness/jobs/jobs.h"
 
 #include <stdio.h>
@@ -86,7 +87,7 @@ static void tell_idle(size_t of, const char *idle_cores)
 {
     if (!idle_cores || strcmp(idle_cores, "sleep") == 0)
         return;
-    if (job_idle_check("awake", NULL) == BN_OK)
+    if (cores_idle_check("awake", NULL) == BN_OK)
         cli_note("[0/%zu] idle cores are kept awake meanwhile (--idle-cores)", of);
     else
         cli_note("[0/%zu] idle cores may sleep, which makes short steps longer and uneven; run as "

@@ -2,6 +2,7 @@
  * ready.c - what can be checked before any worker starts: the store, the runtimes' files, and
  * the file of weights against the models that are to start from it.
  */
+#include "harness/cores/cores.h"
 #include "harness/frontends/frontends.h"
 #include "harness/jobs/jobs.h"
 
@@ -110,9 +111,9 @@ bn_code job_words_check(const job_experiment *e, const job_experiment *last, bn_
     if (!last || strcmp(e->what.front_end, last->what.front_end) != 0)
         code = check_front_end(e, st);
     if (code == BN_OK && (!last || strcmp(e->pin, last->pin) != 0))
-        code = job_pin_check(e->pin, st);
+        code = cores_pin_check(e->pin, st);
     if (code == BN_OK && (!last || strcmp(e->idle_cores, last->idle_cores) != 0))
-        code = job_idle_check(e->idle_cores, st);
+        code = cores_idle_check(e->idle_cores, st);
     if (code == BN_OK && e->cache_dir[0] && (!last || strcmp(e->cache_dir, last->cache_dir) != 0))
         code = check_cache(e->cache_dir, st);
     return code;

@@ -276,7 +276,7 @@ bn_code worker_framework_run(const job_experiment *e, const worker_framework_opt
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a front end");
     f->e = *e;
     f->begin_ns = bn_now_ns();
-    bn_code code = job_idle_begin(e->idle_cores, &f->idle, st);
+    bn_code code = cores_idle_begin(e->idle_cores, &f->idle, st);
     return code == BN_OK ? run(f, options, st) : code;
 }
 
@@ -294,7 +294,7 @@ void worker_framework_free(worker_framework *f)
 {
     if (!f)
         return;
-    job_idle_end(f->idle);
+    cores_idle_end(f->idle);
     frontend_report_free(&f->report);
     job_way_free(&f->way);
     model_free(f->instance);

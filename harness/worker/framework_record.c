@@ -124,7 +124,7 @@ static bn_code set_provenance(const worker_framework *f, const json_t *group, re
     json_t *runtime = json_object_get(r->provenance, "runtime");
     json_t *own =
         json_pack("{so so so* so so sO* sO* sO*}", "host", job_host_describe(), "pinning",
-                  job_pinning_to_json(NULL), "idle_cores", job_idle_to_json(f->idle), "memory",
+                  cores_pinning_to_json(NULL), "idle_cores", cores_idle_to_json(f->idle), "memory",
                   memory_json(), "front_end", frontend_report_provenance(&f->report), "options",
                   f->e.echo, "suite", f->e.suite, "group", group);
     if (!json_is_object(runtime) || !own || json_object_update(r->provenance, own) != 0) {

@@ -13,7 +13,7 @@
 
 /* ---- the record ----------------------------------------------------------------------- */
 
-static void describe(worker_session *s, const json_t *group, res_record *r)
+static void describe(const worker_group *g, worker_session *s, res_record *r)
 {
     const job_memory memory = job_host_memory();
     const model_options *m = s->instance ? model_get_options(s->instance) : NULL;
@@ -25,17 +25,17 @@ static void describe(worker_session *s, const json_t *group, res_record *r)
         strcpy(r->values, worker_session_opaque(s) ? "opaque" : "none");
     json_t *warmup = json_incref(json_object_get(r->provenance, "warmup"));
     json_decref(r->provenance);
-    r->provenance =
-        json_pack("{so so so so* sO* sO* so* sO* sO* s{sI sI sI} so*}", "host", job_host_describe(),
-                  "runtime", worker_session_describe(s), "pinning", job_pinning_to_json(s->pinning),
-                  "idle_cores", job_idle_to_json(s->idle), "options", s->experiment->echo,
-                  "weights", s->weights, "program",
-                  s->recorded  ? worker_recorded_to_json(s)
-                  : s->program ? worker_program_to_json(s->program)
-                               : NULL,
-                  "suite", s->experiment->suite, "group", group, "memory", "rss_bytes",
-                  (json_int_t)memory.now, "peak_rss_bytes", (json_int_t)memory.peak,
-                  "file_rss_bytes", (json_int_t)memory.of_files, "warmup", warmup);
+    r->provenance = json_pack(
+        "{so so so so* so* sO* sO* so* sO* sO* s{sI sI sI} so*}", "host", job_host_describe(),
+        "runtime", worker_session_describe(s), "pinning", cores_pinning_to_json(s->pinning),
+        "idle_cores", cores_idle_to_json(s->idle), "nearness", cores_nearness_to_json(&g->near),
+        "options", s->experiment->echo, "weights", s->weights, "program",
+        s->recorded  ? worker_recorded_to_json(s)
+        : s->program ? worker_program_to_json(s->program)
+                     : NULL,
+        "suite", s->experiment->suite, "group", g->about, "memory", "rss_bytes",
+        (json_int_t)memory.now, "peak_rss_bytes", (json_int_t)memory.peak, "file_rss_bytes",
+        (json_int_t)memory.of_files, "warmup", warmup);
 }
 
 /* ---- the members ------------------------------------------------------------------------- */
@@ -262,7 +262,7 @@ static bn_code finish_member(worker_group *g, worker_member *m, bn_status *st)
     json_t *host_ops = host_ops_json(m);
     bn_code code = worker_finish_executions(m, g->rng, st);
     if (code == BN_OK) {
-        describe(&m->s, g->about, m->record);
+        describe(g, &m->s, m->record);
         if (host_ops)
             json_object_set(m->record->provenance, "host_ops", host_ops);
         write_graphs(m);

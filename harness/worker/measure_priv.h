@@ -48,15 +48,16 @@ typedef struct worker_member {
 typedef struct worker_group {
     worker_member *members;
     size_t count;
-    const json_t *about; /* the request's "group", for the records; or NULL */
-    gsl_rng *rng;        /* of orders and places */
-    job_places *places;  /* of the host thread, while there are rounds; NULL: there is no choice */
-    uint64_t start_ns;   /* until plugin and client stood */
-    uint64_t rounds_ns;  /* of rounds and probes */
-    uint64_t begun_ns;   /* when the process was started, as bn_now_ns */
-    uint64_t ready_ns;   /* when plugin and client stood */
-    uint64_t awaited_ns; /* while another process had its turns */
-    bool turns;          /* each round waits for its turn: another process has the others */
+    const json_t *about;  /* the request's "group", for the records; or NULL */
+    gsl_rng *rng;         /* of orders and places */
+    cores_places *places; /* of the host thread, while there are rounds; NULL: there is no choice */
+    cores_nearness near;  /* of the cores, while there are rounds, and what was told */
+    uint64_t start_ns;    /* until plugin and client stood */
+    uint64_t rounds_ns;   /* of rounds and probes */
+    uint64_t begun_ns;    /* when the process was started, as bn_now_ns */
+    uint64_t ready_ns;    /* when plugin and client stood */
+    uint64_t awaited_ns;  /* while another process had its turns */
+    bool turns;           /* each round waits for its turn: another process has the others */
 } worker_group;
 
 /* ---- warm-up (warmup.c) ------------------------------------------------------------- */

@@ -121,7 +121,7 @@ static bn_code run_turn(worker_group *g, worker_member *m, size_t round, size_t 
 {
     res_round before, *row = &m->record->rounds[m->record->round_count];
     worker_annotate(m, "round");
-    job_place_anew(g->places, g->rng);
+    cores_place_anew(g->places, g->rng);
     worker_witness(&before);
     bn_code code = run_unkept(m, g->count > 1 || g->turns, st);
     if (code == BN_OK)
@@ -202,6 +202,62 @@ static size_t well(const worker_group *g, worker_member **list)
     return count;
 }
 
+/* All of LIST take their turns in ROUND of ROUNDS. */
+static void run_round(worker_group *g, worker_member **list, size_t count, size_t round,
+                      size_t rounds)
+{
+    if (cores_nearness_waits(&g->near))
+        worker_send_progress("waiting for cores that the host moved apart", 0, 0);
+    cores_nearness_await(&g->near);
+    gsl_ran_shuffle(g->rng, list, count, sizeof(worker_member *));
+    for (size_t i = 0; i < count; i++) {
+        worker_send_progress("measuring", (int64_t)(round * count + i),
+                             (int64_t)((round < rounds ? rounds : round + 1) * count));
+        take_turn(g, list[i], round, rounds, i);
+    }
+}
+
+/* What a member has before a round, so that the round can be measured again. */
+typedef struct round_start {
+    size_t steps, rounds, probes;
+    uint64_t spent_ns;
+    int64_t counters[BN_COUNTER_COUNT];
+} round_start;
+
+static round_start start_of(const worker_member *m)
+{
+    round_start start = {
+        m->record->step_count, m->record->round_count, m->probe_count, m->spent_ns, {0}};
+    memcpy(start.counters, m->record->step_counters, sizeof start.counters);
+    return start;
+}
+
+static void return_to(worker_member *m, const round_start *start)
+{
+    m->record->step_count = start->steps;
+    m->record->round_count = start->rounds;
+    m->probe_count = start->probes;
+    m->spent_ns = start->spent_ns;
+    memcpy(m->record->step_counters, start->counters, sizeof start->counters);
+}
+
+/* The same while the cores are near each other, if they can be brought to it. */
+static void run_near_round(worker_group *g, worker_member **list, size_t count, size_t round,
+                           size_t rounds)
+{
+    round_start starts[JOB_MOST_MEMBERS];
+    for (size_t i = 0; i < g->count; i++)
+        starts[i] = start_of(&g->members[i]);
+    run_round(g, list, count, round, rounds);
+    while (cores_nearness_repeats(&g->near, rounds / 2 + 1)) {
+        for (size_t i = 0; i < g->count; i++)
+            if (g->members[i].failure.code == BN_OK)
+                return_to(&g->members[i], &starts[i]);
+        count = well(g, list);
+        run_round(g, list, count, round, rounds);
+    }
+}
+
 bn_code worker_await_own_turn(worker_group *g, bn_status *st)
 {
     const uint64_t start = bn_now_ns();
@@ -217,22 +273,18 @@ bn_code worker_run_rounds(worker_group *g, bn_status *st)
     bn_code code = list ? BN_OK : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a list");
     if (code == BN_OK && count > 0)
         code = plan(list, count, &rounds, st);
-    g->places = job_places_of_thread();
+    g->places = cores_places_of_thread();
+    cores_nearness_begin(&g->near, g->members[0].s.pinning, g->members[0].s.idle);
     for (size_t round = 0; code == BN_OK && count > 0 && round < STRETCH * rounds; round++) {
         if (round >= rounds && all_have_time(list, count))
             break;
         if (g->turns && (code = worker_await_own_turn(g, st)) != BN_OK)
             break;
-        gsl_ran_shuffle(g->rng, list, count, sizeof(worker_member *));
-        for (size_t i = 0; i < count; i++) {
-            worker_member *m = list[i];
-            worker_send_progress("measuring", (int64_t)(round * count + i),
-                                 (int64_t)((round < rounds ? rounds : round + 1) * count));
-            take_turn(g, m, round, rounds, i);
-        }
+        run_near_round(g, list, count, round, rounds);
         count = well(g, list);
     }
-    job_places_free(g->places);
+    cores_nearness_end(&g->near);
+    cores_places_free(g->places);
     g->places = NULL;
     free(list);
     return code;

@@ -51,9 +51,9 @@ bn_code worker_session_begin(worker_session *s, const job_experiment *e, bn_stat
     const char *build = json_string_value(json_object_get(e->suite, "runtime_sha256"));
     *s = (worker_session){.experiment = e};
     worker_send_progress(JOB_LOADING, 0, 0);
-    bn_code code = job_idle_begin(e->idle_cores, &s->idle, st);
+    bn_code code = cores_idle_begin(e->idle_cores, &s->idle, st);
     if (code == BN_OK)
-        code = job_pin_begin(e->pin, &s->pinning, st);
+        code = cores_pin_begin(e->pin, &s->pinning, st);
     if (code == BN_OK)
         code = rt_plugin_find(e->what.runtime, s->path, sizeof s->path, st);
     if (code == BN_OK)
@@ -61,7 +61,7 @@ bn_code worker_session_begin(worker_session *s, const job_experiment *e, bn_stat
     if (code == BN_OK)
         code = client_create(s, st);
     if (code == BN_OK)
-        code = job_pin_host_thread(s->pinning, st);
+        code = cores_pin_host_thread(s->pinning, st);
     return code == BN_OK ? BN_OK : bn_context(st, "runtime %s", e->what.runtime);
 }
 
@@ -81,8 +81,8 @@ void worker_session_end(worker_session *s)
     worker_session_drop_model(s);
     if (!s->shared) {
         rt_client_destroy(s->client);
-        job_pinning_free(s->pinning);
-        job_idle_end(s->idle);
+        cores_pinning_free(s->pinning);
+        cores_idle_end(s->idle);
     }
     s->idle = 0;
     s->client = NULL;

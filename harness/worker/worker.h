@@ -7,6 +7,7 @@
 #ifndef BENCH_HARNESS_WORKER_H
 #define BENCH_HARNESS_WORKER_H
 
+#include "harness/cores/cores.h"
 #include "harness/frontends/frontends.h"
 #include "harness/jobs/jobs.h"
 #include "modes/mode.h"
@@ -57,8 +58,8 @@ typedef struct worker_session {
     worker_recorded *recorded; /* a recorded step in its place; or NULL */
     worker_feed *feed;         /* of batches; NULL: the one batch that was written stays */
     json_t *weights;           /* the file of the initial ones, for the record; NULL: the rule */
-    job_pinning *pinning;
-    int idle;        /* as job_idle_begin set it */
+    cores_pinning *pinning;
+    int idle;        /* as cores_idle_begin set it */
     bool shared;     /* plugin, client, pinning and idle are another session's */
     char path[4096]; /* of the plugin */
 } worker_session;

@@ -187,15 +187,18 @@ typedef struct res_witness {
     double stalled_ns, stalled_of_ns;
     double stolen_ns, stolen_of_ns; /* of all cores together */
     double switches, switches_of_ns;
+    double apart, apart_of; /* rounds after which the cores were apart; of those that told it */
+    double repeated;        /* rounds that were measured again, since the cores were apart */
 } res_witness;
 void res_witness_add(res_witness *witness, const res_pool *pool);
 /* A machine is busy where something waited for a core, or a hypervisor took one, for more than so
- * much of the rounds' time. On 2 cores with nothing else to do, XLA's own threads make a model wait
+ * much of the rounds' time, or had moved cores apart in so many of the rounds (harness/cores). On 2 cores with nothing else to do, XLA's own threads make a model wait
  * for 2 to 8 % of it, and for 18 % where steps take 0.1 ms; two busy programs beside them, for 71
  * %.
  */
 #define RES_BUSY_STALLED 0.35
 #define RES_BUSY_STOLEN  0.02
+#define RES_BUSY_APART   0.05
 bool res_witness_busy(const res_witness *witness);
 /* Whether there are rounds of which none told how long something waited for a core: the system
  * does not say it (/proc/pressure/cpu). Then nobody can tell whether the machine was busy, unless a

@@ -545,12 +545,26 @@ static void add_told(uint64_t value, double of_ns, double *sum, double *sum_of)
     *sum_of += of_ns;
 }
 
+/* How near to each other the cores were: provenance.nearness. */
+static void add_nearness(res_witness *w, const res_record *record)
+{
+    const json_t *nearness = json_object_get(record->provenance, "nearness");
+    const double told = (double)json_integer_value(json_object_get(nearness, "rounds"));
+    const double apart = (double)json_integer_value(json_object_get(nearness, "apart"));
+    const double repeated = (double)json_integer_value(json_object_get(nearness, "repeated"));
+    w->apart_of += fmax(told, 0);
+    w->apart += fmin(fmax(apart, 0), fmax(told, 0));
+    w->repeated += fmax(repeated, 0);
+}
+
 void res_witness_add(res_witness *w, const res_pool *pool)
 {
     for (size_t i = 0; i < pool->count; i++) {
         const res_record *record = pool->list[i].record;
         const json_t *host = json_object_get(record->provenance, "host");
         const json_int_t cores = json_integer_value(json_object_get(host, "cores_online"));
+        if (res_pool_counts(pool, i))
+            add_nearness(w, record);
         for (size_t r = 0; res_pool_counts(pool, i) && r < record->round_count; r++) {
             const res_round *round = &record->rounds[r];
             const double wall_ns = (double)round->wall_ns;
@@ -568,7 +582,8 @@ void res_witness_add(res_witness *w, const res_pool *pool)
 bool res_witness_busy(const res_witness *w)
 {
     return w->stalled_ns > RES_BUSY_STALLED * w->stalled_of_ns ||
-           w->stolen_ns > RES_BUSY_STOLEN * w->stolen_of_ns;
+           w->stolen_ns > RES_BUSY_STOLEN * w->stolen_of_ns ||
+           w->apart > RES_BUSY_APART * w->apart_of;
 }
 
 bool res_witness_untold(const res_witness *w)

@@ -139,16 +139,30 @@ void res_speedup_put_column(const res_speedup *speedup, size_t first, size_t end
 
 /* ---- the machine ---------------------------------------------------------------------- */
 
-/* ": 80 % of the time something waited for a core; ..." */
+/* Between two parts of what is put below. */
+static const char *comma(bool *first)
+{
+    const char *mark = *first ? " " : ", ";
+    *first = false;
+    return mark;
+}
+
+/* ": 80 % of the time something waited for a core, ..." */
 static void put_witness(const res_witness *w, bn_text *out)
 {
+    bool first = true;
     bn_text_putc(out, ':');
     if (w->stalled_of_ns > 0)
-        bn_text_printf(out, " %.0f %% of the time something waited for a core",
+        bn_text_printf(out, "%s%.0f %% of the time something waited for a core", comma(&first),
                        100 * w->stalled_ns / w->stalled_of_ns);
     if (w->stolen_ns > RES_BUSY_STOLEN * w->stolen_of_ns)
-        bn_text_printf(out, "%s a hypervisor took %.0f %% of the cores' time",
-                       w->stalled_of_ns > 0 ? "," : "", 100 * w->stolen_ns / w->stolen_of_ns);
+        bn_text_printf(out, "%sa hypervisor took %.0f %% of the cores' time", comma(&first),
+                       100 * w->stolen_ns / w->stolen_of_ns);
+    if (w->apart > RES_BUSY_APART * w->apart_of)
+        bn_text_printf(out,
+                       "%sin %.0f %% of the rounds the cores shared no cache, since a hypervisor "
+                       "had moved them apart",
+                       comma(&first), 100 * w->apart / w->apart_of);
     if (w->switches_of_ns > 0)
         bn_text_printf(out, "; %.0f times a second bench lost its core",
                        1e9 * w->switches / w->switches_of_ns);

@@ -90,10 +90,10 @@ static void the_host_thread_is_placed_anew(void **state)
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     assert_non_null(rng);
     assert_int_equal(sched_getaffinity(0, sizeof before, &before), 0);
-    job_places *places = job_places_of_thread();
+    cores_places *places = cores_places_of_thread();
     for (int i = 0; i < 100; i++)
-        job_place_anew(places, rng);
-    job_places_free(places);
+        cores_place_anew(places, rng);
+    cores_places_free(places);
     assert_int_equal(sched_getaffinity(0, sizeof after, &after), 0);
     assert_true(CPU_EQUAL(&before, &after));
     cpu_set_t one;
@@ -102,8 +102,8 @@ static void the_host_thread_is_placed_anew(void **state)
         if (CPU_ISSET(core, &before))
             CPU_SET(core, &one);
     assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
-    assert_null(job_places_of_thread());
-    job_place_anew(NULL, rng);
+    assert_null(cores_places_of_thread());
+    cores_place_anew(NULL, rng);
     assert_int_equal(sched_getaffinity(0, sizeof after, &after), 0);
     assert_true(CPU_EQUAL(&one, &after));
     assert_int_equal(sched_setaffinity(0, sizeof before, &before), 0);

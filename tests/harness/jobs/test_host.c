@@ -59,9 +59,9 @@ static void early_end(void)
 static void refused(const char *pin, bn_code code, const char *text)
 {
     bn_status st = {0};
-    job_pinning *pinning = NULL;
+    cores_pinning *pinning = NULL;
     cpu_set_t after;
-    assert_fails(job_pin_begin(pin, &pinning, &st), code, text, &st);
+    assert_fails(cores_pin_begin(pin, &pinning, &st), code, text, &st);
     assert_null(pinning);
     sched_getaffinity(0, sizeof after, &after);
     assert_true(CPU_EQUAL(&after, &given)); /* nothing was pinned on the way */
@@ -80,40 +80,40 @@ static void bad_lists_are_refused(void **state)
 static void none_is_nothing(void **state)
 {
     bn_status st = {0};
-    job_pinning *pinning = NULL;
-    assert_ok(job_pin_begin("none", &pinning, &st), &st);
+    cores_pinning *pinning = NULL;
+    assert_ok(cores_pin_begin("none", &pinning, &st), &st);
     assert_null(pinning);
-    assert_ok(job_pin_host_thread(NULL, &st), &st);
-    json_t *json = job_pinning_to_json(NULL);
+    assert_ok(cores_pin_host_thread(NULL, &st), &st);
+    json_t *json = cores_pinning_to_json(NULL);
     assert_string_equal(json_string_value(json_object_get(json, "pin")), "none");
     json_decref(json);
-    job_pinning_free(NULL);
+    cores_pinning_free(NULL);
 }
 
 static void one_core_cannot_be_divided(void **state)
 {
     bn_status st = {0};
-    job_pinning *pinning = NULL;
+    cores_pinning *pinning = NULL;
     cpu_set_t one;
     CPU_ZERO(&one);
     CPU_SET(core_number(0), &one);
     assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
-    assert_fails(job_pin_begin("host", &pinning, &st), BN_NOT_SUPPORTED, "two cores", &st);
-    assert_ok(job_pin_begin("all", &pinning, &st), &st);
-    job_pinning_free(pinning);
+    assert_fails(cores_pin_begin("host", &pinning, &st), BN_NOT_SUPPORTED, "two cores", &st);
+    assert_ok(cores_pin_begin("all", &pinning, &st), &st);
+    cores_pinning_free(pinning);
 }
 
 /* Pins by PIN with an early thread; the masks of both threads afterwards. */
 static void pin_both(const char *pin, cpu_set_t *host, cpu_set_t *other)
 {
     bn_status st = {0};
-    job_pinning *pinning = NULL;
+    cores_pinning *pinning = NULL;
     early_begin();
-    assert_ok(job_pin_begin(pin, &pinning, &st), &st);
-    assert_ok(job_pin_host_thread(pinning, &st), &st);
+    assert_ok(cores_pin_begin(pin, &pinning, &st), &st);
+    assert_ok(cores_pin_host_thread(pinning, &st), &st);
     sched_getaffinity(0, sizeof *host, host);
     sched_getaffinity(early.tid, sizeof *other, other);
-    json_t *json = job_pinning_to_json(pinning);
+    json_t *json = cores_pinning_to_json(pinning);
     json_t *ids = json_object_get(json, "moved_thread_ids");
     bool told = false;
     for (size_t i = 0; i < json_array_size(ids); i++)
@@ -123,7 +123,7 @@ static void pin_both(const char *pin, cpu_set_t *host, cpu_set_t *other)
                      json_array_size(ids));
     assert_string_equal(json_string_value(json_object_get(json, "pin")), pin);
     json_decref(json);
-    job_pinning_free(pinning);
+    cores_pinning_free(pinning);
     early_end();
 }
 
@@ -143,12 +143,12 @@ static void threads_go_where_they_should(void **state)
     restore(NULL);
 
     bn_status st = {0};
-    job_pinning *pinning = NULL;
-    if (job_pin_begin("host", &pinning, &st) != BN_OK) {
+    cores_pinning *pinning = NULL;
+    if (cores_pin_begin("host", &pinning, &st) != BN_OK) {
         assert_int_equal(st.code, BN_NOT_SUPPORTED); /* a machine of one core */
         return;
     }
-    job_pinning_free(pinning);
+    cores_pinning_free(pinning);
     restore(NULL);
     pin_both("host", &host, &other);
     CPU_AND(&both, &host, &other);

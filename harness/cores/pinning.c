@@ -1,17 +1,15 @@
 /*
- * pinning.c - which cores the host thread and the runtime's threads use, and whether cores sleep.
+ * pinning.c - which cores the host thread and the runtime's threads use.
  *
  * A plugin makes threads when it is loaded and when a client is created. They inherit the mask of
  * the thread that makes them; those that exist already are moved by their number. Threads that a
  * driver runs in the kernel, or that a plugin pins itself later, are out of reach.
  */
 #define _GNU_SOURCE
-#include "harness/jobs/jobs.h"
+#include "harness/cores/cores_priv.h"
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <hwloc.h>
 #include <hwloc/linux.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +18,7 @@
 /* Threads may appear while they are listed; a few rounds find them all. */
 #define MOVE_ROUNDS 8
 
-struct job_pinning {
+struct cores_pinning {
     hwloc_topology_t topology;
     hwloc_bitmap_t all;     /* what the process may use */
     hwloc_bitmap_t host;    /* host thread, once the client is there */
@@ -61,7 +59,7 @@ static bn_code refuse_pin(const char *list, const char *may, bn_status *st)
         "--pin takes none, host, all or a list of cores such as 0,2-3, not '%s'", list);
 }
 
-static bn_code parse_list(job_pinning *p, const char *list, bn_status *st)
+static bn_code parse_list(cores_pinning *p, const char *list, bn_status *st)
 {
     hwloc_bitmap_t wanted = hwloc_bitmap_alloc();
     char *may = NULL;
@@ -89,7 +87,7 @@ out:
 
 /* Puts the host thread on one processing unit of the first core. APART: the other threads stay off
  * all processing units of that core. */
-static bn_code divide(job_pinning *p, bool apart, bn_status *st)
+static bn_code divide(cores_pinning *p, bool apart, bn_status *st)
 {
     int first = hwloc_bitmap_first(p->all);
     hwloc_obj_t unit = hwloc_get_pu_obj_by_os_index(p->topology, (unsigned)first);
@@ -107,7 +105,7 @@ static bn_code divide(job_pinning *p, bool apart, bn_status *st)
     return BN_OK;
 }
 
-static bn_code choose(job_pinning *p, const char *pin, bn_status *st)
+static bn_code choose(cores_pinning *p, const char *pin, bn_status *st)
 {
     bool host = strcmp(pin, "host") == 0, all = strcmp(pin, "all") == 0;
     bn_code code = BN_OK;
@@ -119,10 +117,10 @@ static bn_code choose(job_pinning *p, const char *pin, bn_status *st)
 }
 
 /* What PIN asks for, in a new *PINNING. Nothing is pinned yet. */
-static bn_code plan(const char *pin, job_pinning **pinning, bn_status *st)
+static bn_code plan(const char *pin, cores_pinning **pinning, bn_status *st)
 {
     bn_code code = BN_OK;
-    job_pinning *p = calloc(1, sizeof *p);
+    cores_pinning *p = calloc(1, sizeof *p);
     *pinning = NULL;
     if (!p)
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for pinning");
@@ -144,7 +142,7 @@ static bn_code plan(const char *pin, job_pinning **pinning, bn_status *st)
     if (code == BN_OK)
         *pinning = p;
     else
-        job_pinning_free(p);
+        cores_pinning_free(p);
     return code;
 }
 
@@ -153,15 +151,15 @@ static bool pins_nothing(const char *pin)
     return !pin || strcmp(pin, "none") == 0;
 }
 
-bn_code job_pin_check(const char *pin, bn_status *st)
+bn_code cores_pin_check(const char *pin, bn_status *st)
 {
-    job_pinning *p = NULL;
+    cores_pinning *p = NULL;
     bn_code code = pins_nothing(pin) ? BN_OK : plan(pin, &p, st);
-    job_pinning_free(p);
+    cores_pinning_free(p);
     return code;
 }
 
-bn_code job_pin_begin(const char *pin, job_pinning **pinning, bn_status *st)
+bn_code cores_pin_begin(const char *pin, cores_pinning **pinning, bn_status *st)
 {
     *pinning = NULL;
     if (pins_nothing(pin))
@@ -170,13 +168,13 @@ bn_code job_pin_begin(const char *pin, job_pinning **pinning, bn_status *st)
     if (code == BN_OK &&
         hwloc_set_cpubind((*pinning)->topology, (*pinning)->runtime, HWLOC_CPUBIND_THREAD) != 0) {
         code = bn_fail_errno(st, errno, "pinning to the cores of --pin %s", pin);
-        job_pinning_free(*pinning);
+        cores_pinning_free(*pinning);
         *pinning = NULL;
     }
     return code;
 }
 
-static bool was_moved(const job_pinning *p, pid_t tid)
+static bool was_moved(const cores_pinning *p, pid_t tid)
 {
     for (size_t i = 0; i < json_array_size(p->moved); i++)
         if (json_integer_value(json_array_get(p->moved, i)) == tid)
@@ -185,7 +183,7 @@ static bool was_moved(const job_pinning *p, pid_t tid)
 }
 
 /* Sets the mask of all other threads; returns how many were not moved before. */
-static int move_others(job_pinning *p)
+static int move_others(cores_pinning *p)
 {
     int found = 0;
     DIR *tasks = opendir("/proc/self/task");
@@ -203,7 +201,7 @@ static int move_others(job_pinning *p)
     return found;
 }
 
-bn_code job_pin_host_thread(job_pinning *p, bn_status *st)
+bn_code cores_pin_host_thread(cores_pinning *p, bn_status *st)
 {
     if (!p)
         return BN_OK;
@@ -214,7 +212,13 @@ bn_code job_pin_host_thread(job_pinning *p, bn_status *st)
     return BN_OK;
 }
 
-json_t *job_pinning_to_json(const job_pinning *p)
+bool cores_in_use(const cores_pinning *p, hwloc_topology_t topology, hwloc_bitmap_t may)
+{
+    return p ? hwloc_bitmap_or(may, p->host, p->runtime) == 0
+             : hwloc_get_cpubind(topology, may, HWLOC_CPUBIND_THREAD) == 0;
+}
+
+json_t *cores_pinning_to_json(const cores_pinning *p)
 {
     if (!p)
         return json_pack("{ss}", "pin", "none");
@@ -229,7 +233,7 @@ json_t *job_pinning_to_json(const job_pinning *p)
     return json;
 }
 
-void job_pinning_free(job_pinning *p)
+void cores_pinning_free(cores_pinning *p)
 {
     if (!p)
         return;
@@ -241,132 +245,4 @@ void job_pinning_free(job_pinning *p)
     json_decref(p->moved);
     free(p->how);
     free(p);
-}
-
-/* ---- places of the host thread ------------------------------------------------------------- */
-
-struct job_places {
-    hwloc_topology_t topology;
-    hwloc_bitmap_t may;  /* what the thread may use */
-    hwloc_bitmap_t near; /* of these, those of its NUMA node */
-    hwloc_bitmap_t one;  /* room for a draw */
-};
-
-/* Fills NEAR; false where there is nothing to choose from. */
-static bool find_near(job_places *p)
-{
-    if (hwloc_get_cpubind(p->topology, p->may, HWLOC_CPUBIND_THREAD) != 0 ||
-        hwloc_get_last_cpu_location(p->topology, p->one, HWLOC_CPUBIND_THREAD) != 0)
-        return false;
-    hwloc_obj_t node = NULL;
-    while ((node = hwloc_get_next_obj_by_type(p->topology, HWLOC_OBJ_NUMANODE, node)))
-        if (hwloc_bitmap_intersects(node->cpuset, p->one))
-            break;
-    return node && hwloc_bitmap_and(p->near, p->may, node->cpuset) == 0 &&
-           hwloc_bitmap_weight(p->near) > 1;
-}
-
-job_places *job_places_of_thread(void)
-{
-    job_places *p = calloc(1, sizeof *p);
-    if (!p)
-        return NULL;
-    p->may = hwloc_bitmap_alloc();
-    p->near = hwloc_bitmap_alloc();
-    p->one = hwloc_bitmap_alloc();
-    if (hwloc_topology_init(&p->topology) != 0)
-        p->topology = NULL;
-    if (p->may && p->near && p->one && p->topology && hwloc_topology_load(p->topology) == 0 &&
-        find_near(p))
-        return p;
-    job_places_free(p);
-    return NULL;
-}
-
-void job_place_anew(const job_places *p, const gsl_rng *rng)
-{
-    if (!p)
-        return;
-    int core = hwloc_bitmap_first(p->near);
-    const int count = hwloc_bitmap_weight(p->near);
-    for (unsigned long left = gsl_rng_uniform_int(rng, (unsigned long)count); left > 0; left--)
-        core = hwloc_bitmap_next(p->near, core);
-    if (hwloc_bitmap_only(p->one, (unsigned)core) == 0 &&
-        hwloc_set_cpubind(p->topology, p->one, HWLOC_CPUBIND_THREAD) == 0)
-        (void)!hwloc_set_cpubind(p->topology, p->may, HWLOC_CPUBIND_THREAD);
-}
-
-void job_places_free(job_places *p)
-{
-    if (!p)
-        return;
-    hwloc_bitmap_free(p->may);
-    hwloc_bitmap_free(p->near);
-    hwloc_bitmap_free(p->one);
-    if (p->topology)
-        hwloc_topology_destroy(p->topology);
-    free(p);
-}
-
-/* ---- idle cores ----------------------------------------------------------------------------- */
-
-/*
- * A core that has nothing to do sleeps, and the thread that it is given then waits until the core
- * has woken up: 1 to 100 us, by how deep it slept and, of a virtual machine, by what its host does
- * meanwhile. Steps of 0.1 ms wait for other threads several times. Linux takes requests for the
- * longest such wait (Documentation/power/pm_qos_interface.rst); with one of 0 idle cores poll.
- */
-#define LATENCY_FILE "/dev/cpu_dma_latency"
-
-static bn_code keep_awake(int *held, bn_status *st)
-{
-    const int32_t latency_us = 0;
-    const int fd = open(LATENCY_FILE, O_WRONLY | O_CLOEXEC);
-    /* 0 would be standard input, which a worker has. */
-    if (fd > 0 && write(fd, &latency_us, sizeof latency_us) == (ssize_t)sizeof latency_us) {
-        *held = fd;
-        return BN_OK;
-    }
-    bn_code code = bn_fail_errno(st, errno, LATENCY_FILE);
-    if (fd >= 0)
-        close(fd);
-    return code;
-}
-
-bn_code job_idle_begin(const char *idle_cores, int *held, bn_status *st)
-{
-    bn_status refused = {.code = BN_OK};
-    *held = 0;
-    if (!idle_cores || strcmp(idle_cores, "sleep") == 0 || keep_awake(held, &refused) == BN_OK ||
-        strcmp(idle_cores, "auto") == 0)
-        return BN_OK;
-    return bn_fail(st, BN_NOT_SUPPORTED,
-                   "--idle-cores awake: this process may not ask for it (%s); run as root, or "
-                   "leave the option out",
-                   refused.message);
-}
-
-bn_code job_idle_check(const char *idle_cores, bn_status *st)
-{
-    static const char *const words[] = {"auto", "awake", "sleep"};
-    int held = 0;
-    bool known = !idle_cores;
-    for (size_t i = 0; i < sizeof words / sizeof *words && !known; i++)
-        known = strcmp(idle_cores, words[i]) == 0;
-    if (!known)
-        return bn_fail_choice(st, "--idle-cores", idle_cores, "auto, awake or sleep");
-    bn_code code = job_idle_begin(idle_cores, &held, st);
-    job_idle_end(held);
-    return code;
-}
-
-void job_idle_end(int held)
-{
-    if (held > 0)
-        close(held);
-}
-
-json_t *job_idle_to_json(int held)
-{
-    return held > 0 ? json_string("awake") : NULL;
 }

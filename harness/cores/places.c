@@ -1,0 +1,71 @@
+/*
+ * places.c - where the host thread is: drawn anew again and again, so that no process has one place
+ * for all of its life.
+ */
+#include "harness/cores/cores.h"
+
+#include <hwloc.h>
+#include <stdlib.h>
+
+struct cores_places {
+    hwloc_topology_t topology;
+    hwloc_bitmap_t may;  /* what the thread may use */
+    hwloc_bitmap_t near; /* of these, those of its NUMA node */
+    hwloc_bitmap_t one;  /* room for a draw */
+};
+
+/* Fills NEAR; false where there is nothing to choose from. */
+static bool find_near(cores_places *p)
+{
+    if (hwloc_get_cpubind(p->topology, p->may, HWLOC_CPUBIND_THREAD) != 0 ||
+        hwloc_get_last_cpu_location(p->topology, p->one, HWLOC_CPUBIND_THREAD) != 0)
+        return false;
+    hwloc_obj_t node = NULL;
+    while ((node = hwloc_get_next_obj_by_type(p->topology, HWLOC_OBJ_NUMANODE, node)))
+        if (hwloc_bitmap_intersects(node->cpuset, p->one))
+            break;
+    return node && hwloc_bitmap_and(p->near, p->may, node->cpuset) == 0 &&
+           hwloc_bitmap_weight(p->near) > 1;
+}
+
+cores_places *cores_places_of_thread(void)
+{
+    cores_places *p = calloc(1, sizeof *p);
+    if (!p)
+        return NULL;
+    p->may = hwloc_bitmap_alloc();
+    p->near = hwloc_bitmap_alloc();
+    p->one = hwloc_bitmap_alloc();
+    if (hwloc_topology_init(&p->topology) != 0)
+        p->topology = NULL;
+    if (p->may && p->near && p->one && p->topology && hwloc_topology_load(p->topology) == 0 &&
+        find_near(p))
+        return p;
+    cores_places_free(p);
+    return NULL;
+}
+
+void cores_place_anew(const cores_places *p, const gsl_rng *rng)
+{
+    if (!p)
+        return;
+    int core = hwloc_bitmap_first(p->near);
+    const int count = hwloc_bitmap_weight(p->near);
+    for (unsigned long left = gsl_rng_uniform_int(rng, (unsigned long)count); left > 0; left--)
+        core = hwloc_bitmap_next(p->near, core);
+    if (hwloc_bitmap_only(p->one, (unsigned)core) == 0 &&
+        hwloc_set_cpubind(p->topology, p->one, HWLOC_CPUBIND_THREAD) == 0)
+        (void)!hwloc_set_cpubind(p->topology, p->may, HWLOC_CPUBIND_THREAD);
+}
+
+void cores_places_free(cores_places *p)
+{
+    if (!p)
+        return;
+    hwloc_bitmap_free(p->may);
+    hwloc_bitmap_free(p->near);
+    hwloc_bitmap_free(p->one);
+    if (p->topology)
+        hwloc_topology_destroy(p->topology);
+    free(p);
+}
