@@ -79,8 +79,8 @@ double cores_watch_trip_ns(cores_watch *watch);
 /* Whether cores are apart between which a line takes so long. */
 bool cores_are_apart(double trip_ns);
 /* Has the cores sleep and wake each other, upon which a hypervisor brings them together again,
- * until they are no longer apart, or for SECONDS. HELD is what cores_idle_begin gave. Returns
- * whether they are together. */
+ * until they are no longer apart, or for SECONDS; gives up sooner where other programs keep the
+ * cores busy. HELD is what cores_idle_begin gave. Returns whether they are together. */
 bool cores_watch_gather(cores_watch *watch, int held, double seconds);
 void cores_watch_end(cores_watch *watch);
 
@@ -92,12 +92,15 @@ typedef struct cores_nearness {
     int held;           /* as cores_idle_begin gave it */
     double trip_ns;     /* after the last round; NAN: not told */
     double left_s;      /* that waiting may take yet */
+    double all_s;       /* that it may take in all, once the cores have been seen together */
     double waited_s;
     size_t told, apart; /* rounds kept that told it, and after which cores were apart */
     size_t repeated;    /* rounds that are not kept, since cores were apart after them */
 } cores_nearness;
-/* Begins to watch the cores of PINNING (cores_watch_begin). */
-void cores_nearness_begin(cores_nearness *near, const cores_pinning *pinning, int held);
+/* Begins to watch the cores of PINNING (cores_watch_begin). Waiting may take FIRST_S before the
+ * first round, and in all ALL_S once the cores have been seen together. */
+void cores_nearness_begin(cores_nearness *near, const cores_pinning *pinning, int held,
+                          double first_s, double all_s);
 /* Whether cores_nearness_await would wait. */
 bool cores_nearness_waits(const cores_nearness *near);
 /* Before a round: where cores are apart, waits until they are together, for as long as may be. */

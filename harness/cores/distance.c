@@ -18,18 +18,23 @@
 #include <signal.h>
 #include <stdalign.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
-#define APART_NS 200
+#define APART_NS  200
 /* The best burst counts: an interrupt makes any of them longer. */
-#define BURSTS   3
-#define TRIPS    20
+#define BURSTS    3
+#define TRIPS     20
 /* A core that does not answer for so long has other things to do. */
-#define LIMIT_NS UINT64_C(5000000)
+#define LIMIT_NS  UINT64_C(5000000)
 /* Between two wake-ups of the others, and between two looks whether that helped. */
-#define PAUSE_NS 200000
-#define SLICE_NS UINT64_C(20000000)
+#define PAUSE_NS  200000
+#define SLICE_NS  UINT64_C(20000000)
+/* Cores that other programs use do not sleep: after so many such looks in a row, none is hoped for.
+ */
+#define MOST_BUSY 5
+#define SETTLE_NS 2000000
 
 typedef struct runner {
     cores_watch *watch;
@@ -162,12 +167,27 @@ bool cores_are_apart(double trip_ns)
     return trip_ns > APART_NS;
 }
 
+/* Whether a thread beside the calling one wants a core, once those of this file sleep: the fourth
+ * figure of /proc/loadavg. */
+static bool others_run(void)
+{
+    int running = 0;
+    nanosleep(&(struct timespec){.tv_nsec = SETTLE_NS}, NULL);
+    FILE *file = fopen("/proc/loadavg", "re");
+    const bool told = file && fscanf(file, "%*f %*f %*f %d/", &running) == 1;
+    if (file)
+        fclose(file);
+    return told && running > 1;
+}
+
 bool cores_watch_gather(cores_watch *w, int held, double seconds)
 {
     const uint64_t end_ns = bn_now_ns() + (uint64_t)(seconds * 1e9);
     bool apart = cores_are_apart(cores_watch_trip_ns(w));
+    int busy = 0;
     cores_idle_let_sleep(held, true);
-    while (apart && bn_now_ns() < end_ns) {
+    while (apart && busy < MOST_BUSY && bn_now_ns() < end_ns) {
+        busy = others_run() ? busy + 1 : 0;
         atomic_store(&w->waking, true);
         sem_post(&w->runners[0].call);
         await(&w->done);

@@ -11,15 +11,13 @@
 
 #include <math.h>
 
-/* Where cores are apart as a process begins, it may be that they always are. */
-#define FIRST_WAIT_S 5
-#define ALL_WAITS_S  15
-
-void cores_nearness_begin(cores_nearness *near, const cores_pinning *pinning, int held)
+void cores_nearness_begin(cores_nearness *near, const cores_pinning *pinning, int held,
+                          double first_s, double all_s)
 {
     *near = (cores_nearness){.watch = cores_watch_begin(pinning), .held = held};
     near->trip_ns = cores_watch_trip_ns(near->watch);
-    near->left_s = FIRST_WAIT_S;
+    near->left_s = first_s;
+    near->all_s = all_s;
 }
 
 bool cores_nearness_waits(const cores_nearness *near)
@@ -39,7 +37,7 @@ void cores_nearness_await(cores_nearness *near)
     }
     /* Cores that are together now can come together later, too. */
     if (together && near->told == 0)
-        near->left_s = ALL_WAITS_S;
+        near->left_s = near->all_s;
 }
 
 bool cores_nearness_take(cores_nearness *near, double trip_ns, size_t most)

@@ -357,6 +357,7 @@ typedef struct job_group {
     bool usual;        /* nobody has asked for a number of processes */
     uint64_t seed;     /* of orders; 0: the clock's */
     bool separate;     /* each experiment has processes of its own */
+    bool apart;        /* the last process had its cores apart all the time (cores_watch) */
     char why[512];     /* it is separate; "" */
     job_spent spent;   /* by its processes so far */
 } job_group;
@@ -496,8 +497,8 @@ void job_progress_end(const job_order *job, const job_outcome *outcome);
  * time left that is shown. A negative JOB_S: not known. Holds for that job only. */
 void job_progress_expect(double job_s, double after_s);
 /* Says before the first of OF jobs how long all take: SECONDS, and where TOLD is false at least so
- * long; that Ctrl-C keeps what is done; whether cores sleep meanwhile, by what cores_idle_begin makes
- * of IDLE_CORES; and where this machine is busy, that it is. */
+ * long; that Ctrl-C keeps what is done; whether cores sleep meanwhile, by what cores_idle_begin
+ * makes of IDLE_CORES; and where this machine is busy, that it is. */
 void job_progress_plan(size_t of, double seconds, bool told, const char *idle_cores);
 
 /* ---- the machine (host.c) ------------------------------------------------------------------ */

@@ -68,10 +68,17 @@ static res_record *failure_record(const job_experiment *e, const struct stat *be
     return r;
 }
 
+/* What a worker is told beside its experiments. */
+typedef struct circumstances {
+    const json_t *about; /* the records' "group"; NULL: none */
+    uint64_t seed;
+    bool apart; /* as job_group has it */
+} circumstances;
+
 /* The job "measure" of the COUNT experiments LIST in one worker, and its temporary files swept
- * away. ABOUT is the records' "group", or NULL. The caller frees OUTCOME's result. */
-static bn_code run_worker(const job_experiment *const *list, size_t count, const json_t *about,
-                          uint64_t seed, const job_order *job, job_outcome *outcome, bn_status *st)
+ * away. The caller frees OUTCOME's result. */
+static bn_code run_worker(const job_experiment *const *list, size_t count, circumstances with,
+                          const job_order *job, job_outcome *outcome, bn_status *st)
 {
     const bool framework = job_is_framework(&list[0]->what);
     char scratch[PATH_MAX] = "";
@@ -80,9 +87,9 @@ static bn_code run_worker(const job_experiment *const *list, size_t count, const
     for (size_t i = 0; i < count; i++)
         json_array_append_new(experiments, job_experiment_to_json(list[i]));
     bn_code code = framework ? job_scratch_begin(list[0]->store, scratch, st) : BN_OK;
-    own.request =
-        json_pack("{ss so sO* sI ss}", "job", framework ? "framework" : "measure", "experiments",
-                  experiments, "group", about, "seed", (json_int_t)(seed >> 1), "scratch", scratch);
+    own.request = json_pack("{ss so sO* sI ss sb}", "job", framework ? "framework" : "measure",
+                            "experiments", experiments, "group", with.about, "seed",
+                            (json_int_t)(with.seed >> 1), "scratch", scratch, "apart", with.apart);
     own.timeout *= (double)count;
     if (code == BN_OK)
         code = job_supervise(&own, outcome, st);
@@ -117,7 +124,7 @@ bn_code job_measure_in_worker(const job_experiment *e, const job_order *job, res
                               bn_status *st)
 {
     job_outcome outcome = {0};
-    bn_code code = run_worker(&e, 1, NULL, 0, job, &outcome, st);
+    bn_code code = run_worker(&e, 1, (circumstances){0}, job, &outcome, st);
     const char *path = code == BN_OK ? member_path(&outcome, 0, st) : NULL;
     if (code == BN_OK && !path)
         code = st->code;
@@ -237,6 +244,14 @@ static bool said_of(const job_outcome *outcome, size_t index)
     return json_array_size(json_object_get(outcome->result, "members")) > index;
 }
 
+/* Whether the cores were apart in all rounds of RECORD's process. */
+static bool were_apart(const res_record *record)
+{
+    const json_t *nearness = json_object_get(record->provenance, "nearness");
+    const json_int_t rounds = json_integer_value(json_object_get(nearness, "rounds"));
+    return rounds > 0 && json_integer_value(json_object_get(nearness, "apart")) >= rounds;
+}
+
 /* Measures all in one process. False: it ended so that those which have neither a record nor a
  * failure must be measured one by one. */
 static bool measure_together(job_group *group, int process, const job_experiment *const *list,
@@ -249,8 +264,9 @@ static bool measure_together(job_group *group, int process, const job_experiment
     for (size_t i = 0; i < count; i++)
         (void)build_look(list[i]->what.runtime, &before[i], NULL);
     const uint64_t start = bn_now_ns();
-    bn_code code = run_worker(list, count, about, group->seed ? group->seed + (uint64_t)process : 0,
-                              job, &outcome, &st);
+    const circumstances with = {about, group->seed ? group->seed + (uint64_t)process : 0,
+                                group->apart};
+    bn_code code = run_worker(list, count, with, job, &outcome, &st);
     job_spent_add_worker(&group->spent, json_object_get(outcome.result, "spent"),
                          (double)(bn_now_ns() - start) / 1e9);
     const bool again =
@@ -268,6 +284,7 @@ static bool measure_together(job_group *group, int process, const job_experiment
             keep_member(list[i], &before[i], &outcome, i, kept[i]);
         else
             kept[i]->failure = st;
+        group->apart = kept[i]->record ? were_apart(kept[i]->record) : group->apart;
     }
     json_decref(about);
     json_decref(outcome.result);

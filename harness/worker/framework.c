@@ -12,15 +12,18 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/pidfd.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#define LOOK_MS         500    /* from one look at the cores to the next, which takes 50 us */
 #define MOST_RECORDINGS 100000 /* of one model, phase, front end and mode in a folder */
 
 /* ---- files -------------------------------------------------------------------------------- */
@@ -221,6 +224,23 @@ static bn_code explain(const worker_framework *f, int status, bn_status *st)
     return bn_fail(st, BN_CRASH, "%s ended without a report", f->row->name);
 }
 
+/* Waits for the script's process PID, and sees now and then whether the cores are near each other.
+ * Its rounds are its own: none can be run again. */
+static bn_code await_script(worker_framework *f, pid_t pid, int *status, bn_status *st)
+{
+    struct pollfd ends = {.fd = pidfd_open(pid, 0), .events = POLLIN};
+    cores_nearness_begin(&f->near, NULL, f->idle, 0, 0);
+    while (ends.fd >= 0 && f->near.watch && poll(&ends, 1, LOOK_MS) == 0)
+        (void)!cores_nearness_repeats(&f->near, 0);
+    cores_nearness_end(&f->near);
+    if (ends.fd >= 0)
+        close(ends.fd);
+    while (waitpid(pid, status, 0) < 0)
+        if (errno != EINTR)
+            return bn_fail_errno(st, errno, "waiting for %s", f->row->name);
+    return BN_OK;
+}
+
 static bn_code run_process(worker_framework *f, bn_status *st)
 {
     int status = 0;
@@ -234,9 +254,8 @@ static bn_code run_process(worker_framework *f, bn_status *st)
         return bn_fail_errno(st, errno, "starting %s", f->place.python);
     if (pid == 0)
         run_script(f, parent);
-    while (waitpid(pid, &status, 0) < 0)
-        if (errno != EINTR)
-            return bn_fail_errno(st, errno, "waiting for %s", f->row->name);
+    if (await_script(f, pid, &status, st) != BN_OK)
+        return st->code;
     f->end_ns = bn_now_ns();
     if (explain(f, status, st) != BN_OK)
         return st->code;

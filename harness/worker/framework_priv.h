@@ -22,7 +22,8 @@ struct worker_framework {
         recording[PATH_MAX];
     frontend_request ask;
     frontend_report report;
-    int idle;          /* as cores_idle_begin set it */
+    int idle; /* as cores_idle_begin set it */
+    cores_nearness near;
     uint64_t begin_ns; /* of all this; of the process */
     uint64_t start_ns, end_ns;
 };

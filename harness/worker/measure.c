@@ -26,10 +26,11 @@ static void describe(const worker_group *g, worker_session *s, res_record *r)
     json_t *warmup = json_incref(json_object_get(r->provenance, "warmup"));
     json_decref(r->provenance);
     r->provenance = json_pack(
-        "{so so so so* so* sO* sO* so* sO* sO* s{sI sI sI} so*}", "host", job_host_describe(),
+        "{so so so so* so* so* sO* sO* so* sO* sO* s{sI sI sI} so*}", "host", job_host_describe(),
         "runtime", worker_session_describe(s), "pinning", cores_pinning_to_json(s->pinning),
         "idle_cores", cores_idle_to_json(s->idle), "nearness", cores_nearness_to_json(&g->near),
-        "options", s->experiment->echo, "weights", s->weights, "program",
+        "others", worker_others_to_json(&g->others), "options", s->experiment->echo, "weights",
+        s->weights, "program",
         s->recorded  ? worker_recorded_to_json(s)
         : s->program ? worker_program_to_json(s->program)
                      : NULL,
@@ -311,6 +312,7 @@ static bn_code begin(worker_group *g, const json_t *request, bn_status *st)
         return bn_fail(st, BN_FORMAT, "the worker's request has %zu experiments", count);
     g->begun_ns = (uint64_t)json_integer_value(json_object_get(request, JOB_BEGUN));
     g->about = json_object_get(request, "group");
+    g->apart = json_is_true(json_object_get(request, "apart"));
     g->turns = json_is_true(json_object_get(request, "turns"));
     g->members = calloc(count, sizeof *g->members);
     g->rng = gsl_rng_alloc(gsl_rng_mt19937);

@@ -44,6 +44,13 @@ typedef struct worker_member {
     bool noted;            /* the step in hand goes into it */
 } worker_member;
 
+/* What other programs used of the cores during turns (witness.c). */
+typedef struct worker_others {
+    double used_ns, of_ns; /* of all cores together */
+    double before_ns;      /* the turn in hand; NAN: not told */
+    uint64_t start_ns;
+} worker_others;
+
 /* All of them. They share plugin, client and pinning with the first. */
 typedef struct worker_group {
     worker_member *members;
@@ -52,12 +59,14 @@ typedef struct worker_group {
     gsl_rng *rng;         /* of orders and places */
     cores_places *places; /* of the host thread, while there are rounds; NULL: there is no choice */
     cores_nearness near;  /* of the cores, while there are rounds, and what was told */
-    uint64_t start_ns;    /* until plugin and client stood */
-    uint64_t rounds_ns;   /* of rounds and probes */
-    uint64_t begun_ns;    /* when the process was started, as bn_now_ns */
-    uint64_t ready_ns;    /* when plugin and client stood */
-    uint64_t awaited_ns;  /* while another process had its turns */
-    bool turns;           /* each round waits for its turn: another process has the others */
+    worker_others others;
+    uint64_t start_ns;   /* until plugin and client stood */
+    uint64_t rounds_ns;  /* of rounds and probes */
+    uint64_t begun_ns;   /* when the process was started, as bn_now_ns */
+    uint64_t ready_ns;   /* when plugin and client stood */
+    uint64_t awaited_ns; /* while another process had its turns */
+    bool apart;          /* the cores were apart all the time in the process before */
+    bool turns;          /* each round waits for its turn: another process has the others */
 } worker_group;
 
 /* ---- warm-up (warmup.c) ------------------------------------------------------------- */
@@ -135,5 +144,10 @@ void worker_put_phases(const worker_group *g);
 void worker_witness(res_round *now);
 /* Puts into ROUND what has happened since BEFORE. */
 void worker_witness_since(const res_round *before, res_round *round);
+/* Around a turn: adds what other programs used of the cores meanwhile. */
+void worker_others_begin(worker_others *others);
+void worker_others_end(worker_others *others);
+/* For the records (new reference): provenance.others; NULL where the system does not tell. */
+json_t *worker_others_to_json(const worker_others *others);
 
 #endif

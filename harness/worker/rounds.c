@@ -20,9 +20,15 @@
 /* Short steps get more rounds, as long as each keeps so many of them: which core the host thread is
  * on changes the time of a step, and is drawn anew in each round. */
 #define MOST_ROUNDS  100
-#define ROUND_STEPS  10
+#define ROUND_STEPS  4
 /* The rounds go on, up to so many times as many, until each experiment has its time. */
 #define STRETCH      2
+/* How long a process waits for cores that are apart. Where they are as it begins, it may be that
+ * they always are: the more so where they were in the process before. */
+#define FIRST_WAIT_S 5.0
+#define SHORT_WAIT_S 0.5
+#define ALL_WAITS_S  15.0
+#define MOST_WAIT    120.0 /* times what each experiment is measured for */
 
 size_t worker_plan_rounds(const double *step_ns, size_t count, double seconds, int64_t least,
                           size_t *steps)
@@ -123,6 +129,7 @@ static bn_code run_turn(worker_group *g, worker_member *m, size_t round, size_t 
     worker_annotate(m, "round");
     cores_place_anew(g->places, g->rng);
     worker_witness(&before);
+    worker_others_begin(&g->others);
     bn_code code = run_unkept(m, g->count > 1 || g->turns, st);
     if (code == BN_OK)
         code = run_kept(m, st);
@@ -140,6 +147,7 @@ static bn_code run_turn(worker_group *g, worker_member *m, size_t round, size_t 
     }
     /* What disturbed the probes counts, too: device time is made of them. */
     worker_witness_since(&before, row);
+    worker_others_end(&g->others);
     m->record->round_count += code == BN_OK;
     return code == BN_OK ? BN_OK : bn_context(st, "measuring, round %zu", round + 1);
 }
@@ -258,6 +266,16 @@ static void run_near_round(worker_group *g, worker_member **list, size_t count, 
     }
 }
 
+/* Who measures for a moment only waits for a moment only. */
+static void begin_nearness(worker_group *g)
+{
+    const worker_session *s = &g->members[0].s;
+    const double most_s = MOST_WAIT * g->members[0].e.min_time;
+    cores_nearness_begin(&g->near, s->pinning, s->idle,
+                         fmin(g->apart ? SHORT_WAIT_S : FIRST_WAIT_S, most_s),
+                         fmin(ALL_WAITS_S, most_s));
+}
+
 bn_code worker_await_own_turn(worker_group *g, bn_status *st)
 {
     const uint64_t start = bn_now_ns();
@@ -274,7 +292,7 @@ bn_code worker_run_rounds(worker_group *g, bn_status *st)
     if (code == BN_OK && count > 0)
         code = plan(list, count, &rounds, st);
     g->places = cores_places_of_thread();
-    cores_nearness_begin(&g->near, g->members[0].s.pinning, g->members[0].s.idle);
+    begin_nearness(g);
     for (size_t round = 0; code == BN_OK && count > 0 && round < STRETCH * rounds; round++) {
         if (round >= rounds && all_have_time(list, count))
             break;

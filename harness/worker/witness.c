@@ -1,16 +1,18 @@
 /*
  * witness.c - what the machine did while a round ran: how often the process lost its core, how
- * long anything waited for a core, what a hypervisor took.
+ * long anything waited for a core, what a hypervisor took, what other programs used.
  *
- * The counters are Linux': getrusage(2), /proc/pressure/cpu (since 4.20) and the steal column of
- * /proc/stat. Files stay open: reading them between rounds takes microseconds.
+ * The counters are Linux': getrusage(2), /proc/pressure/cpu (since 4.20) and /proc/stat. Files stay
+ * open: reading them between rounds takes microseconds.
  */
 #include "harness/worker/measure_priv.h"
 
 #include <fcntl.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/sysinfo.h>
 #include <unistd.h>
 
 /* A file of the kernel that is read again and again. */
@@ -40,17 +42,67 @@ static uint64_t stalled_ns(void)
 }
 
 /* "cpu  user nice system idle iowait irq softirq steal ...", in ticks. */
-static uint64_t stolen_ns(void)
+enum { IDLE = 3, WAITING = 4, STOLEN = 7, COLUMNS };
+
+/* Puts into NS how long the cores, all together, did each of these; false: the system does not
+ * tell.
+ */
+static bool read_times(uint64_t ns[COLUMNS])
 {
     char text[512];
     const long ticks = sysconf(_SC_CLK_TCK);
     if (!read_counter(&stat_file, text, sizeof text) || strncmp(text, "cpu ", 4) != 0 || ticks <= 0)
-        return RES_UNTOLD;
+        return false;
     char *at = text + 4;
-    uint64_t value = 0;
-    for (int column = 0; column < 8; column++)
-        value = strtoull(at, &at, 10);
-    return value * (UINT64_C(1000000000) / (uint64_t)ticks);
+    for (int column = 0; column < COLUMNS; column++)
+        ns[column] = strtoull(at, &at, 10) * (UINT64_C(1000000000) / (uint64_t)ticks);
+    return true;
+}
+
+static uint64_t stolen_ns(void)
+{
+    uint64_t ns[COLUMNS];
+    return read_times(ns) ? ns[STOLEN] : RES_UNTOLD;
+}
+
+static double of_timeval(struct timeval time)
+{
+    return (double)time.tv_sec * 1e9 + (double)time.tv_usec * 1e3;
+}
+
+/* The cores' time that other programs have used so far, up to a constant; NAN: not told. */
+static double others_ns(void)
+{
+    uint64_t ns[COLUMNS];
+    struct rusage own;
+    double sum = 0;
+    if (!read_times(ns) || getrusage(RUSAGE_SELF, &own) != 0)
+        return (double)NAN;
+    for (int column = 0; column < STOLEN; column++)
+        sum += column == IDLE || column == WAITING ? 0 : (double)ns[column];
+    return sum - of_timeval(own.ru_utime) - of_timeval(own.ru_stime);
+}
+
+void worker_others_begin(worker_others *others)
+{
+    others->before_ns = others_ns();
+    others->start_ns = bn_now_ns();
+}
+
+void worker_others_end(worker_others *others)
+{
+    const double used_ns = others_ns() - others->before_ns;
+    if (isnan(used_ns))
+        return;
+    others->used_ns += used_ns;
+    others->of_ns += (double)(bn_now_ns() - others->start_ns) * (double)get_nprocs();
+}
+
+json_t *worker_others_to_json(const worker_others *others)
+{
+    return others->of_ns > 0
+               ? json_pack("{sf sf}", "used_ns", fmax(others->used_ns, 0), "of_ns", others->of_ns)
+               : NULL;
 }
 
 void worker_witness(res_round *now)

@@ -187,16 +187,18 @@ typedef struct res_witness {
     double stalled_ns, stalled_of_ns;
     double stolen_ns, stolen_of_ns; /* of all cores together */
     double switches, switches_of_ns;
+    double others_ns, others_of_ns; /* that other programs used, of all cores together */
     double apart, apart_of; /* rounds after which the cores were apart; of those that told it */
-    double repeated;        /* rounds that were measured again, since the cores were apart */
+    double repeated;        /* rounds measured again, since the cores were apart */
 } res_witness;
 void res_witness_add(res_witness *witness, const res_pool *pool);
-/* A machine is busy where something waited for a core, or a hypervisor took one, for more than so
- * much of the rounds' time, or had moved cores apart in so many of the rounds (harness/cores). On 2 cores with nothing else to do, XLA's own threads make a model wait
- * for 2 to 8 % of it, and for 18 % where steps take 0.1 ms; two busy programs beside them, for 71
- * %.
+/* A machine is busy where something waited for a core for more than so much of the rounds' time,
+ * and other programs used so much of the cores or nobody tells it; where a hypervisor took so much
+ * of them, or had moved them apart after so many of the rounds. On 2 cores with nothing else to do,
+ * XLA's own threads make a model wait for 2 to 50 % of it; two busy programs beside them, for 71 %.
  */
 #define RES_BUSY_STALLED 0.35
+#define RES_BUSY_OTHERS  0.1
 #define RES_BUSY_STOLEN  0.02
 #define RES_BUSY_APART   0.05
 bool res_witness_busy(const res_witness *witness);

@@ -545,16 +545,18 @@ static void add_told(uint64_t value, double of_ns, double *sum, double *sum_of)
     *sum_of += of_ns;
 }
 
-/* How near to each other the cores were: provenance.nearness. */
-static void add_nearness(res_witness *w, const res_record *record)
+/* What a process says of all its rounds: provenance.nearness and provenance.others. */
+static void add_process(res_witness *w, const res_record *record)
 {
-    const json_t *nearness = json_object_get(record->provenance, "nearness");
-    const double told = (double)json_integer_value(json_object_get(nearness, "rounds"));
-    const double apart = (double)json_integer_value(json_object_get(nearness, "apart"));
-    const double repeated = (double)json_integer_value(json_object_get(nearness, "repeated"));
-    w->apart_of += fmax(told, 0);
-    w->apart += fmin(fmax(apart, 0), fmax(told, 0));
-    w->repeated += fmax(repeated, 0);
+    const json_t *near = json_object_get(record->provenance, "nearness");
+    const json_t *others = json_object_get(record->provenance, "others");
+    const double told = fmax(json_number_value(json_object_get(near, "rounds")), 0);
+    const double of_ns = fmax(json_number_value(json_object_get(others, "of_ns")), 0);
+    w->apart_of += told;
+    w->apart += fmin(fmax(json_number_value(json_object_get(near, "apart")), 0), told);
+    w->repeated += fmax(json_number_value(json_object_get(near, "repeated")), 0);
+    w->others_of_ns += of_ns;
+    w->others_ns += fmin(fmax(json_number_value(json_object_get(others, "used_ns")), 0), of_ns);
 }
 
 void res_witness_add(res_witness *w, const res_pool *pool)
@@ -564,7 +566,7 @@ void res_witness_add(res_witness *w, const res_pool *pool)
         const json_t *host = json_object_get(record->provenance, "host");
         const json_int_t cores = json_integer_value(json_object_get(host, "cores_online"));
         if (res_pool_counts(pool, i))
-            add_nearness(w, record);
+            add_process(w, record);
         for (size_t r = 0; res_pool_counts(pool, i) && r < record->round_count; r++) {
             const res_round *round = &record->rounds[r];
             const double wall_ns = (double)round->wall_ns;
@@ -581,7 +583,8 @@ void res_witness_add(res_witness *w, const res_pool *pool)
 
 bool res_witness_busy(const res_witness *w)
 {
-    return w->stalled_ns > RES_BUSY_STALLED * w->stalled_of_ns ||
+    const bool alone = w->others_of_ns > 0 && w->others_ns <= RES_BUSY_OTHERS * w->others_of_ns;
+    return (w->stalled_ns > RES_BUSY_STALLED * w->stalled_of_ns && !alone) ||
            w->stolen_ns > RES_BUSY_STOLEN * w->stolen_of_ns ||
            w->apart > RES_BUSY_APART * w->apart_of;
 }

@@ -134,24 +134,27 @@ res_estimate res_with_drift(res_estimate estimate, double drift)
  * The processes of a quiet run have a part of their own spread in common, too. Short steps have
  * several lengths, by how threads are woken, and now one and now another of them is frequent, for
  * minutes. As far as both ways differ, that is SPREAD_SHARED times the standard deviation between
- * processes: all of it where the share is far above LITTLE_SHARE, none of it where the share is 0.
+ * processes, and AWAKE_SHARED times where idle cores do not sleep: all of it where the share is far
+ * above LITTLE_SHARE, none of it where the share is 0.
  *
  * The estimate of a single run holds both beside the spread of its processes. Nothing is added
  * where three runs or more tell it themselves, nor to a ratio of 1, so what is told from no
- * difference stays the same. All four were measured on 2 shared cores with XLA for CPU:
+ * difference stays the same. All five were measured on 2 shared cores with XLA for CPU:
  * docs/measuring.md.
  */
 #define DRIFT         0.04
 #define BUSY_DRIFT    0.25
 #define SPREAD_SHARED 0.5
+#define AWAKE_SHARED  0.25
 #define LITTLE_SHARE  0.05
 
-/* Sets both drifts of RATIO, whose OWN estimate is made. */
-static void set_drift(res_pool_ratio *ratio)
+/* Sets both drifts of RATIO, whose OWN estimate is made. AWAKE: no core slept. */
+static void set_drift(res_pool_ratio *ratio, bool awake)
 {
     const double share = -expm1(-fabs(ratio->own.mean));
     const double spread = ratio->own.error * sqrt((double)ratio->own.values);
-    const double shared = ratio->busy ? 0 : SPREAD_SHARED * -expm1(-share / LITTLE_SHARE);
+    const double part = awake ? AWAKE_SHARED : SPREAD_SHARED;
+    const double shared = ratio->busy ? 0 : part * -expm1(-share / LITTLE_SHARE);
     ratio->common = (ratio->busy ? BUSY_DRIFT : DRIFT) * share;
     ratio->drift = hypot(ratio->common, shared * spread);
 }
@@ -164,7 +167,7 @@ static void allow_drift(const res_pool *base, const res_pool *other, res_pool_ra
     ratio->busy = was_busy(base, other);
     /* What a simulated device does to its processes is drawn for each: they show all of it. */
     if (!base->newest->simulated || ratio->busy)
-        set_drift(ratio);
+        set_drift(ratio, json_object_get(base->newest->provenance, "idle_cores") != NULL);
     ratio->log = res_with_drift(ratio->log, ratio->drift);
 }
 

@@ -172,6 +172,7 @@ static json_t *witness_json(const res_speedup *speedup)
     json_object_set_new(object, "rounds", json_integer((json_int_t)w->rounds));
     json_object_set_new(object, "stalled_share", share(w->stalled_ns, w->stalled_of_ns));
     json_object_set_new(object, "stolen_share", share(w->stolen_ns, w->stolen_of_ns));
+    json_object_set_new(object, "others_share", share(w->others_ns, w->others_of_ns));
     json_object_set_new(object, "apart_share", share(w->apart, w->apart_of));
     json_object_set_new(object, "rounds_repeated", json_integer((json_int_t)w->repeated));
     json_object_set_new(object, "switches_per_s", share(1e9 * w->switches, w->switches_of_ns));

@@ -155,6 +155,9 @@ static void put_witness(const res_witness *w, bn_text *out)
     if (w->stalled_of_ns > 0)
         bn_text_printf(out, "%s%.0f %% of the time something waited for a core", comma(&first),
                        100 * w->stalled_ns / w->stalled_of_ns);
+    if (w->others_ns > RES_BUSY_OTHERS * w->others_of_ns)
+        bn_text_printf(out, "%sother programs used %.0f %% of the cores' time", comma(&first),
+                       100 * w->others_ns / w->others_of_ns);
     if (w->stolen_ns > RES_BUSY_STOLEN * w->stolen_of_ns)
         bn_text_printf(out, "%sa hypervisor took %.0f %% of the cores' time", comma(&first),
                        100 * w->stolen_ns / w->stolen_of_ns);

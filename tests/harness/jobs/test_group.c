@@ -1,12 +1,8 @@
 /*
- * test_group.c - how many processes a group has, and where the host thread is placed. Needs no
- * plugin.
+ * test_group.c - how many processes a group has. Needs no plugin.
  */
-#define _GNU_SOURCE
 #include "harness/jobs/jobs.h"
 #include "tests/support/results_fixture.h"
-
-#include <sched.h>
 
 static int begin(void **state)
 {
@@ -82,40 +78,11 @@ static void a_group_learns_once(void **state)
     res_record_free(kept.record);
 }
 
-/* The thread may use the same cores afterwards, and one that is pinned has no other place. */
-static void the_host_thread_is_placed_anew(void **state)
-{
-    (void)state;
-    cpu_set_t before, after;
-    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
-    assert_non_null(rng);
-    assert_int_equal(sched_getaffinity(0, sizeof before, &before), 0);
-    cores_places *places = cores_places_of_thread();
-    for (int i = 0; i < 100; i++)
-        cores_place_anew(places, rng);
-    cores_places_free(places);
-    assert_int_equal(sched_getaffinity(0, sizeof after, &after), 0);
-    assert_true(CPU_EQUAL(&before, &after));
-    cpu_set_t one;
-    CPU_ZERO(&one);
-    for (size_t core = 0; CPU_COUNT(&one) == 0; core++)
-        if (CPU_ISSET(core, &before))
-            CPU_SET(core, &one);
-    assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
-    assert_null(cores_places_of_thread());
-    cores_place_anew(NULL, rng);
-    assert_int_equal(sched_getaffinity(0, sizeof after, &after), 0);
-    assert_true(CPU_EQUAL(&one, &after));
-    assert_int_equal(sched_setaffinity(0, sizeof before, &before), 0);
-    gsl_rng_free(rng);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(short_steps_have_more_and_shorter_processes),
         cmocka_unit_test(a_group_learns_once),
-        cmocka_unit_test(the_host_thread_is_placed_anew),
     };
     return cmocka_run_group_tests(tests, begin, NULL);
 }

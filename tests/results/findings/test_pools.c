@@ -451,6 +451,19 @@ static void the_machine_is_busy_above_a_share(void **state)
     table = made(&s);
     assert_false(res_witness_busy(&table.witness));
     res_speedup_free(&table);
+    static const struct {
+        int rounds, apart;
+        bool busy;
+    } rows[] = {{100, 5, false}, {100, 6, true}, {0, 0, false}, {-4, 9, false}, {2, 9, true}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        json_object_set_new(record->provenance, "nearness",
+                            json_pack("{si si si}", "rounds", rows[i].rounds, "apart",
+                                      rows[i].apart, "repeated", 3));
+        table = made(&s);
+        assert_int_equal(res_witness_busy(&table.witness), rows[i].busy);
+        assert_true(table.witness.apart <= table.witness.apart_of);
+        res_speedup_free(&table);
+    }
     clear(&s);
     const res_witness nothing = {0};
     assert_false(res_witness_busy(&nothing));

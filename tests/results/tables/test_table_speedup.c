@@ -428,6 +428,28 @@ static void a_busy_machine_is_said_first(void **state)
     res_collection_free(&all);
 }
 
+/* What a hypervisor did with the cores is said, though nothing waited for one. */
+static void cores_that_were_apart_are_said(void **state)
+{
+    (void)state;
+    res_collection all = like_modes(4);
+    for (size_t i = 0; i < all.count; i++)
+        json_object_set_new(all.records[i]->provenance, "nearness",
+                            json_pack("{si si si}", "rounds", 50, "apart", 10, "repeated", 26));
+    bn_text out = speedup_table(&all, RES_TABLE_TEXT);
+    assert_has(out.data, "\n\nThe machine was busy: in 20 % of the rounds the cores shared no "
+                         "cache, since a hypervisor had moved them apart.\n");
+    bn_text_free(&out);
+    bn_text json = speedup_table(&all, RES_TABLE_JSON);
+    json_t *root = json_loads(json.data, 0, NULL);
+    const json_t *witness = json_object_get(root, "witness");
+    assert_near(number(witness, "apart_share"), 0.2, 1e-9);
+    assert_near(number(witness, "rounds_repeated"), 26.0 * (double)all.count, 1e-9);
+    json_decref(root);
+    bn_text_free(&json);
+    res_collection_free(&all);
+}
+
 /* The lazy row met a busy machine, the table as a whole did not; then no round can tell. */
 static void the_worst_row_is_named_and_what_nobody_can_tell(void **state)
 {
@@ -568,6 +590,7 @@ int main(void)
         cmocka_unit_test(few_processes_make_no_claim),
         cmocka_unit_test(nothing_beside_lazy_is_said),
         cmocka_unit_test(a_busy_machine_is_said_first),
+        cmocka_unit_test(cores_that_were_apart_are_said),
         cmocka_unit_test(the_worst_row_is_named_and_what_nobody_can_tell),
         cmocka_unit_test(doubtful_figures_are_named),
         cmocka_unit_test(empty_stores_have_tables),
