@@ -42,9 +42,9 @@ static void rounds_fit_the_slowest_and_give_each_its_time(void **state)
     assert_int_equal(worker_plan_rounds((const double[]){100e6, 1e6}, 2, 1, 5, steps), 10);
     assert_int_equal(steps[0], 1);
     assert_int_equal(steps[1], 100);
-    /* 2 ms and 1 ms: 50 rounds, so that each keeps ten steps; short steps have 100. */
-    assert_int_equal(worker_plan_rounds((const double[]){2e6, 1e6}, 2, 1, 5, steps), 50);
-    assert_int_equal(steps[0], 10);
+    /* 5 ms and 1 ms: 50 rounds, so that each keeps four steps; short steps have 100. */
+    assert_int_equal(worker_plan_rounds((const double[]){5e6, 1e6}, 2, 1, 5, steps), 50);
+    assert_int_equal(steps[0], 4);
     assert_int_equal(steps[1], 20);
     assert_int_equal(worker_plan_rounds((const double[]){1e5, 1e5}, 2, 1, 5, steps), 100);
     assert_int_equal(steps[0], 100);
