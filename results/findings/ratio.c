@@ -145,7 +145,7 @@ res_estimate res_with_drift(res_estimate estimate, double drift)
 #define DRIFT         0.04
 #define BUSY_DRIFT    0.25
 #define SPREAD_SHARED 0.5
-#define AWAKE_SHARED  0.25
+#define AWAKE_SHARED  0.3
 #define LITTLE_SHARE  0.05
 
 /* Sets both drifts of RATIO, whose OWN estimate is made. AWAKE: no core slept. */

@@ -59,6 +59,21 @@ static void a_busy_machine_moves_ratios(void **state)
     assert_near(busy.own.error, own, 1e-6);
 }
 
+/* Where no core sleeps, the processes share less of their spread: 0.3 of it. */
+static void awake_cores_share_less(void **state)
+{
+    (void)state;
+    store s = {.count = 0};
+    add_busy(&s, 2, 0);
+    for (size_t i = 0; i < s.count; i++)
+        json_object_set_new(s.records[i]->provenance, "idle_cores", json_string("awake"));
+    res_speedup table = made(&s);
+    const double shared = 0.3 * (1 - exp(-10)) * log(1.01);
+    assert_near(row_of(&table, "m", "capture")->ratio.drift, hypot(0.02, shared), 1e-6);
+    res_speedup_free(&table);
+    clear(&s);
+}
+
 /* What a simulated device does is drawn for each process. */
 static void a_simulated_device_does_not_drift(void **state)
 {
@@ -86,6 +101,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_busy_machine_moves_ratios),
+        cmocka_unit_test(awake_cores_share_less),
         cmocka_unit_test(a_simulated_device_does_not_drift),
         cmocka_unit_test(a_ratio_of_one_does_not_move),
     };
