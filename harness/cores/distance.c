@@ -6,7 +6,7 @@
  * to the other core and back in 70 to 120 ns, or in 330 to 420; nothing lies between. While it is
  * the latter a step of 62 us takes 76 to 99, and no counter of the guest tells it. Where both cores
  * worked without a pause that began once in 16 s. Where they slept and woke each other it never
- * began, and ended after 0.05 to 3 s: a host looks for a place for a core when it wakes up.
+ * began, and ended after 0.05 to 8 s: a host looks for a place for a core when it wakes up.
  */
 #define _GNU_SOURCE
 #include "harness/cores/cores_priv.h"
@@ -95,8 +95,7 @@ static void return_ball(cores_watch *w)
         atomic_store_explicit(&w->ball, 2 * i + 2, memory_order_release);
 }
 
-/* ---- the threads ------------------------------------------------------------------------------
- */
+/* ---- the threads ------------------------------------------------------------------------ */
 
 static void await(sem_t *semaphore)
 {
@@ -141,8 +140,7 @@ static void *run(void *argument)
     return NULL;
 }
 
-/* ---- trips from outside ------------------------------------------------------------------------
- */
+/* ---- trips from outside ----------------------------------------------------------------- */
 
 double cores_watch_trip_ns(cores_watch *w)
 {
@@ -198,8 +196,7 @@ bool cores_watch_gather(cores_watch *w, int held, double seconds)
     return !apart;
 }
 
-/* ---- begin and end -----------------------------------------------------------------------------
- */
+/* ---- begin and end ---------------------------------------------------------------------- */
 
 /* Puts into MAY the cores in use that share a cache with the first of them. */
 static bool find_cores(cores_watch *w, const cores_pinning *pinning)

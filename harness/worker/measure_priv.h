@@ -47,8 +47,6 @@ typedef struct worker_member {
 /* What other programs used of the cores during turns (witness.c). */
 typedef struct worker_others {
     double used_ns, of_ns; /* of all cores together */
-    double before_ns;      /* the turn in hand; NAN: not told */
-    uint64_t start_ns;
 } worker_others;
 
 /* All of them. They share plugin, client and pinning with the first. */
@@ -140,13 +138,13 @@ void worker_put_phases(const worker_group *g);
 
 /* ---- the witness (witness.c) ------------------------------------------------------------ */
 
-/* Counters of this moment in the columns of a round, RES_UNTOLD where the system has none. */
-void worker_witness(res_round *now);
-/* Puts into ROUND what has happened since BEFORE. */
-void worker_witness_since(const res_round *before, res_round *round);
-/* Around a turn: adds what other programs used of the cores meanwhile. */
-void worker_others_begin(worker_others *others);
-void worker_others_end(worker_others *others);
+typedef struct worker_moment {
+    res_round row;    /* counters in the columns of a round, RES_UNTOLD where the system has none */
+    double others_ns; /* of the cores' time, up to a constant, that others used; NAN: not told */
+} worker_moment;
+void worker_witness(worker_moment *now);
+/* Puts into ROUND what has happened since BEFORE, and adds to OTHERS. */
+void worker_witness_since(const worker_moment *before, res_round *round, worker_others *others);
 /* For the records (new reference): provenance.others; NULL where the system does not tell. */
 json_t *worker_others_to_json(const worker_others *others);
 

@@ -125,11 +125,11 @@ static bn_code read_loss(worker_session *s, double *loss, bn_status *st)
 static bn_code run_turn(worker_group *g, worker_member *m, size_t round, size_t rounds,
                         size_t position, bn_status *st)
 {
-    res_round before, *row = &m->record->rounds[m->record->round_count];
+    worker_moment before;
+    res_round *row = &m->record->rounds[m->record->round_count];
     worker_annotate(m, "round");
     cores_place_anew(g->places, g->rng);
     worker_witness(&before);
-    worker_others_begin(&g->others);
     bn_code code = run_unkept(m, g->count > 1 || g->turns, st);
     if (code == BN_OK)
         code = run_kept(m, st);
@@ -146,8 +146,7 @@ static bn_code run_turn(worker_group *g, worker_member *m, size_t round, size_t 
         worker_annotate_end(m);
     }
     /* What disturbed the probes counts, too: device time is made of them. */
-    worker_witness_since(&before, row);
-    worker_others_end(&g->others);
+    worker_witness_since(&before, row, &g->others);
     m->record->round_count += code == BN_OK;
     return code == BN_OK ? BN_OK : bn_context(st, "measuring, round %zu", round + 1);
 }

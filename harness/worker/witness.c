@@ -59,43 +59,9 @@ static bool read_times(uint64_t ns[COLUMNS])
     return true;
 }
 
-static uint64_t stolen_ns(void)
-{
-    uint64_t ns[COLUMNS];
-    return read_times(ns) ? ns[STOLEN] : RES_UNTOLD;
-}
-
 static double of_timeval(struct timeval time)
 {
     return (double)time.tv_sec * 1e9 + (double)time.tv_usec * 1e3;
-}
-
-/* The cores' time that other programs have used so far, up to a constant; NAN: not told. */
-static double others_ns(void)
-{
-    uint64_t ns[COLUMNS];
-    struct rusage own;
-    double sum = 0;
-    if (!read_times(ns) || getrusage(RUSAGE_SELF, &own) != 0)
-        return (double)NAN;
-    for (int column = 0; column < STOLEN; column++)
-        sum += column == IDLE || column == WAITING ? 0 : (double)ns[column];
-    return sum - of_timeval(own.ru_utime) - of_timeval(own.ru_stime);
-}
-
-void worker_others_begin(worker_others *others)
-{
-    others->before_ns = others_ns();
-    others->start_ns = bn_now_ns();
-}
-
-void worker_others_end(worker_others *others)
-{
-    const double used_ns = others_ns() - others->before_ns;
-    if (isnan(used_ns))
-        return;
-    others->used_ns += used_ns;
-    others->of_ns += (double)(bn_now_ns() - others->start_ns) * (double)get_nprocs();
 }
 
 json_t *worker_others_to_json(const worker_others *others)
@@ -105,13 +71,19 @@ json_t *worker_others_to_json(const worker_others *others)
                : NULL;
 }
 
-void worker_witness(res_round *now)
+void worker_witness(worker_moment *now)
 {
-    struct rusage usage;
-    now->switches = getrusage(RUSAGE_SELF, &usage) == 0 ? (uint64_t)usage.ru_nivcsw : RES_UNTOLD;
-    now->stalled_ns = stalled_ns();
-    now->stolen_ns = stolen_ns();
-    now->wall_ns = bn_now_ns();
+    struct rusage own;
+    uint64_t ns[COLUMNS];
+    const bool told = getrusage(RUSAGE_SELF, &own) == 0, timed = read_times(ns);
+    now->row.switches = told ? (uint64_t)own.ru_nivcsw : RES_UNTOLD;
+    now->row.stalled_ns = stalled_ns();
+    now->row.stolen_ns = timed ? ns[STOLEN] : RES_UNTOLD;
+    now->row.wall_ns = bn_now_ns();
+    now->others_ns = told && timed ? 0 : (double)NAN;
+    for (int column = 0; timed && column < STOLEN; column++)
+        now->others_ns += column == IDLE || column == WAITING ? 0 : (double)ns[column];
+    now->others_ns -= told ? of_timeval(own.ru_utime) + of_timeval(own.ru_stime) : 0;
 }
 
 static uint64_t since(uint64_t before, uint64_t now)
@@ -119,12 +91,17 @@ static uint64_t since(uint64_t before, uint64_t now)
     return before == RES_UNTOLD || now == RES_UNTOLD || now < before ? RES_UNTOLD : now - before;
 }
 
-void worker_witness_since(const res_round *before, res_round *round)
+void worker_witness_since(const worker_moment *before, res_round *round, worker_others *others)
 {
-    res_round now;
+    worker_moment now;
     worker_witness(&now);
-    round->wall_ns = since(before->wall_ns, now.wall_ns);
-    round->switches = since(before->switches, now.switches);
-    round->stalled_ns = since(before->stalled_ns, now.stalled_ns);
-    round->stolen_ns = since(before->stolen_ns, now.stolen_ns);
+    round->wall_ns = since(before->row.wall_ns, now.row.wall_ns);
+    round->switches = since(before->row.switches, now.row.switches);
+    round->stalled_ns = since(before->row.stalled_ns, now.row.stalled_ns);
+    round->stolen_ns = since(before->row.stolen_ns, now.row.stolen_ns);
+    const double used_ns = now.others_ns - before->others_ns;
+    if (isnan(used_ns))
+        return;
+    others->used_ns += used_ns;
+    others->of_ns += (double)round->wall_ns * (double)get_nprocs();
 }
