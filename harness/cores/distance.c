@@ -46,8 +46,8 @@ typedef struct runner {
 } runner;
 
 struct cores_watch {
-    hwloc_topology_t topology;
-    hwloc_bitmap_t may; /* those that are watched */
+    hwloc_topology_t topology; /* borrowed */
+    hwloc_bitmap_t may;        /* those that are watched */
     runner runners[CORES_MOST_WATCHED];
     size_t count; /* of runners that run */
     sem_t done;
@@ -202,8 +202,7 @@ bool cores_watch_gather(cores_watch *w, int held, double seconds)
 static bool find_cores(cores_watch *w, const cores_pinning *pinning)
 {
     hwloc_bitmap_t one = hwloc_bitmap_alloc();
-    bool found = one && cores_in_use(pinning, w->topology, w->may) &&
-                 hwloc_bitmap_first(w->may) >= 0 &&
+    bool found = one && cores_in_use(pinning, w->may) && hwloc_bitmap_first(w->may) >= 0 &&
                  hwloc_bitmap_only(one, (unsigned)hwloc_bitmap_first(w->may)) == 0;
     hwloc_obj_t cache = found ? hwloc_get_cache_covering_cpuset(w->topology, one) : NULL;
     /* From the first core's own caches up to the last that cores share. */
@@ -240,8 +239,8 @@ cores_watch *cores_watch_begin(const cores_pinning *pinning)
     if (!w)
         return NULL;
     *w = (cores_watch){.may = hwloc_bitmap_alloc()};
-    if (sem_init(&w->done, 0, 0) == 0 && w->may && hwloc_topology_init(&w->topology) == 0 &&
-        hwloc_topology_load(w->topology) == 0 && find_cores(w, pinning) && start_threads(w))
+    if (sem_init(&w->done, 0, 0) == 0 && w->may && cores_topology(&w->topology, NULL) == BN_OK &&
+        find_cores(w, pinning) && start_threads(w))
         return w;
     cores_watch_end(w);
     return NULL;
@@ -260,7 +259,5 @@ void cores_watch_end(cores_watch *w)
     }
     sem_destroy(&w->done);
     hwloc_bitmap_free(w->may);
-    if (w->topology)
-        hwloc_topology_destroy(w->topology);
     free(w);
 }

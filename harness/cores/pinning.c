@@ -19,10 +19,10 @@
 #define MOVE_ROUNDS 8
 
 struct cores_pinning {
-    hwloc_topology_t topology;
-    hwloc_bitmap_t all;     /* what the process may use */
-    hwloc_bitmap_t host;    /* host thread, once the client is there */
-    hwloc_bitmap_t runtime; /* all other threads */
+    hwloc_topology_t topology; /* borrowed */
+    hwloc_bitmap_t all;        /* what the process may use */
+    hwloc_bitmap_t host;       /* host thread, once the client is there */
+    hwloc_bitmap_t runtime;    /* all other threads */
     char *how;
     json_t *moved; /* numbers of the threads whose mask was set afterwards */
 };
@@ -131,12 +131,8 @@ static bn_code plan(const char *pin, cores_pinning **pinning, bn_status *st)
     p->moved = json_array();
     if (!p->all || !p->host || !p->runtime || !p->how || !p->moved)
         code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for pinning");
-    else if (hwloc_topology_init(&p->topology) != 0) {
-        p->topology = NULL;
-        code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the machine's topology");
-    } else if (hwloc_topology_load(p->topology) != 0) {
-        code = bn_fail_errno(st, errno, "reading the machine's topology");
-    }
+    else
+        code = cores_topology(&p->topology, st);
     if (code == BN_OK)
         code = choose(p, pin, st);
     if (code == BN_OK)
@@ -212,10 +208,13 @@ bn_code cores_pin_host_thread(cores_pinning *p, bn_status *st)
     return BN_OK;
 }
 
-bool cores_in_use(const cores_pinning *p, hwloc_topology_t topology, hwloc_bitmap_t may)
+bool cores_in_use(const cores_pinning *p, hwloc_bitmap_t may)
 {
-    return p ? hwloc_bitmap_or(may, p->host, p->runtime) == 0
-             : hwloc_get_cpubind(topology, may, HWLOC_CPUBIND_THREAD) == 0;
+    if (p)
+        return hwloc_bitmap_or(may, p->host, p->runtime) == 0;
+    hwloc_topology_t topology;
+    return cores_topology(&topology, NULL) == BN_OK &&
+           hwloc_get_cpubind(topology, may, HWLOC_CPUBIND_THREAD) == 0;
 }
 
 json_t *cores_pinning_to_json(const cores_pinning *p)
@@ -240,8 +239,6 @@ void cores_pinning_free(cores_pinning *p)
     hwloc_bitmap_free(p->all);
     hwloc_bitmap_free(p->host);
     hwloc_bitmap_free(p->runtime);
-    if (p->topology)
-        hwloc_topology_destroy(p->topology);
     json_decref(p->moved);
     free(p->how);
     free(p);

@@ -2,16 +2,15 @@
  * places.c - where the host thread is: drawn anew again and again, so that no process has one place
  * for all of its life.
  */
-#include "harness/cores/cores.h"
+#include "harness/cores/cores_priv.h"
 
-#include <hwloc.h>
 #include <stdlib.h>
 
 struct cores_places {
-    hwloc_topology_t topology;
-    hwloc_bitmap_t may;  /* what the thread may use */
-    hwloc_bitmap_t near; /* of these, those of its NUMA node */
-    hwloc_bitmap_t one;  /* room for a draw */
+    hwloc_topology_t topology; /* borrowed */
+    hwloc_bitmap_t may;        /* what the thread may use */
+    hwloc_bitmap_t near;       /* of these, those of its NUMA node */
+    hwloc_bitmap_t one;        /* room for a draw */
 };
 
 /* Fills NEAR; false where there is nothing to choose from. */
@@ -36,10 +35,7 @@ cores_places *cores_places_of_thread(void)
     p->may = hwloc_bitmap_alloc();
     p->near = hwloc_bitmap_alloc();
     p->one = hwloc_bitmap_alloc();
-    if (hwloc_topology_init(&p->topology) != 0)
-        p->topology = NULL;
-    if (p->may && p->near && p->one && p->topology && hwloc_topology_load(p->topology) == 0 &&
-        find_near(p))
+    if (p->may && p->near && p->one && cores_topology(&p->topology, NULL) == BN_OK && find_near(p))
         return p;
     cores_places_free(p);
     return NULL;
@@ -65,7 +61,5 @@ void cores_places_free(cores_places *p)
     hwloc_bitmap_free(p->may);
     hwloc_bitmap_free(p->near);
     hwloc_bitmap_free(p->one);
-    if (p->topology)
-        hwloc_topology_destroy(p->topology);
     free(p);
 }

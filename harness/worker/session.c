@@ -62,7 +62,12 @@ bn_code worker_session_begin(worker_session *s, const job_experiment *e, bn_stat
         code = client_create(s, st);
     if (code == BN_OK)
         code = cores_pin_host_thread(s->pinning, st);
-    return code == BN_OK ? BN_OK : bn_context(st, "runtime %s", e->what.runtime);
+    const bool no_tpu = code == BN_PLUGIN && s->plugin && strcmp(e->what.runtime, "tpu") == 0;
+    return code == BN_OK ? BN_OK
+                         : bn_context(st, "runtime %s%s", e->what.runtime,
+                                      no_tpu ? " (no TPU here? bench estimate asks its compiler, "
+                                               "with --recording for a recorded step)"
+                                             : "");
 }
 
 void worker_session_share(worker_session *s, const worker_session *other, const job_experiment *e)

@@ -42,6 +42,11 @@ report "a plugin that is not a plugin" "$(
     holds 'assert [r["status"] for r in records] == ["plugin-error"], records[0]["status"]'
 )"
 
+FAKE_PJRT=client_error TPU_LIBRARY_PATH=$fake run "${quick[@]}" --store "$folder/tpu" --runtime tpu
+report "a TPU that is not there: what its compiler can tell without one" "$(
+    fault_of 3 "client is not available" "bench estimate" "--recording"
+)"
+
 touch "$folder/file"
 refuses "a store that is a file" 3 "$folder/file|Not a directory" -- \
     "${quick[@]}" --runtime "$fake" --store "$folder/file"

@@ -402,6 +402,17 @@ static void nothing_beside_lazy_is_said(void **state)
     res_collection_free(&all);
 }
 
+/* The table's "witness", as JSON tells it; to be released by the caller. */
+static json_t *witness_of(const res_collection *all)
+{
+    bn_text json = speedup_table(all, RES_TABLE_JSON);
+    json_t *root = json_loads(json.data, 0, NULL);
+    json_t *witness = json_incref(json_object_get(root, "witness"));
+    json_decref(root);
+    bn_text_free(&json);
+    return witness;
+}
+
 /* 80 % of the time something waited: the first line says so. */
 static void a_busy_machine_is_said_first(void **state)
 {
@@ -417,14 +428,11 @@ static void a_busy_machine_is_said_first(void **state)
                          "something waited for a core; 25 times a second bench lost its core.\n");
     assert_has(out.data, ", and on a quieter machine less.");
     bn_text_free(&out);
-    bn_text json = speedup_table(&all, RES_TABLE_JSON);
-    json_t *root = json_loads(json.data, 0, NULL);
-    const json_t *witness = json_object_get(root, "witness");
+    json_t *witness = witness_of(&all);
     assert_true(json_is_true(json_object_get(witness, "busy")));
     assert_near(number(witness, "stalled_share"), 0.8, 1e-9);
     assert_near(number(witness, "switches_per_s"), 25, 1e-9);
-    json_decref(root);
-    bn_text_free(&json);
+    json_decref(witness);
     res_collection_free(&all);
 }
 
@@ -440,13 +448,10 @@ static void cores_that_were_apart_are_said(void **state)
     assert_has(out.data, "\n\nThe machine was busy: in 20 % of the rounds the cores shared no "
                          "cache, since a hypervisor had moved them apart.\n");
     bn_text_free(&out);
-    bn_text json = speedup_table(&all, RES_TABLE_JSON);
-    json_t *root = json_loads(json.data, 0, NULL);
-    const json_t *witness = json_object_get(root, "witness");
+    json_t *witness = witness_of(&all);
     assert_near(number(witness, "apart_share"), 0.2, 1e-9);
     assert_near(number(witness, "rounds_repeated"), 26.0 * (double)all.count, 1e-9);
-    json_decref(root);
-    bn_text_free(&json);
+    json_decref(witness);
     res_collection_free(&all);
 }
 
@@ -465,13 +470,10 @@ static void the_worst_row_is_named_and_what_nobody_can_tell(void **state)
     assert_has(out.data, "\n\nThe machine was busy at times, most of all for resnet50 train lazy: "
                          "60 % of the time something waited for a core; 5 times a second");
     bn_text_free(&out);
-    bn_text json = speedup_table(&all, RES_TABLE_JSON);
-    json_t *root = json_loads(json.data, 0, NULL);
-    const json_t *witness = json_object_get(root, "witness");
+    json_t *witness = witness_of(&all);
     assert_true(json_is_false(json_object_get(witness, "busy")));
     assert_string_equal(json_string_value(json_object_get(witness, "busiest")), all.records[6]->id);
-    json_decref(root);
-    bn_text_free(&json);
+    json_decref(witness);
     for (size_t i = 0; i < all.count; i++)
         all.records[i]->rounds[0].stalled_ns = RES_UNTOLD;
     out = speedup_table(&all, RES_TABLE_TEXT);
@@ -479,13 +481,10 @@ static void the_worst_row_is_named_and_what_nobody_can_tell(void **state)
     assert_non_null(said);
     assert_lacks(said + 10, "Nobody can tell");
     bn_text_free(&out);
-    json = speedup_table(&all, RES_TABLE_JSON);
-    root = json_loads(json.data, 0, NULL);
-    witness = json_object_get(root, "witness");
+    witness = witness_of(&all);
     assert_true(json_is_null(json_object_get(witness, "busy")));
     assert_true(json_is_null(json_object_get(witness, "busiest")));
-    json_decref(root);
-    bn_text_free(&json);
+    json_decref(witness);
     res_collection_free(&all);
 }
 
