@@ -185,7 +185,9 @@ static void judge(const rounds *all, res_probe_estimate *out)
                  "disturbed: like executions of one round, the later ones took %.0f %% %s",
                  100 * fabs(out->null.estimate), out->null.estimate > 0 ? "longer" : "less");
     else if (out->device.low > lone)
-        snprintf(text, size, "disturbed: %.1f us in a queue, %.1f us alone in the same rounds",
+        snprintf(text, size,
+                 "%.1f us in a queue, %.1f us alone in the same rounds: submitting slows "
+                 "executions, or other work does",
                  out->device.estimate / 1e3, lone / 1e3);
 }
 
