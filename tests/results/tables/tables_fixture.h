@@ -117,20 +117,6 @@ static inline const char *line_with(const char *text, const char *first, const c
     return NULL;
 }
 
-/* The rows of the table as JSON; a new reference. */
-static inline json_t *speedup_rows(const res_collection *all, json_t **means)
-{
-    bn_text out = speedup_table(all, RES_TABLE_JSON);
-    json_t *root = json_loads(out.data, 0, NULL);
-    assert_non_null(root);
-    json_t *rows = json_incref(json_object_get(root, "rows"));
-    if (means)
-        *means = json_incref(json_object_get(root, "geometric_means"));
-    json_decref(root);
-    bn_text_free(&out);
-    return rows;
-}
-
 /* The table NAME of STORE as JSON; a new reference. */
 static inline json_t *table_json(const char *name, const res_collection *store)
 {
@@ -141,6 +127,17 @@ static inline json_t *table_json(const char *name, const res_collection *store)
     assert_non_null(root);
     bn_text_free(&out);
     return root;
+}
+
+/* The rows of the table as JSON; a new reference. */
+static inline json_t *speedup_rows(const res_collection *all, json_t **means)
+{
+    json_t *root = table_json("speedup", all);
+    json_t *rows = json_incref(json_object_get(root, "rows"));
+    if (means)
+        *means = json_incref(json_object_get(root, "geometric_means"));
+    json_decref(root);
+    return rows;
 }
 
 static inline double number(const json_t *row, const char *key)
