@@ -228,6 +228,10 @@ static const cli_option others[] = {
      .text =
          "bytes on disk of each process that is recorded; recording then ends, the program goes "
          "on"},
+    {"profile", "N", CLI_NUMBER, AT(recording.profile), .commands = RECORD, .fallback = "0",
+     .most = 1e6,
+     .text = "have the plugin's own profiler see N executions, once nothing was compiled for 64 of "
+             "them: of a GPU it tells how long kernels ran; 0: none"},
     {"output", "DIR", CLI_TEXT, AT(recording.folder), .commands = RECORD,
      .text = "folder of the recording, without one in it; by default a new one in recordings"},
     {"runtime", "NAME", CLI_WORDS, AT(compare.runtimes), .commands = COMPARE,

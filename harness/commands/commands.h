@@ -33,6 +33,7 @@ typedef struct command_recording {
     const char *folder;  /* of the recording; NULL: a new one in ./recordings */
     const char *runtime; /* that is recorded: a name or path, or "auto" */
     double limit_bytes;  /* of each process's events and programs */
+    int64_t profile;     /* executions that the plugin's profiler is to see; 0: none */
 } command_recording;
 /* bench record: runs WORDS, a program and its arguments that end with NULL, with the recorder
  * between it and the runtime. The exit code is the program's. */
@@ -78,9 +79,9 @@ typedef struct command_selection {
 } command_selection;
 /* bench table: prints the table called TABLE of the newest records that SELECTION asks for. */
 int command_table(const command_selection *selection, const char *table, const cli_output *output);
-/* bench doctor: what could be mended in the newest runs that SELECTION asks for, or, where its store
- * is a recording, in the steps that STEPPING chooses of it; the most costly first. CLI_EXIT_OK also
- * where there are complaints. */
+/* bench doctor: what could be mended in the newest runs that SELECTION asks for, or, where its
+ * store is a recording, in the steps that STEPPING chooses of it; the most costly first.
+ * CLI_EXIT_OK also where there are complaints. */
 int command_doctor(const command_selection *selection, const command_stepping *stepping,
                    const cli_output *output);
 /* bench metrics WORDS, which end with NULL: the report of a folder of records, of which SELECTION

@@ -200,6 +200,20 @@ static void say_process(const rec_process *p, double limit_bytes)
                 p->unseen, plural(p->unseen));
 }
 
+/* What the profiler of --profile saw in process P. */
+static void say_profile(const rec_process *p)
+{
+    if (p->profile.why[0])
+        cli_say("  process %u: no profile: %s", p->pid, p->profile.why);
+    else if (p->profile.asked)
+        cli_note("  process %u: the plugin's profiler saw %u executions", p->pid,
+                 p->profile.executions);
+    else if (p->execution_count > 0)
+        cli_say("  process %u: no profile: it begins once nothing was compiled for 64 executions, "
+                "and the program ended before it did",
+                p->pid);
+}
+
 static void say_nothing_recorded(const recording *r)
 {
     cli_say("bench: nothing was recorded in %s. What to check:", r->path);
@@ -244,8 +258,11 @@ static void say_recorded(recording *r, const command_recording *own)
     }
     cli_note("bench: recorded in %s: %zu process%s, %zu execution%s", r->path, what->process_count,
              what->process_count == 1 ? "" : "es", executions, plural(executions));
-    for (size_t i = 0; i < what->process_count; i++)
+    for (size_t i = 0; i < what->process_count; i++) {
         say_process(&what->processes[i], own->limit_bytes);
+        if (own->profile > 0)
+            say_profile(&what->processes[i]);
+    }
     for (size_t i = 0; i < what->damaged_count && i < sizeof what->damaged / sizeof *what->damaged;
          i++)
         cli_say("  %s: %s", what->damaged[i].name, what->damaged[i].why.message);
@@ -290,6 +307,10 @@ static bn_code begin(const command_recording *own, const char *const *words, rec
         return code;
     snprintf(bytes, sizeof bytes, "%.0f", own->limit_bytes);
     json_object_set_new(r->way.variables, RECORD_ENV_LIMIT, json_string(bytes));
+    if (own->profile > 0) {
+        snprintf(bytes, sizeof bytes, "%lld", (long long)own->profile);
+        json_object_set_new(r->way.variables, RECORD_ENV_PROFILE, json_string(bytes));
+    }
     describe(r, own, words);
     return write_about(r, st);
 }

@@ -179,12 +179,16 @@ static void put_name(json_t *row, const char *name, size_t most)
         res_sheet_put(row, "%.*s..%s", (int)head, name, tail);
 }
 
+/* Kernels have a column where a profile was taken. */
 static void put_program(const rec_steps *steps, const rec_step_program *p, bool whole, json_t *rows)
 {
+    const bool profiled = steps->process->profile.program_count > 0;
     const rec_program *program = &steps->process->programs[p->program];
     json_t *row = add_row(rows);
     put_name(row, program->name[0] ? program->name : program->hash, whole ? 199 : MOST_NAME);
     res_sheet_put(row, "%.4g", p->times);
+    if (profiled)
+        res_sheet_put(row, "%s", time_cell(p->kernels_ns).text);
     res_sheet_put(row, "%s", time_cell(p->device_ns).text);
     res_sheet_put(row, "%s", time_cell(p->call_ns).text);
     res_sheet_put(row, "%s", time_cell(p->overhead_ns).text);
@@ -198,6 +202,10 @@ static void put_programs(const rec_steps *steps, res_format format, bn_text *out
     static const res_sheet_column columns[] = {
         {"program", false}, {"times", true}, {"device", true}, {"call", true},
         {"after", true},    {"gap", true},   {"in", true},     {"out", true}};
+    static const res_sheet_column with_kernels[] = {
+        {"program", false}, {"times", true}, {"kernels", true}, {"device", true}, {"call", true},
+        {"after", true},    {"gap", true},   {"in", true},      {"out", true}};
+    const bool profiled = steps->process->profile.program_count > 0;
     /* Machines and pages have room. */
     const bool whole = !res_format_is_text(format);
     size_t shown[MOST_PROGRAMS];
@@ -206,7 +214,10 @@ static void put_programs(const rec_steps *steps, res_format format, bn_text *out
     for (size_t i = 0; i < steps->program_count; i++)
         if (whole || is_among(shown, count, i))
             put_program(steps, &steps->programs[i], whole, rows);
-    res_sheet_write(columns, sizeof columns / sizeof *columns, rows, format, out);
+    res_sheet_write(profiled ? with_kernels : columns,
+                    profiled ? sizeof with_kernels / sizeof *with_kernels
+                             : sizeof columns / sizeof *columns,
+                    rows, format, out);
     if (!whole && steps->program_count > MOST_PROGRAMS)
         bn_text_printf(out, "and %zu programs more\n", steps->program_count - MOST_PROGRAMS);
     json_decref(rows);
@@ -233,6 +244,8 @@ static void put_head(const rec_steps *steps, bn_text *out)
         bn_text_printf(out, ", %zu of them compile (%s)", steps->with_compiles,
                        time_cell((double)steps->compile_ns).text);
     }
+    if (steps->profiled)
+        bn_text_printf(out, ", %zu were profiled", steps->profiled);
     if (steps->warming)
         bn_text_printf(out, ", %zu warm up", steps->warming);
     if (steps->unlike)
@@ -254,7 +267,9 @@ static const char legend[] =
     "\nthreads: means of a step; host_work: on a CPU outside of calls; the ledger is of\n"
     "the first one. programs: times: a step; device, call: of an execution; after:\n"
     "the call went on after the device had ended; gap: the device did nothing\n"
-    "before; in, out: buffers\n\n";
+    "before; in, out: buffers\n";
+static const char kernels_legend[] =
+    "kernels: of an execution, while at least one ran, by the plugin's profiler\n";
 
 /* The tables for people, with the sentences around them where FORMAT has room for such. */
 static void put_all(const rec_steps *steps, const rec_answer *answer, res_format format,
@@ -274,7 +289,10 @@ static void put_all(const rec_steps *steps, const rec_answer *answer, res_format
     bn_text_putc(out, '\n');
     put_programs(steps, format, out);
     if (sentences && words.data) {
-        bn_text_puts(out, res_format_is_text(format) ? legend : "\n");
+        bn_text_puts(out, res_format_is_text(format) ? legend : "");
+        if (res_format_is_text(format) && steps->process->profile.program_count > 0)
+            bn_text_puts(out, kernels_legend);
+        bn_text_putc(out, '\n');
         command_put_words(words.data, format, out);
     }
     out->failed = out->failed || head.failed || words.failed;

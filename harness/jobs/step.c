@@ -253,7 +253,7 @@ static double device_us(const making *m, uint32_t program)
 {
     for (size_t i = 0; i < m->steps->program_count; i++)
         if (m->steps->programs[i].program == program)
-            return m->steps->programs[i].device_ns / 1e3;
+            return rec_step_program_device_ns(&m->steps->programs[i]) / 1e3;
     return (double)NAN;
 }
 
@@ -543,7 +543,9 @@ static bn_code describe(job_step *s, const rec_recording *recording, const rec_s
     snprintf(s->framework, sizeof s->framework, "%.*s",
              (int)bn_utf8_fit(framework, sizeof s->framework - 1), framework);
     s->wall_ns = rec_steps_wall(steps).median_ns;
-    s->device_ns = steps->completions ? rec_steps_busy(steps).median_ns : (double)NAN;
+    s->device_ns = isfinite(steps->kernels_ns.estimate) ? steps->kernels_ns.estimate
+                   : steps->completions                 ? rec_steps_busy(steps).median_ns
+                                                        : (double)NAN;
     return make_request(s, recording, steps, cost, st);
 }
 

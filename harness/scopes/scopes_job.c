@@ -4,6 +4,7 @@
  */
 #include "harness/scopes/scopes.h"
 #include "harness/worker/worker.h"
+#include "runtime/profile/profile.h"
 
 #include <stdlib.h>
 

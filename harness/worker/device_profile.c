@@ -3,6 +3,7 @@
  * overheads: PJRT time, as the host saw it, less device time.
  */
 #include "harness/worker/worker.h"
+#include "runtime/profile/profile.h"
 
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics.h>
@@ -52,20 +53,32 @@ static void pair_overheads(const profiled *p, size_t row, size_t per_step, const
     summarize(scratch, p->steps, &out->overhead_ns, &out->overhead_low_ns, &out->overhead_high_ns);
 }
 
-/* Fills a row's figures. A profile that lacks some of the row's executions is not used; where it
- * has too many, they cannot be matched with the steps, so there is no overhead. */
+/* Device time of one execution, ns. Where it is told by kernels, the gaps between them do not count:
+ * a profiler that notes every kernel slows down the host, which launches them. */
+static double device_ns_of(const rt_device_span *span)
+{
+    return (double)(span->kernels > 0 ? span->busy_ns : span->duration_ns);
+}
+
+/* Fills a row's figures. A profile that lacks some of the row's executions is not used. Where it has
+ * too many, they cannot be matched with the steps, and where it tells kernels, the host was slowed
+ * down: then the overhead is of executions without a profiler (res_execution_overhead). */
 static void use_spans(const worker_session *s, const profiled *p, size_t row, double *durations,
                       res_execution *out)
 {
     const mode_execution *x = mode_execution_at(s->mode, row);
     const size_t per_step = (size_t)x->per_step;
     size_t n = 0;
-    for (size_t i = 0; i < p->count; i++)
-        if (is_of(p->spans[i].name, x->module))
-            durations[n++] = (double)p->spans[i].duration_ns;
+    bool by_kernels = false;
+    for (size_t i = 0; i < p->count; i++) {
+        if (!is_of(p->spans[i].name, x->module))
+            continue;
+        by_kernels = by_kernels || p->spans[i].kernels > 0;
+        durations[n++] = device_ns_of(&p->spans[i]);
+    }
     if (n == 0 || per_step == 0 || n < p->steps * per_step)
         return;
-    if (n == p->steps * per_step)
+    if (n == p->steps * per_step && !by_kernels)
         pair_overheads(p, row, per_step, durations, durations + p->count, out);
     summarize(durations, n, &out->device_ns, &out->device_low_ns, &out->device_high_ns);
     out->device_source = BN_DEVICE_TIME_PROFILER;

@@ -4,6 +4,7 @@
  * where the parent ends the process, or a plugin crashes it.
  */
 #include "harness/worker/measure_priv.h"
+#include "runtime/profile/profile.h"
 
 #include <errno.h>
 #include <fcntl.h>

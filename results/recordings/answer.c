@@ -194,6 +194,12 @@ rec_answer rec_answer_make(const rec_steps *steps)
         a.ahead_share = (double)ahead / (double)steps->count;
         a.no_gaps_ns = over_steps(steps, busy_of, 0);
     }
+    a.kernels_ns = steps->kernels_ns;
+    /* Medians: other steps were profiled than are steady. */
+    if (isfinite(a.kernels_ns.estimate) && a.wall_ns.estimate > 0) {
+        a.busy_share = a.kernels_ns.estimate / a.wall_ns.estimate;
+        a.no_gaps_ns = a.kernels_ns;
+    }
     judge_fused(steps, &a);
     a.verdict = judge(&a);
     return a;

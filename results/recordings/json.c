@@ -57,16 +57,16 @@ static json_t *program_json(const rec_steps *steps, const rec_step_program *row)
     const rec_program *program = &p->programs[row->program];
     return json_pack(
         "{s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
-        "s:o, s:o, s:o}",
+        "s:o, s:o, s:o, s:o}",
         "name", program->name, "hash", program->hash, "form", program->form, "options",
         program->options, "times", number(row->times), "device_ns", number(row->device_ns),
-        "device_step_ns", number(row->device_step_ns), "call_ns", number(row->call_ns),
-        "overhead_ns", number(row->overhead_ns), "gap_before_ns", number(row->gap_before_ns),
-        "host_before_ns", number(row->host_before_ns), "arguments", count(row->arguments),
-        "results", count(row->results), "donated", count(row->donated), "result_types",
-        types_json(p, program), "devices", count(program->devices), "flops", number(program->flops),
-        "bytes", number(program->bytes), "compiles", count(program->compiles), "compile_ns",
-        count(program->compile_ns));
+        "device_step_ns", number(row->device_step_ns), "kernels_ns", number(row->kernels_ns),
+        "call_ns", number(row->call_ns), "overhead_ns", number(row->overhead_ns), "gap_before_ns",
+        number(row->gap_before_ns), "host_before_ns", number(row->host_before_ns), "arguments",
+        count(row->arguments), "results", count(row->results), "donated", count(row->donated),
+        "result_types", types_json(p, program), "devices", count(program->devices), "flops",
+        number(program->flops), "bytes", number(program->bytes), "compiles",
+        count(program->compiles), "compile_ns", count(program->compile_ns));
 }
 
 /* ---- threads ---------------------------------------------------------------------------- */
@@ -129,9 +129,20 @@ static json_t *process_json(const rec_steps *steps)
 
 static json_t *left_out_json(const rec_steps *steps)
 {
-    return json_pack("{s:o, s:o, s:o, s:o}", "compiles", count(steps->with_compiles), "warm_up",
-                     count(steps->warming), "unlike", count(steps->unlike), "compile_ns",
-                     count(steps->compile_ns));
+    return json_pack("{s:o, s:o, s:o, s:o, s:o}", "compiles", count(steps->with_compiles),
+                     "profiled", count(steps->profiled), "warm_up", count(steps->warming), "unlike",
+                     count(steps->unlike), "compile_ns", count(steps->compile_ns));
+}
+
+/* What the plugin's profiler told; null where nobody asked it. */
+static json_t *profile_json(const rec_steps *steps)
+{
+    const rec_profile *profile = &steps->process->profile;
+    if (!profile->asked)
+        return json_null();
+    return json_pack("{s:o, s:o, s:o}", "executions", count(profile->executions), "kernels",
+                     interval_json(steps->kernels_ns), "why",
+                     profile->why[0] ? json_string(profile->why) : json_null());
 }
 
 static json_t *answer_json(const rec_steps *steps, const rec_answer *a)
@@ -158,16 +169,16 @@ json_t *rec_steps_json(const rec_recording *recording, const rec_steps *steps,
     for (size_t i = 0; i < steps->program_count; i++)
         json_array_append_new(programs, program_json(steps, &steps->programs[i]));
     json_t *o = json_pack(
-        "{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o}", "recording",
-        path.data && !path.failed ? path.data : "", "process", process_json(steps), "steps",
-        count(steps->count), "executions_per_step", count(steps->executions_per_step),
+        "{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o}",
+        "recording", path.data && !path.failed ? path.data : "", "process", process_json(steps),
+        "steps", count(steps->count), "executions_per_step", count(steps->executions_per_step),
         "steps_per_sample", count(steps->cycle), "found", count(steps->found), "left_out",
         left_out_json(steps), "wall", figure_json(rec_steps_wall(steps)), "ledger",
         parts_json(steps, rec_steps_part), "device_busy",
         steps->completions ? figure_json(rec_steps_busy(steps)) : json_null(), "device_gaps",
         steps->completions ? parts_json(steps, rec_steps_gap) : json_null(), "threads",
-        threads_json(steps), "programs", programs, "verdict", rec_verdict_name(answer->verdict),
-        "answer", answer_json(steps, answer));
+        threads_json(steps), "programs", programs, "profile", profile_json(steps), "verdict",
+        rec_verdict_name(answer->verdict), "answer", answer_json(steps, answer));
     bn_text_free(&path);
     return o;
 }

@@ -38,6 +38,7 @@ static void process_free(rec_process *p)
     free(p->buffers);
     free(p->calls);
     free(p->operands);
+    rec_profile_free(&p->profile);
     if (own) {
         free(own->command);
         free(own->frameworks);
@@ -160,6 +161,17 @@ static bn_code open_events(int folder, const char *name, int *fd, uint64_t *byte
     return code;
 }
 
+static bn_code read_profile(int folder, const char *name, rec_profile *profile, bn_status *st)
+{
+    bn_status ignored = {.code = BN_OK};
+    int inside;
+    if (bn_folder_in(folder, name, &inside, &ignored) != BN_OK)
+        return BN_OK;
+    const bn_code code = rec_profile_read(inside, profile, st);
+    close(inside);
+    return code;
+}
+
 /* Reads the process in the folder NAME into *P; *FOUND is false where there is none. */
 static bn_code read_process(int folder, const char *name, rec_process *p, bool *found,
                             bn_status *st)
@@ -177,6 +189,8 @@ static bn_code read_process(int folder, const char *name, rec_process *p, bool *
     p->folder = own && own->memory ? bn_arena_strdup(own->memory, name) : NULL;
     code = p->folder ? read_events(fd, p, st) : bn_fail_errno(st, ENOMEM, "%s", name);
     close(fd);
+    if (code == BN_OK)
+        code = read_profile(folder, name, &p->profile, st);
     if (code != BN_OK)
         process_free(p);
     return code;

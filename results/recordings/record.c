@@ -217,6 +217,19 @@ static int64_t amount(uint64_t bytes)
     return bytes <= (UINT64_C(1) << 53) ? (int64_t)bytes : -1;
 }
 
+static void fill_device(const rec_step_program *of, res_execution *to)
+{
+    to->device_ns = rec_step_program_device_ns(of);
+    to->device_source = isfinite(of->kernels_ns)  ? BN_DEVICE_TIME_PROFILER
+                        : isfinite(of->device_ns) ? BN_DEVICE_TIME_EVENT
+                                                  : BN_DEVICE_TIME_UNAVAILABLE;
+    copy(to->device_note, sizeof to->device_note,
+         isfinite(of->kernels_ns) ? "while kernels ran, in executions that were profiled"
+         : isfinite(of->device_ns)
+             ? "between completions that PJRT told, the start of each included"
+             : "no completions were recorded");
+}
+
 static void fill_execution(const rec_steps *steps, const rec_step_program *of, res_execution *to)
 {
     const rec_program *program = &steps->process->programs[of->program];
@@ -235,11 +248,7 @@ static void fill_execution(const rec_steps *steps, const rec_step_program *of, r
     to->compiler_bytes = program->bytes;
     to->temp_bytes = amount(program->temporary_bytes);
     to->code_bytes = amount(program->kernel_bytes);
-    to->device_ns = of->device_ns;
-    to->device_source = isfinite(of->device_ns) ? BN_DEVICE_TIME_EVENT : BN_DEVICE_TIME_UNAVAILABLE;
-    copy(to->device_note, sizeof to->device_note,
-         isfinite(of->device_ns) ? "between completions that PJRT told, the start of each included"
-                                 : "no completions were recorded");
+    fill_device(of, to);
 }
 
 static bn_code fill_executions(const rec_steps *steps, res_record *record, bn_status *st)
@@ -335,7 +344,8 @@ static bool is_one_program(const rec_steps *steps)
     double all = 0, most = 0;
     for (size_t i = 0; i < steps->program_count; i++) {
         const rec_step_program *p = &steps->programs[i];
-        const double work = (isfinite(p->device_ns) ? p->device_ns : p->call_ns) * p->times;
+        const double device = rec_step_program_device_ns(p);
+        const double work = (isfinite(device) ? device : p->call_ns) * p->times;
         all += work;
         most = fabs(p->times - 1) < 0.05 ? fmax(most, work) : most;
     }

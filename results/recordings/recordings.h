@@ -10,6 +10,7 @@
 
 #include <jansson.h>
 
+#include "results/profiles/profiles.h"
 #include "results/stats/stats.h"
 #include "runtime/base/base.h"
 #include "runtime/record/format.h"
@@ -202,7 +203,8 @@ typedef struct rec_process {
     size_t plugin_count, device_count, thread_count, type_count, program_count, executable_count,
         executable_device_count, execution_count, span_count, buffer_count, call_count,
         operand_count;
-    void *owned; /* of the reader */
+    rec_profile profile; /* bench record --profile */
+    void *owned;         /* of the reader */
 } rec_process;
 
 typedef struct rec_recording {
@@ -313,13 +315,19 @@ typedef struct rec_step_program {
     uint32_t executions;   /* in all steady steps */
     double device_ns;      /* from start to completion; NaN: not told */
     double device_step_ns; /* all of a step together, on average */
-    double call_ns;        /* of Execute */
-    double overhead_ns;    /* call, or to the completion where that is later, less DEVICE_NS and
-                              what it waited for the work before it */
-    double gap_before_ns;  /* the device did not work before it started */
-    double host_before_ns; /* from the end of the last Execute to its begin */
+    double kernels_ns;    /* of an execution, while kernels ran, as the plugin's profiler told; NaN:
+                             not told */
+    double call_ns;       /* of Execute */
+    double overhead_ns;   /* call, or to the completion where that is later, less DEVICE_NS and
+                             what it waited for the work before it */
+    double gap_before_ns; /* the device did not work before it started */
+    double host_before_ns;                /* from the end of the last Execute to its begin */
     uint32_t arguments, results, donated; /* of its first execution there, on one device */
 } rec_step_program;
+
+/* Device time of an execution: by the plugin's profiler where that saw it, else between
+ * completions; NaN: not told. */
+double rec_step_program_device_ns(const rec_step_program *program);
 
 /* Of all steady steps; a value is the mean of rec_steps.cycle steps in a row. NaN: unknown. */
 typedef struct rec_figure {
@@ -351,7 +359,7 @@ typedef struct rec_steps {
     uint32_t cycle;
     bool chosen; /* by STEP_PROGRAM */
     /* Steps that were found and left out. */
-    size_t found, with_compiles, warming, unlike;
+    size_t found, with_compiles, profiled, warming, unlike;
     uint64_t compile_ns;          /* in those with compiles */
     bool cpu_clocks, completions; /* where not, host work, waits and idle cannot be told apart */
     uint32_t dispatch_thread;     /* index of the thread with most executions */
@@ -362,6 +370,9 @@ typedef struct rec_steps {
     rec_step_thread *threads;
     size_t thread_count;
     size_t threads_untold; /* beyond REC_MOST_THREADS */
+    /* While kernels ran in a step, by the plugin's profiler: sums over its programs of medians and
+     * their 95 % intervals. NaN where it does not tell one of them. */
+    res_interval kernels_ns;
     void *owned;
 } rec_steps;
 
@@ -404,8 +415,9 @@ const char *rec_verdict_name(rec_verdict verdict); /* "device-bound", ... */
  * bounds are NaN where there are too few steps. */
 typedef struct rec_answer {
     rec_verdict verdict;
-    double busy_share;  /* of the wall time; NaN: unknown */
-    rec_part gap_part;  /* the largest part of the device's gaps */
+    double busy_share;       /* of the wall time, by KERNELS_NS where that is told; NaN: unknown */
+    res_interval kernels_ns; /* as in rec_steps */
+    rec_part gap_part;       /* the largest part of the device's gaps */
     double ahead_share; /* of the steps: the host was in the next one while the device worked */
     res_interval wall_ns;
     res_interval no_gaps_ns;   /* without host gaps: the device's own time */

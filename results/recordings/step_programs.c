@@ -93,6 +93,32 @@ static double median_of(const rec_steps *s, const use *uses, size_t count,
     return res_median(room, told);
 }
 
+/* What the profiler told of PROGRAM. Names are all that a profile has, so two programs of one name
+ * cannot be told apart. NULL: nothing. */
+static const rec_profile_program *profiled(const rec_process *p, uint32_t program)
+{
+    const char *name = p->programs[program].name;
+    for (size_t i = 0; i < p->program_count; i++)
+        if (i != program && p->programs[i].executions > 0 && strcmp(p->programs[i].name, name) == 0)
+            return NULL;
+    return name[0] ? rec_profile_find(&p->profile, name) : NULL;
+}
+
+static void add_kernels(rec_steps *s, rec_step_program *row)
+{
+    const rec_profile_program *told = profiled(s->process, row->program);
+    const double nan = (double)NAN;
+    row->kernels_ns = told ? told->busy_ns : nan;
+    s->kernels_ns.estimate += row->times * row->kernels_ns;
+    s->kernels_ns.low += row->times * (told ? told->low_ns : nan);
+    s->kernels_ns.high += row->times * (told ? told->high_ns : nan);
+}
+
+double rec_step_program_device_ns(const rec_step_program *program)
+{
+    return isfinite(program->kernels_ns) ? program->kernels_ns : program->device_ns;
+}
+
 static uint32_t donated_by(const rec_process *p, uint32_t index)
 {
     const rec_execution *e = &p->executions[index];
@@ -147,8 +173,10 @@ static bn_code make_rows(rec_steps *s, use *uses, size_t count, bn_status *st)
         code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the programs of steps");
     } else {
         qsort(rows, made, sizeof *rows, by_place);
-        for (size_t i = 0; i < made; i++)
+        for (size_t i = 0; i < made; i++) {
             s->programs[i] = rows[i].row;
+            add_kernels(s, &s->programs[i]);
+        }
         s->program_count = made;
     }
     free(room);

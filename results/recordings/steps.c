@@ -198,6 +198,23 @@ static void drop_compiles(rec_steps *s)
     s->count = kept;
 }
 
+/* Leaves out the steps that the plugin's profiler slowed down. */
+static void drop_profiled(rec_steps *s)
+{
+    const rec_profile *profile = &s->process->profile;
+    size_t kept = 0;
+    for (size_t i = 0; i < s->count; i++) {
+        const rec_step *step = &s->list[i];
+        const bool within =
+            profile->begin_ns < step->begin_ns + step->wall_ns && profile->end_ns > step->begin_ns;
+        if (within)
+            s->profiled++;
+        else
+            s->list[kept++] = *step;
+    }
+    s->count = kept;
+}
+
 /*
  * How many of the first of COUNT values are warm-up: so many that the standard error of the mean of
  * the others is least, at most half of them (K. P. White, "An effective truncation heuristic for
@@ -307,11 +324,12 @@ static bn_code no_period(const rec_sequence *q, bn_status *st)
 
 static bn_code no_steady(const rec_steps *s, bn_status *st)
 {
-    if (s->with_compiles)
-        return bn_fail(st, BN_NOT_FOUND,
-                       "no steady steps: of %zu steps %zu compile, %zu are unlike the others; "
-                       "record more steps",
-                       s->found, s->with_compiles, s->unlike);
+    if (s->with_compiles || s->profiled)
+        return bn_fail(
+            st, BN_NOT_FOUND,
+            "no steady steps: of %zu steps %zu compile, %zu were profiled, %zu are unlike "
+            "the others; record more steps",
+            s->found, s->with_compiles, s->profiled, s->unlike);
     return bn_fail(st, BN_NOT_FOUND, "no steady steps: %zu were found; record more steps",
                    s->found);
 }
@@ -349,6 +367,7 @@ static bn_code find(rec_steps *s, const rec_options *options, bn_status *st)
     free(marks.list);
     if (code == BN_OK && !options->keep_warmup) {
         drop_compiles(s);
+        drop_profiled(s);
         code = drop_warmup(s, st);
     }
     return code == BN_OK && s->count == 0 ? no_steady(s, st) : code;

@@ -36,8 +36,9 @@ static double percent(double share)
     return 100 * share;
 }
 
-/* What the host did while the device did not work, the largest first. */
-static void put_gaps(const rec_steps *s, double wall_ns, bn_text *out)
+/* What the host did while the device did not work, the largest first. REST_NS: of what the
+ * completions take for work, how long no kernel ran. */
+static void put_gaps(const rec_steps *s, double wall_ns, double rest_ns, bn_text *out)
 {
     static const char *const doings[REC_PART_COUNT] = {
         [REC_PART_HOST] = "while the framework worked on a CPU",
@@ -59,17 +60,26 @@ static void put_gaps(const rec_steps *s, double wall_ns, bn_text *out)
             }
         }
         if (most < 0 || (n > 0 && largest < 0.01 * wall_ns))
-            return;
+            break;
         done[most] = true;
         bn_text_puts(out, n ? ", " : "");
         rec_time_put(out, largest);
         bn_text_printf(out, " %s", doings[most]);
     }
+    if (rest_ns > 0.01 * wall_ns) {
+        bn_text_puts(out, ", ");
+        rec_time_put(out, rest_ns);
+        bn_text_puts(out, " between a call and its kernels, between kernels, and from the last of "
+                          "them until the host was told");
+    }
 }
 
 static void put_verdict(const rec_steps *s, const rec_answer *a, bn_text *out)
 {
-    const double wall = rec_steps_wall(s).mean_ns, busy = rec_steps_busy(s).mean_ns;
+    const rec_figure walls = rec_steps_wall(s), events = rec_steps_busy(s);
+    const bool told = isfinite(a->kernels_ns.estimate);
+    const double wall = told ? walls.median_ns : walls.mean_ns;
+    const double busy = told ? a->kernels_ns.estimate : events.mean_ns;
     switch (a->verdict) {
     case REC_DEVICE_BOUND:
         bn_text_printf(out,
@@ -99,7 +109,7 @@ static void put_verdict(const rec_steps *s, const rec_answer *a, bn_text *out)
     bn_text_printf(out, "the device works %.0f %% of the time and waits ", percent(a->busy_share));
     rec_time_put(out, wall - busy);
     bn_text_puts(out, " a step: ");
-    put_gaps(s, wall, out);
+    put_gaps(s, wall, told && s->completions ? events.median_ns - busy : 0, out);
     bn_text_puts(out, ".\n");
 }
 
@@ -194,11 +204,39 @@ static void put_doubts(const rec_steps *s, bn_text *out)
         bn_text_puts(out, "Of so few steps there are no intervals.\n");
 }
 
+/* Whose device times these are, where a profile was asked for. */
+static void put_profile(const rec_steps *s, bn_text *out)
+{
+    const rec_profile *profile = &s->process->profile;
+    if (!profile->asked)
+        return;
+    if (profile->why[0]) {
+        bn_text_printf(out, "No profile: %s.\n", profile->why);
+    } else if (isnan(s->kernels_ns.estimate)) {
+        bn_text_puts(out, "The plugin's profiler did not tell all programs of a step, or two have "
+                          "one name: the device's times are those between completions.\n");
+    } else {
+        bn_text_printf(out, "By the plugin's profiler, over %u executions, kernels run ",
+                       profile->executions);
+        rec_interval_put(out, s->kernels_ns);
+        bn_text_puts(out, " a step. ");
+        if (s->completions) {
+            bn_text_puts(out, "Between completions it is ");
+            rec_time_put(out, rec_steps_busy(s).median_ns);
+            bn_text_puts(out, ", with launches and the way back in it. ");
+        }
+        bn_text_puts(out,
+                     "The answer is made of the profiler's time; the ledger is of completions. "
+                     "Steps while it ran are left out.\n");
+    }
+}
+
 void rec_answer_put(const rec_steps *steps, const rec_answer *answer, bn_text *out)
 {
     put_verdict(steps, answer, out);
     put_ahead(answer, out);
     put_no_gaps(answer, out);
     put_fused(answer, out);
+    put_profile(steps, out);
     put_doubts(steps, out);
 }

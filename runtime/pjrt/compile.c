@@ -62,6 +62,7 @@ static bn_code flags_set(Rt__Compile__Options *message, const rt_compile_options
         rt__compile__value__init(value);
         flag->name = name;
         flag->value = value;
+        value->value_case = RT__COMPILE__VALUE__VALUE_TEXT;
         value->text = value_spell(equals + 1);
         message->flags[i] = flag;
     }

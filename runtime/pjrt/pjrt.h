@@ -364,32 +364,9 @@ void rt_event_release(rt_client *client, rt_event *event); /* NULL allowed */
 /* Starts the plugin's own profiler; BN_NOT_SUPPORTED where there is none. */
 BN_MUST_USE bn_code rt_profiler_start(rt_plugin *plugin, rt_profiler **profiler, bn_status *st);
 /* Stops it and collects; the profiler is destroyed in every case. *XSPACE is a
- * malloced serialized XSpace message. */
+ * malloced serialized XSpace message (runtime/profile/profile.h reads it). */
 BN_MUST_USE bn_code rt_profiler_finish(rt_profiler *profiler, void **xspace, size_t *size,
                                        bn_status *st);
-
-/* One execution on a device as an XSpace tells it. */
-typedef struct rt_device_span {
-    char name[128];
-    uint64_t start_ns, duration_ns;
-} rt_device_span;
-/* Decodes an XSpace: module executions on device planes ("/device:..." planes,
- * line "XLA Modules"), in order of start. *SPANS is malloced. BN_FORMAT when
- * the bytes are not an XSpace. */
-BN_MUST_USE bn_code rt_xspace_device_spans(const void *xspace, size_t size, rt_device_span **spans,
-                                           size_t *count, bn_status *st);
-
-/* Device time of what one op of the program text became. */
-typedef struct rt_op_time {
-    const char *name; /* what loc("...") said there; "" where the profile does not tell */
-    uint64_t ps;      /* of all executions, without the time of ops within it (loops have some) */
-    size_t events;
-} rt_op_time;
-/* Sums the events of the lines "XLA Ops" of device planes by their statistic tf_op, sorted by name.
- * Of a fusion the compiler keeps one op's name, which gets all of its time. *LIST and the names lie
- * in ARENA. BN_FORMAT when the bytes are not an XSpace. */
-BN_MUST_USE bn_code rt_xspace_op_times(const void *xspace, size_t size, bn_arena *arena,
-                                       rt_op_time **list, size_t *count, bn_status *st);
 
 /* ---- ahead of time --------------------------------------------------- */
 

@@ -158,12 +158,6 @@ BN_MUST_USE bn_code rt_executable_wrap(rt_plugin *plugin, PJRT_LoadedExecutable 
                                        PJRT_Executable *handle, rt_executable **executable,
                                        bn_status *st);
 
-/* ---- profiler ABI (profiler.c) ----------------------------------------- */
-
-/* The function table in PLUGIN's extension chain; NULL where there is none, or
- * where it is too short to be used. */
-const struct rt_profiler_table *rt_profiler_table_find(const PJRT_Api *api);
-
 /* ---- element types (buffer.c) ------------------------------------------ */
 
 PJRT_Buffer_Type rt_dtype_pjrt(rt_dtype dtype);

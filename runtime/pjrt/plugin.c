@@ -7,6 +7,7 @@
  * PJRT_Plugin_* in pjrt_c_api.h.
  */
 #include "runtime/pjrt/pjrt_priv.h"
+#include "runtime/profile/abi.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -131,7 +132,7 @@ static bn_code plugin_open(const char *path, const char *wanted, rt_plugin **plu
             st->code = code;
         goto out;
     }
-    opened->profiler = rt_profiler_table_find(opened->api);
+    opened->profiler = rt_profiler_table_of(opened->api);
     code = plugin_describe(opened, path, st);
     if (code != BN_OK)
         goto out;

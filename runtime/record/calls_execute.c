@@ -214,6 +214,7 @@ __attribute__((noinline)) static void execution_put_asked(record_plugin *p, exec
 
 static PJRT_Error *execution_record(record_plugin *p, execution *e)
 {
+    record_profile_before(p);
     e->results = record_executable_results(p, e->args.executable, &e->belief);
     if (p->has_on_ready && !e->args.device_complete_events) {
         memset(e->events, 0, e->args.num_devices * sizeof *e->events);

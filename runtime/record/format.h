@@ -9,6 +9,9 @@
  *                           ("executable"), or compile options ("options"); HASH is the XXH3 hash
  *                           of 128 bits of the file's bytes, as 32 hexadecimal digits, high half
  *                           first
+ *   PID-TIME/profile        what the plugin's own profiler told of some executions: a
+ *                           record_profile, then its bytes; absent where nobody asked for it, or
+ *                           too few executions came
  *
  * The events file is append-only. It is mapped and shared, so that what was written outlives the
  * process, however that ends. Its first slot is a record_file. Each event begins at a slot with a
@@ -63,6 +66,10 @@
 /* Devices that a client of XLA for CPU is told to make where its caller gives no options. Else it
  * makes four, and some builds then never end an execution of PyTorch/XLA's. */
 #define RECORD_ENV_CPU_DEVICES "BENCH_RECORD_CPU_DEVICES"
+
+/* Executions that the plugin's profiler is to see, up to RECORD_PROFILE_MOST; unset: none. */
+#define RECORD_ENV_PROFILE  "BENCH_RECORD_PROFILE"
+#define RECORD_PROFILE_MOST 1000000
 
 /* Why a process's file ends before the process did. */
 enum record_stop {
@@ -215,6 +222,30 @@ enum record_buffer {
     RECORD_ALIAS = 4 /* PJRT_Client_CreateAliasBuffer, and other ways that need no transfer */
 };
 
+/* Why a profile has no bytes. */
+enum record_no_profile {
+    RECORD_PROFILED = 0,         /* it has */
+    RECORD_NO_PROFILER = 1,      /* the plugin has no profiler */
+    RECORD_PROFILER_REFUSED = 2, /* it did not start: another one runs, say the program's own */
+    RECORD_PROFILE_LOST = 3      /* it did not hand its bytes over, or there was no memory */
+};
+
+/* The head of the file "profile". */
+#define RECORD_PROFILE_MAGIC "bnchprf"
+typedef struct record_profile {
+    char magic[8];       /* RECORD_PROFILE_MAGIC */
+    uint32_t version;    /* RECORD_VERSION */
+    uint32_t plugin;     /* its number */
+    uint64_t begin_ns;   /* before the profiler was started: CLOCK_MONOTONIC, as all of these */
+    uint64_t started_ns; /* when it ran */
+    uint64_t stop_ns;    /* before it was stopped */
+    uint64_t end_ns;     /* when its bytes were there: until then the program was held up */
+    uint64_t size;       /* of the bytes that follow: an XSpace message as the plugin gave it */
+    uint32_t executions; /* that the plugin was given while it ran */
+    uint32_t why;        /* enum record_no_profile */
+} record_profile;
+
+_Static_assert(sizeof(record_profile) == RECORD_SLOT, "the head of a profile");
 _Static_assert(sizeof(record_file) == RECORD_SLOT, "the first slot");
 _Static_assert(sizeof(record_event) == RECORD_SLOT, "an event is one slot");
 _Static_assert(sizeof(record_more) == RECORD_SLOT, "a further slot is one slot");

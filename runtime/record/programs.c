@@ -1,6 +1,6 @@
 /*
- * programs.c - programs, executables and compile options as files, each once. A file gets its name
- * when it is whole: readers find no half of one.
+ * programs.c - programs, executables and compile options as files, each once, and the profile. A
+ * file gets its name when it is whole: readers find no half of one.
  */
 #define _GNU_SOURCE /* O_NOFOLLOW */
 
@@ -67,7 +67,8 @@ static int write_all(int fd, const char *bytes, size_t size)
     return 0;
 }
 
-static int write_file(int folder, const char *name, const void *bytes, size_t size)
+/* The file NAME with the bytes of both parts. 0, or an error number. */
+static int write_file(int folder, const char *name, const struct iovec parts[2])
 {
     /* One at a time, under the lock. */
     static const char temporary[] = "programs/unfinished";
@@ -75,7 +76,9 @@ static int write_file(int folder, const char *name, const void *bytes, size_t si
     int fd = openat(folder, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd < 0)
         return errno;
-    int error = write_all(fd, bytes, size);
+    int error = write_all(fd, parts[0].iov_base, parts[0].iov_len);
+    if (!error)
+        error = write_all(fd, parts[1].iov_base, parts[1].iov_len);
     if (close(fd) != 0 && !error)
         error = errno;
     if (!error && renameat(folder, temporary, folder, name) != 0)
@@ -100,7 +103,8 @@ static int keep(const record_hash *hash, const char *form, const void *bytes, si
         return 0;
     snprintf(name, sizeof name, "programs/%016llx%016llx.%s", (unsigned long long)hash->high,
              (unsigned long long)hash->low, form);
-    int error = write_file(folder, name, bytes, size);
+    const struct iovec parts[2] = {{.iov_base = (void *)(uintptr_t)bytes, .iov_len = size}};
+    int error = write_file(folder, name, parts);
     *kept = error == 0;
     if (*kept)
         remember(hash, form);
@@ -121,4 +125,19 @@ record_hash record_keep(const char *form, const void *bytes, size_t size)
     if (error)
         record_stop_for(record_stop_of(error));
     return kept ? hash : none;
+}
+
+void record_keep_profile(const record_profile *head, const void *bytes)
+{
+    const struct iovec parts[2] = {
+        {.iov_base = (void *)(uintptr_t)head, .iov_len = sizeof *head},
+        {.iov_base = (void *)(uintptr_t)bytes, .iov_len = bytes ? head->size : 0}};
+    int error = 0;
+    record_lock(RECORD_LOCK_PROGRAMS);
+    int folder = record_folder();
+    if (folder >= 0 && record_room(parts[0].iov_len + parts[1].iov_len))
+        error = write_file(folder, "profile", parts);
+    record_unlock(RECORD_LOCK_PROGRAMS);
+    if (error)
+        record_stop_for(record_stop_of(error));
 }

@@ -3,7 +3,8 @@
  *
  * From top to bottom, each file calls only those below it: entry.c (GetPjrtApi), preload.c
  * (dlsym), plugin.c (the plugins it stands before, and their tables), calls_execute.c,
- * calls_compile.c, calls_buffer.c, calls_transfer.c (the replaced calls), executables.c (what is
+ * calls_compile.c, calls_buffer.c, calls_transfer.c (the replaced calls), profile.c (the plugin's
+ * profiler), executables.c (what is
  * known of executables), complete.c (callbacks), events.c (one event of a plugin), about.c (texts),
  * programs.c (files of programs), file.c (the file of slots), disk.c (what it stands on), ahead.c
  * (a thread for it).
@@ -333,6 +334,17 @@ typedef struct record_hash {
 /* Keeps SIZE bytes in programs/HASH.FORM, once. The hash; zeros where they were not kept. The file
  * has begun. */
 record_hash record_keep(const char *form, const void *bytes, size_t size);
+/* Keeps HEAD and the HEAD->size BYTES as the file "profile". */
+void record_keep_profile(const record_profile *head, const void *bytes);
+
+/* ---- profile.c ------------------------------------------------------------------------------ */
+
+/* Reads the environment, once, behind record_settings. */
+void record_profile_settings(void);
+/* Something was compiled. */
+void record_profile_compiled(void);
+/* P is given an execution now: starts or stops the profiler where it is time. */
+void record_profile_before(const record_plugin *p);
 
 /* ---- about.c: texts that are written once ---------------------------------------------------- */
 

@@ -1,7 +1,7 @@
 /* fuzz_xspace.c - profiles as plugins hand them over. */
 #include "tests/fuzz/fuzz.h"
 
-#include "runtime/pjrt/pjrt.h"
+#include "runtime/profile/profile.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -156,6 +156,32 @@ put("xspace", "extremes", plane(b"/device:0", line(b"XLA Modules", (1 << 63) - 1
                                 line(b"XLA Modules", -1, event(-1, -1, -1))))
 put("xspace", "no-names", plane(b"/device:0", block(3, b"") + block(4, b"") + block(4, number(1, 1))))
 put("xspace", "control", plane(b"/device:0", line(b"XLA Modules", 1, event(1, 1, 1)), entry(1, b"\x1b\n")))
+
+
+def stat(name, scope=None, ref=None):
+    value = number(4, scope) if scope is not None else number(7, ref)
+    return number(1, name) + value
+
+
+def kernel(scope, offset, duration, ref=3):
+    stats = block(4, stat(1, ref=ref)) + block(4, stat(2, scope=scope))
+    return block(4, number(2, offset) + number(3, duration) + stats)
+
+
+def words(*names):
+    return b"".join(block(5, number(1, i + 1) + block(2, number(1, i + 1) + block(2, n)))
+                    for i, n in enumerate(names))
+
+
+KERNEL_WORDS = words(b"hlo_module", b"scope_range_id", b"jit_step")
+put("xspace", "kernels", plane(b"/device:GPU:0", line(
+    b"Stream #1(Compute)", 7, kernel(12, 1000, 5000), kernel(13, 4000, 9000), kernel(22, 90000, 1),
+    kernel(0, 1, 1), kernel(13, 1, 1, 77)), KERNEL_WORDS) + plane(
+        b"/host:__ScopeRangeCallStack__", block(6, stat(12, scope=11)), block(6, stat(13, scope=11)),
+        block(6, stat(22, scope=21)), block(6, stat(21, scope=22))))
+put("xspace", "kernel-extremes", plane(b"/device:GPU:0", line(
+    b"s", (1 << 63) - 1, kernel((1 << 63) - 1, (1 << 63) - 1, (1 << 63) - 1), kernel(-1, -1, -1)),
+    KERNEL_WORDS))
 put("xspace", "empty", b"")
 put("xspace", "cut", plane(b"/device:0", line(b"XLA Modules", 1, event(1, 1, 1)))[:20])
 put("xspace", "unknown-fields", number(7, 1) + block(1, number(99, 5)))

@@ -5,7 +5,7 @@
 
 #include <time.h>
 
-#include "runtime/pjrt/xspace.pb-c.h"
+#include "runtime/profile/xspace.pb-c.h"
 
 static void csv_has_a_row_a_sample(void **state)
 {

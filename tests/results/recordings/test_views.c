@@ -80,6 +80,7 @@ static void make_steps(made *m)
                                        .times = 1,
                                        .executions = STEPS,
                                        .device_ns = 3e6,
+                                       .kernels_ns = (double)NAN,
                                        .overhead_ns = 1e5,
                                        .arguments = 3,
                                        .results = 1};

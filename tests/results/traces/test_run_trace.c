@@ -6,7 +6,7 @@
 
 #include "results/records/records.h"
 #include "results/traces/traces.h"
-#include "runtime/pjrt/xspace.pb-c.h"
+#include "runtime/profile/xspace.pb-c.h"
 
 #include <stdlib.h>
 

@@ -2,6 +2,7 @@
  * test_execution.c - executions with a plugin that misbehaves on request: donation, order of
  * events, errors, transfers, profiles.
  */
+#include "runtime/profile/profile.h"
 #include "tests/runtime/pjrt/fake_fixture.h"
 
 #include <signal.h>
@@ -273,6 +274,7 @@ static void profiles_are_collected(void **state)
     (void)state;
     profile_of("delay_us=3000");
     profile_of("delay_us=3000,collect_at_once");
+    profile_of("delay_us=3000,collect_at_once,collect_one_more");
     bn_status st = {0};
     rt_profiler *profiler = NULL;
     order("profiler_error");

@@ -314,6 +314,9 @@ static void compile_flags_reach_the_compiler(void **state)
     rt_compile_options options = {.flags = flags, .flag_count = 2};
     assert_ok(rt_compile(client, add_text, strlen(add_text), &options, &executable, &st), &st);
     rt_executable_destroy(executable);
+    flags[1] = "xla_dump_to="; /* an empty value is a value */
+    assert_ok(rt_compile(client, add_text, strlen(add_text), &options, &executable, &st), &st);
+    rt_executable_destroy(executable);
     flags[1] = "xla_no_such_flag=1";
     assert_fails(rt_compile(client, add_text, strlen(add_text), &options, &executable, &st),
                  BN_COMPILE, "xla_no_such_flag", &st);

@@ -32,6 +32,7 @@
  *   delay_us=N                          time an execution takes
  *   collect_at_once                     the first call to collect a profile
  *                                       hands out the bytes
+ *   collect_one_more                    and says one more than it wrote, as XLA's does
  */
 #include "tests/support/fake/fake.h"
 

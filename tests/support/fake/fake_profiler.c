@@ -159,7 +159,7 @@ static PJRT_Error *profiler_collect(struct profiler_args *args)
         memcpy(args->buffer, profile, size);
     else if (fake_ordered("collect_at_once"))
         args->buffer = profile;
-    args->buffer_size = size;
+    args->buffer_size = size + (fake_ordered("collect_one_more") ? 1 : 0);
     return NULL;
 }
 

@@ -7,6 +7,7 @@
 #ifndef BENCH_TESTS_SIM_FIXTURE_H
 #define BENCH_TESTS_SIM_FIXTURE_H
 
+#include "runtime/profile/profile.h"
 #include "tests/support/test_runtime.h"
 
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /*
- * test_xspace_ops.c - times of ops in profiles that are made here: names, ops within ops, planes
+ * test_profile_ops.c - times of ops in profiles that are made here: names, ops within ops, planes
  * and lines that do not count.
  */
-#include "runtime/pjrt/pjrt.h"
-#include "runtime/pjrt/xspace.pb-c.h"
+#include "runtime/profile/profile.h"
+#include "runtime/profile/xspace.pb-c.h"
 #include "tests/support/test_runtime.h"
 
 #include <stdlib.h>

@@ -1,13 +1,12 @@
 /*
- * xspace_ops.c - times of ops out of a plugin's profile.
+ * ops.c - times of ops out of a plugin's profile.
  *
  * XLA's profilers put the ops of a device on the line "XLA Ops". The statistic tf_op of an event,
  * or of all events of its name, is the op_name of the instruction: what loc("...") of the program
  * text said. Source: xplane.proto of openxla/xla, and GetStatTypeStr and the names of lines in
  * tsl/profiler/utils/xplane_schema.cc.
  */
-#include "runtime/pjrt/pjrt_priv.h"
-#include "runtime/pjrt/xspace.pb-c.h"
+#include "runtime/profile/profile_priv.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -91,19 +90,15 @@ static const char *op_of(const gathering *g, int64_t tf_op, const event_message 
 
 /* ---- events --------------------------------------------------------------------------- */
 
-static uint64_t to_u64(int64_t value)
-{
-    return value > 0 ? (uint64_t)value : 0;
-}
-
 /* By begin; of those that begin together, the longer first: it holds the others. */
 static int by_begin(const void *left, const void *right)
 {
     const event_message *const *a = left, *const *b = right;
-    const uint64_t x = to_u64((*a)->offset_ps), y = to_u64((*b)->offset_ps);
+    const uint64_t x = rt_xspace_unsigned((*a)->offset_ps), y = rt_xspace_unsigned((*b)->offset_ps);
     if (x != y)
         return x < y ? -1 : 1;
-    const uint64_t m = to_u64((*a)->duration_ps), n = to_u64((*b)->duration_ps);
+    const uint64_t m = rt_xspace_unsigned((*a)->duration_ps),
+                   n = rt_xspace_unsigned((*b)->duration_ps);
     return m > n ? -1 : m < n;
 }
 
@@ -116,8 +111,8 @@ static void add_line(gathering *g, int64_t tf_op, const line_message *line)
     if (count)
         qsort(g->line, count, sizeof *g->line, by_begin);
     for (size_t i = 0; i < count; i++) {
-        const uint64_t begin = to_u64(g->line[i]->offset_ps);
-        const uint64_t duration = to_u64(g->line[i]->duration_ps);
+        const uint64_t begin = rt_xspace_unsigned(g->line[i]->offset_ps);
+        const uint64_t duration = rt_xspace_unsigned(g->line[i]->duration_ps);
         while (depth > 0 && g->end_ps[depth - 1] <= begin)
             depth--;
         if (depth > 0) {
@@ -153,11 +148,6 @@ static void add_plane(gathering *g, const plane_message *plane)
     for (size_t i = 0; i < plane->n_lines; i++)
         if (strcmp(plane->lines[i]->name, "XLA Ops") == 0)
             add_line(g, tf_op, plane->lines[i]);
-}
-
-static bool is_device(const plane_message *plane)
-{
-    return strncmp(plane->name, "/device:", 8) == 0;
 }
 
 /* Room for all events of SPACE; false without memory. */
@@ -223,7 +213,7 @@ bn_code rt_xspace_op_times(const void *xspace, size_t size, bn_arena *arena, rt_
     bn_code code = BN_OK;
     bool room = make_room(&g, space);
     for (size_t i = 0; room && i < space->n_planes; i++)
-        if (is_device(space->planes[i]))
+        if (rt_xspace_is_device(space->planes[i]))
             add_plane(&g, space->planes[i]);
     if (!room || !merge(&g, arena, list, count))
         code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the ops of a profile");

@@ -1,13 +1,11 @@
 /*
- * xspace.c - device executions out of a plugin's profile.
+ * spans.c - device executions out of a plugin's profile.
  *
- * A profile has a plane per device, a plane has lines; the line "XLA Modules"
- * holds one event per execution of a program. Nothing is guessed: a profile
- * without such a line gives no spans. Source: XSpace in
- * tsl/profiler/protobuf/xplane.proto of openxla/xla.
+ * A profile has a plane per device, a plane has lines; the line "XLA Modules" holds one event per
+ * execution of a program. Where there is none, kernels.c looks for kernels. Nothing is guessed: a
+ * profile without either gives no spans.
  */
-#include "runtime/pjrt/pjrt_priv.h"
-#include "runtime/pjrt/xspace.pb-c.h"
+#include "runtime/profile/profile_priv.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -24,11 +22,6 @@ static const char *event_name(const Rt__Profile__Plane *plane, int64_t id)
     return "";
 }
 
-static uint64_t to_u64(int64_t value)
-{
-    return value > 0 ? (uint64_t)value : 0;
-}
-
 /* Appends the events of LINE to SPANS, or counts them when SPANS is NULL. */
 static size_t line_spans(const Rt__Profile__Plane *plane, const Rt__Profile__Line *line,
                          rt_device_span *spans)
@@ -42,8 +35,10 @@ static size_t line_spans(const Rt__Profile__Plane *plane, const Rt__Profile__Lin
             rt_device_span *span = &spans[count];
             memset(span, 0, sizeof *span);
             strncpy(span->name, event_name(plane, event->name_id), sizeof span->name - 1);
-            span->start_ns = to_u64(line->start_ns) + to_u64(event->offset_ps) / 1000;
-            span->duration_ns = to_u64(event->duration_ps) / 1000;
+            span->start_ns =
+                rt_xspace_unsigned(line->start_ns) + rt_xspace_unsigned(event->offset_ps) / 1000;
+            span->duration_ns = rt_xspace_unsigned(event->duration_ps) / 1000;
+            span->busy_ns = span->duration_ns;
         }
         count++;
     }
@@ -52,11 +47,10 @@ static size_t line_spans(const Rt__Profile__Plane *plane, const Rt__Profile__Lin
 
 static size_t space_spans(const Rt__Profile__Space *space, rt_device_span *spans)
 {
-    static const char device_prefix[] = "/device:";
     size_t count = 0;
     for (size_t i = 0; i < space->n_planes; i++) {
         const Rt__Profile__Plane *plane = space->planes[i];
-        if (strncmp(plane->name, device_prefix, sizeof device_prefix - 1) != 0)
+        if (!rt_xspace_is_device(plane))
             continue;
         for (size_t j = 0; j < plane->n_lines; j++) {
             if (strcmp(plane->lines[j]->name, "XLA Modules") == 0)
@@ -90,10 +84,32 @@ bn_code rt_xspace_device_spans(const void *xspace, size_t size, rt_device_span *
         goto out;
     }
     space_spans(space, list);
+    code = rt_xspace_kernel_spans(space, &list, &found, st);
+    if (code != BN_OK) {
+        free(list);
+        goto out;
+    }
     qsort(list, found, sizeof *list, span_compare);
     *spans = list;
     *count = found;
 out:
     rt__profile__space__free_unpacked(space, NULL);
     return code;
+}
+
+size_t rt_xspace_length(const void *xspace, size_t size)
+{
+    const uint8_t *bytes = xspace;
+    if (size == 0 || bytes[size - 1] != 0)
+        return size;
+    /* The last field of a message may well end in a zero: only a message that cannot be read with
+     * it, and can be without, had one too many. */
+    Rt__Profile__Space *whole = rt__profile__space__unpack(NULL, size, bytes);
+    Rt__Profile__Space *less = whole ? NULL : rt__profile__space__unpack(NULL, size - 1, bytes);
+    const size_t length = less ? size - 1 : size;
+    if (whole)
+        rt__profile__space__free_unpacked(whole, NULL);
+    if (less)
+        rt__profile__space__free_unpacked(less, NULL);
+    return length;
 }

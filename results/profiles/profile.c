@@ -1,0 +1,208 @@
+/*
+ * profile.c - reads the profile of a recorded process. All of its bytes are foreign.
+ */
+#define _GNU_SOURCE /* O_NOFOLLOW */
+
+#include "runtime/profile/profile.h"
+#include "results/profiles/profiles.h"
+#include "results/stats/stats.h"
+#include "runtime/record/format.h"
+
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define FILE_NAME  "profile"
+#define MOST_BYTES ((uint64_t)1 << 30)
+
+/* ---- figures --------------------------------------------------------------------------- */
+
+/* By name, the shorter busy one first. */
+static int by_name(const void *left, const void *right)
+{
+    const rt_device_span *a = left, *b = right;
+    const int names = strcmp(a->name, b->name);
+    return names ? names : (a->busy_ns > b->busy_ns) - (a->busy_ns < b->busy_ns);
+}
+
+/* The median of COUNT sorted spans' busy times with its 95 % interval by order statistics, the
+ * normal approximation of the binomial (W. J. Conover, "Practical Nonparametric Statistics", 1999,
+ * section 3.2). */
+static void summarize_busy(const rt_device_span *spans, size_t count, rec_profile_program *out)
+{
+    const double half = 1.96 * sqrt((double)count) / 2, middle = (double)count / 2;
+    const double first = floor(middle - half), last = ceil(middle + half);
+    const rt_device_span *low = &spans[(count - 1) / 2], *high = &spans[count / 2];
+    out->busy_ns = ((double)low->busy_ns + (double)high->busy_ns) / 2;
+    out->low_ns = (double)spans[first < 1 ? 0 : (size_t)first - 1].busy_ns;
+    out->high_ns = (double)spans[last >= (double)count ? count - 1 : (size_t)last].busy_ns;
+}
+
+static bool summarize(const rt_device_span *spans, size_t count, double *room, bn_arena *memory,
+                      rec_profile_program *out)
+{
+    bn_text name = {0};
+    bn_text_plain(&name, spans->name);
+    out->name = name.failed ? NULL : bn_arena_strdup(memory, name.data ? name.data : "");
+    bn_text_free(&name);
+    out->executions = (uint32_t)count;
+    summarize_busy(spans, count, out);
+    for (size_t i = 0; i < count; i++)
+        room[i] = (double)spans[i].duration_ns;
+    out->span_ns = res_median(room, count);
+    for (size_t i = 0; i < count; i++)
+        room[i] = (double)spans[i].kernels;
+    out->kernels = res_median(room, count);
+    return out->name != NULL;
+}
+
+/* Lines of executions name them "program(7)", with the number or a hash of the executable. */
+static void cut_number(char *name)
+{
+    const size_t length = strlen(name);
+    char *open = strrchr(name, '(');
+    if (open && open > name && name[length - 1] == ')' &&
+        strspn(open + 1, "0123456789abcdef") == length - 2 - (size_t)(open - name))
+        *open = '\0';
+}
+
+static bn_code take_spans(rt_device_span *spans, size_t count, rec_profile *p, bn_status *st)
+{
+    double *room = malloc((count + 1) * sizeof *room);
+    p->memory = bn_arena_new(4096);
+    p->programs = malloc((count + 1) * sizeof *p->programs);
+    bool done = room && p->memory && p->programs;
+    for (size_t i = 0; i < count; i++)
+        cut_number(spans[i].name);
+    if (count > 0)
+        qsort(spans, count, sizeof *spans, by_name);
+    for (size_t i = 0, n = 0; done && i < count; i += n) {
+        for (n = 1; i + n < count && strcmp(spans[i].name, spans[i + n].name) == 0;)
+            n++;
+        rec_profile_program *program = &p->programs[p->program_count++];
+        *program = (rec_profile_program){0};
+        done = summarize(spans + i, n, room, p->memory, program);
+    }
+    free(room);
+    return done ? BN_OK : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a profile");
+}
+
+/* ---- the file --------------------------------------------------------------------------- */
+
+static const char *reason(uint32_t why)
+{
+    switch (why) {
+    case RECORD_NO_PROFILER:
+        return "the plugin has no profiler";
+    case RECORD_PROFILER_REFUSED:
+        return "the plugin's profiler did not start: does the program profile itself?";
+    case RECORD_PROFILE_LOST:
+        return "the plugin's profiler handed nothing over";
+    default:
+        return "the file is damaged";
+    }
+}
+
+static void refuse(rec_profile *p, const char *why)
+{
+    snprintf(p->why, sizeof p->why, "%s", why);
+}
+
+/* HEAD and the bytes behind it, of a file of SIZE bytes. */
+static bn_code take(const record_profile *head, const void *bytes, uint64_t size, rec_profile *p,
+                    bn_status *st)
+{
+    rt_device_span *spans = NULL;
+    size_t count = 0;
+    if (memcmp(head->magic, RECORD_PROFILE_MAGIC, sizeof head->magic) != 0 ||
+        head->version != RECORD_VERSION || head->size != size || head->begin_ns > head->end_ns) {
+        refuse(p, "the file is damaged");
+        return BN_OK;
+    }
+    p->begin_ns = head->begin_ns;
+    p->end_ns = head->end_ns;
+    p->plugin = head->plugin;
+    p->executions = head->executions;
+    if (head->why != RECORD_PROFILED) {
+        refuse(p, reason(head->why));
+        return BN_OK;
+    }
+    bn_code code =
+        rt_xspace_device_spans(bytes, rt_xspace_length(bytes, (size_t)size), &spans, &count, st);
+    if (code == BN_FORMAT) {
+        refuse(p, "the plugin's profile cannot be read");
+        code = BN_OK;
+        if (st)
+            *st = (bn_status){.code = BN_OK};
+    } else if (code == BN_OK && count == 0) {
+        refuse(p, "the plugin's profile has no executions of a device");
+    } else if (code == BN_OK) {
+        code = take_spans(spans, count, p, st);
+    }
+    free(spans);
+    return code;
+}
+
+static bn_code read_file(int fd, uint64_t size, rec_profile *p, bn_status *st)
+{
+    record_profile head;
+    char *bytes = NULL;
+    if (size < sizeof head || size > MOST_BYTES) {
+        refuse(p, "the file is damaged");
+        return BN_OK;
+    }
+    bn_code code = bn_regular_all(fd, FILE_NAME, (size_t)size, &bytes, st);
+    if (code == BN_OK) {
+        memcpy(&head, bytes, sizeof head);
+        code = take(&head, bytes + sizeof head, size - sizeof head, p, st);
+    } else if (code != BN_OUT_OF_MEMORY) {
+        refuse(p, "the file cannot be read");
+        code = BN_OK;
+    }
+    free(bytes);
+    return code;
+}
+
+bn_code rec_profile_read(int folder, rec_profile *profile, bn_status *st)
+{
+    struct stat info;
+    bn_status ignored = {.code = BN_OK};
+    int fd;
+    *profile = (rec_profile){0};
+    const bn_code code = bn_open_at(folder, FILE_NAME, O_NOFOLLOW, &fd, &info, &ignored);
+    profile->asked = code != BN_NOT_FOUND;
+    if (code == BN_NOT_FOUND)
+        return BN_OK;
+    if (code != BN_OK) {
+        refuse(profile, "the file cannot be read");
+        return BN_OK;
+    }
+    bn_code done = BN_OK;
+    if (S_ISREG(info.st_mode))
+        done = read_file(fd, (uint64_t)info.st_size, profile, st);
+    else
+        refuse(profile, "it is not a regular file");
+    close(fd);
+    if (done != BN_OK)
+        rec_profile_free(profile);
+    return done;
+}
+
+void rec_profile_free(rec_profile *profile)
+{
+    free(profile->programs);
+    bn_arena_free(profile->memory);
+    *profile = (rec_profile){0};
+}
+
+const rec_profile_program *rec_profile_find(const rec_profile *profile, const char *name)
+{
+    for (size_t i = 0; i < profile->program_count; i++)
+        /* A profile's names are cut. */
+        if (strncmp(profile->programs[i].name, name, sizeof((rt_device_span *)0)->name - 1) == 0)
+            return &profile->programs[i];
+    return NULL;
+}

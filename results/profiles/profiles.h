@@ -1,0 +1,40 @@
+/*
+ * profiles.h - what a plugin's own profiler told of some executions of a recorded process: the file
+ * "profile" that the recorder wrote (runtime/record/format.h), with figures of each program.
+ */
+#ifndef BENCH_RESULTS_PROFILES_H
+#define BENCH_RESULTS_PROFILES_H
+
+#include "runtime/base/base.h"
+
+/* All executions of the programs with one name. Times are medians over them. */
+typedef struct rec_profile_program {
+    const char *name; /* plain */
+    uint32_t executions;
+    double busy_ns;         /* while at least one kernel of an execution ran */
+    double low_ns, high_ns; /* 95 % interval of that median, by order statistics */
+    double span_ns;         /* from its first kernel's begin to its last one's end */
+    double kernels;         /* 0: the profiler tells executions as a whole */
+} rec_profile_program;
+
+typedef struct rec_profile {
+    bool asked;                    /* there is such a file */
+    char why[160];                 /* why it tells nothing; "": it does */
+    uint64_t begin_ns, end_ns;     /* the program was slowed down meanwhile; CLOCK_MONOTONIC */
+    uint32_t plugin;               /* number of it */
+    uint32_t executions;           /* that the plugin was given meanwhile */
+    rec_profile_program *programs; /* by name */
+    size_t program_count;
+    bn_arena *memory;
+} rec_profile;
+
+/* Reads the file of the process in the open folder FOLDER. A file that is absent, damaged or
+ * without a profile is no error: PROFILE says it. BN_OUT_OF_MEMORY. Release with
+ * rec_profile_free. */
+BN_MUST_USE bn_code rec_profile_read(int folder, rec_profile *profile, bn_status *st);
+void rec_profile_free(rec_profile *profile);
+
+/* The program with NAME; NULL: it was not seen. */
+const rec_profile_program *rec_profile_find(const rec_profile *profile, const char *name);
+
+#endif

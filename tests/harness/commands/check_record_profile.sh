@@ -1,0 +1,124 @@
+#!/bin/bash
+# check_record_profile.sh - bench record --profile as TAP: a program of our own on the simulated
+# device, whose profiler tells executions as a whole. Kernels of a GPU: test_profile_spans.c.
+set -u
+cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
+. tests/support/cli.sh
+trap 'rm -rf "$folder"' EXIT
+program=${BENCH_TEST_BUILD:-$PWD/build}/tests/harness/commands/pjrt_program
+sim=$(dirname "$bench")/libpjrt_sim.so
+unset PJRT_NAMES_AND_LIBRARY_PATHS JAX_PLATFORMS PJRT_DEVICE PJRT_LIBRARY_PATH XLA_FLAGS
+unset BENCH_RECORD_PROFILE
+export PJRT_SIM=device_us=700,seed=1
+
+# steps_hold CODE: Python CODE on `steps`, what bench steps said of the recording $folder/r.
+steps_hold() {
+    run steps "$folder/r" --format json
+    fault_of 0
+    cp "$folder/out" "$folder/steps"
+    "$python" - "$folder/steps" "$1" <<'PYTHON' 2>&1 | tail -n 1
+import json, sys
+steps = json.load(open(sys.argv[1]))
+exec(sys.argv[2])
+PYTHON
+}
+
+# ---- a profile ----------------------------------------------------------------------------
+
+PJRT_LIBRARY_PATH=$sim "$program" --steps 200 --way two >"$folder/bare" 2>"$folder/err"
+run record --runtime sim --profile 60 --output "$folder/r" -- "$program" --steps 200 --way two
+report "the plugin's profiler sees as many executions as were asked for, and no bit changes" "$(
+    fault_of 0
+    grep -q "the plugin's profiler saw 60 executions" "$folder/err" || echo "not said"
+    "$python" - "$folder" <<'PYTHON' 2>&1 | tail -n 1
+import json, sys
+bare, recorded = (json.load(open(sys.argv[1] + "/" + f)) for f in ("bare", "out"))
+assert bare["checksum"] == recorded["checksum"], (bare, recorded)
+PYTHON
+)"
+report "the answer is made of its times, and steps while it ran are left out" "$(steps_hold '
+profile, programs = steps["profile"], steps["programs"]
+assert profile["executions"] == 60 and profile["why"] is None, profile
+assert len(programs) == 2, programs
+# The device takes 700 us for an execution, to the rounding of the profile.
+for p in programs:
+    assert abs(p["kernels_ns"] - 700e3) < 1e3, p
+assert abs(profile["kernels"]["ns"] - 1400e3) < 2e3, profile
+assert steps["answer"]["no_host_gaps"] == profile["kernels"], steps["answer"]
+assert abs(steps["answer"]["busy_share"] * steps["answer"]["wall"]["ns"] - profile["kernels"]["ns"]) < 1
+# 30 steps of two executions, those in which it was started and stopped among them.
+assert 30 <= steps["left_out"]["profiled"] <= 32, steps["left_out"]
+assert "By the plugin'"'"'s profiler, over 60 executions, kernels run" in steps["answer"]["words"]
+')"
+run steps "$folder/r"
+report "the table of programs has a column for it" "$(
+    fault_of 0
+    grep -q '^program  *times  kernels  device  *call' "$folder/out" || echo "no column"
+    grep -q 'were profiled' "$folder/out" || echo "left out without a word"
+)"
+run import --store "$folder/store" --model two "$folder/r"
+run table --store "$folder/store" --table executions --format json
+report "a record of the recording has its device times, so that overheads are told" "$(
+    fault_of 0
+    holds '
+assert len(records["rows"]) == 2, records
+for x in records["rows"]:
+    assert x["device_time_source"] == "profiler" and abs(x["device_ns"] - 700e3) < 1e3, x
+    assert x["overhead_ns"] is not None, x
+'
+)"
+
+# ---- none ---------------------------------------------------------------------------------
+
+rm -rf "$folder/r"
+run record --runtime sim --profile 60 --output "$folder/r" -- "$program" --steps 30
+report "a program that ends before is said to have no profile" "$(
+    fault_of 0
+    grep -q "no profile: it begins once nothing was compiled for 64 executions" "$folder/err" ||
+        echo "not said"
+    steps_hold 'assert steps["profile"] is None and steps["left_out"]["profiled"] == 0, steps'
+)"
+rm -rf "$folder/r"
+run record --runtime sim --profile 60 --output "$folder/r" -- "$program" --steps 200 --anew-every 20
+report "nor has one that compiles again and again" "$(
+    fault_of 0
+    grep -q "no profile: it begins once" "$folder/err" || echo "not said"
+)"
+rm -rf "$folder/r"
+run record --runtime sim --profile 1000 --output "$folder/r" -- "$program" --steps 150 --signal 9
+report "one that is killed under the profiler leaves its recording" "$(
+    fault_of 137
+    steps_hold 'assert steps["profile"] is None and steps["steps"] > 60, steps'
+)"
+rm -rf "$folder/r"
+run record --runtime sim --output "$folder/r" -- "$program" --steps 30
+report "without --profile there is none, and nothing is said of it" "$(
+    fault_of 0
+    ! grep -q 'no profile\|profiler' "$folder/err" || echo "said"
+    [ -z "$(find "$folder/r" -name profile)" ] || echo "a file"
+)"
+
+# ---- what is foreign ------------------------------------------------------------------------
+
+rm -rf "$folder/r"
+run record --runtime sim --profile 20 --output "$folder/r" -- "$program" --steps 120
+file=$(echo "$folder"/r/*/profile)
+cp "$file" "$folder/kept"
+for fault in cut longer empty link fifo; do
+    rm -f "$file"
+    case $fault in
+    cut) head -c 90 "$folder/kept" >"$file" ;;
+    longer) { cat "$folder/kept" && echo; } >"$file" ;;
+    empty) : >"$file" ;;
+    link) ln -s "$folder/kept" "$file" ;;
+    fifo) mkfifo "$file" ;;
+    esac
+    report "a profile that is damaged ($fault) is said, and the rest is read" "$(
+        steps_hold '
+assert steps["profile"]["why"], steps["profile"]
+assert steps["programs"][0]["kernels_ns"] is None and steps["steps"] > 20, steps
+assert "No profile: " in steps["answer"]["words"]'
+    )"
+done
+refuses "a number that cannot be" 2 "--profile" -- record --profile -1 -- true
+echo "1..$count"

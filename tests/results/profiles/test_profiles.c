@@ -1,0 +1,196 @@
+/*
+ * test_profiles.c - the file of a recorded process's profile: figures of programs, and files that
+ * tell nothing. Kernels: see tests/runtime/profile/test_profile_spans.c.
+ */
+#define _GNU_SOURCE
+#include "results/profiles/profiles.h"
+#include "runtime/profile/xspace.pb-c.h"
+#include "runtime/record/format.h"
+#include "tests/support/test_runtime.h"
+
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define MOST 8
+
+/* A device's line of executions in the making. */
+typedef struct making {
+    Rt__Profile__Event events[MOST], *event_list[MOST];
+    Rt__Profile__EventName names[MOST];
+    Rt__Profile__EventNameEntry entries[MOST], *entry_list[MOST];
+    Rt__Profile__Line line, *line_list[1];
+    Rt__Profile__Plane plane, *plane_list[1];
+    Rt__Profile__Space space;
+} making;
+
+static void begin(making *m)
+{
+    static char modules[] = "XLA Modules", device[] = "/device:TPU:0";
+    rt__profile__space__init(&m->space);
+    rt__profile__plane__init(&m->plane);
+    rt__profile__line__init(&m->line);
+    m->line.name = modules;
+    m->line.events = m->event_list;
+    m->line_list[0] = &m->line;
+    m->plane.name = device;
+    m->plane.n_lines = 1;
+    m->plane.lines = m->line_list;
+    m->plane.event_names = m->entry_list;
+    m->plane_list[0] = &m->plane;
+    m->space.n_planes = 1;
+    m->space.planes = m->plane_list;
+}
+
+/* An execution of NAME, which took NS. */
+static void add(making *m, char *name, int64_t ns)
+{
+    const size_t n = m->line.n_events++;
+    rt__profile__event__init(&m->events[n]);
+    rt__profile__event_name__init(&m->names[n]);
+    rt__profile__event_name_entry__init(&m->entries[n]);
+    m->events[n].name_id = m->names[n].id = m->entries[n].id = (int64_t)n + 1;
+    m->events[n].offset_ps = (int64_t)n * 1000000;
+    m->events[n].duration_ps = ns * 1000;
+    m->names[n].name = name;
+    m->entries[n].value = &m->names[n];
+    m->event_list[n] = &m->events[n];
+    m->entry_list[n] = &m->entries[n];
+    m->plane.n_event_names = m->line.n_events;
+}
+
+static record_profile head_of(size_t size)
+{
+    return (record_profile){.magic = RECORD_PROFILE_MAGIC,
+                            .version = RECORD_VERSION,
+                            .plugin = 1,
+                            .begin_ns = 100,
+                            .end_ns = 900,
+                            .size = size,
+                            .executions = 7};
+}
+
+/* Reads a file of HEAD and SIZE BYTES. */
+static rec_profile read_back(const record_profile *head, const void *bytes, size_t size)
+{
+    char path[] = "/tmp/test_profiles.XXXXXX";
+    bn_status st = {0};
+    rec_profile profile;
+    assert_non_null(mkdtemp(path));
+    const int folder = open(path, O_RDONLY | O_DIRECTORY);
+    const int fd = openat(folder, "profile", O_WRONLY | O_CREAT, 0600);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, head, sizeof *head), sizeof *head);
+    assert_int_equal(write(fd, bytes, size), size);
+    close(fd);
+    assert_ok(rec_profile_read(folder, &profile, &st), &st);
+    unlinkat(folder, "profile", 0);
+    close(folder);
+    rmdir(path);
+    return profile;
+}
+
+static rec_profile profile_of(const making *m)
+{
+    const size_t size = rt__profile__space__get_packed_size(&m->space);
+    uint8_t *packed = malloc(size + 1);
+    assert_non_null(packed);
+    rt__profile__space__pack(&m->space, packed);
+    const record_profile head = head_of(size);
+    const rec_profile profile = read_back(&head, packed, size);
+    free(packed);
+    return profile;
+}
+
+static void programs_have_medians_over_their_executions(void **state)
+{
+    (void)state;
+    making m = {0};
+    char step[] = "jit_step(7)", same[] = "jit_step(9f)", other[] = "jit(other)";
+    begin(&m);
+    add(&m, step, 300);
+    add(&m, other, 50);
+    add(&m, same, 100);
+    add(&m, step, 200);
+    rec_profile p = profile_of(&m);
+    assert_true(p.asked);
+    assert_string_equal(p.why, "");
+    assert_int_equal(p.executions, 7);
+    assert_int_equal(p.plugin, 1);
+    assert_int_equal(p.begin_ns, 100);
+    assert_int_equal(p.end_ns, 900);
+    assert_int_equal(p.program_count, 2);
+    const rec_profile_program *program = rec_profile_find(&p, "jit_step");
+    assert_non_null(program);
+    assert_int_equal(program->executions, 3);
+    assert_true(program->busy_ns == 200 && program->low_ns == 100 && program->high_ns == 300);
+    assert_true(program->span_ns == 200 && program->kernels == 0);
+    assert_non_null(rec_profile_find(&p, "jit(other)")); /* no number */
+    assert_null(rec_profile_find(&p, "jit_ste"));
+    rec_profile_free(&p);
+}
+
+static void names_become_plain(void **state)
+{
+    (void)state;
+    making m = {0};
+    char evil[] = "a\x1b[31m\nb";
+    begin(&m);
+    add(&m, evil, 5);
+    rec_profile p = profile_of(&m);
+    assert_int_equal(p.program_count, 1);
+    assert_true(bn_is_plain(p.programs[0].name));
+    rec_profile_free(&p);
+}
+
+static void what_tells_nothing_says_why(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t why;
+        const char *words;
+    } rows[] = {{RECORD_NO_PROFILER, "has no profiler"},
+                {RECORD_PROFILER_REFUSED, "did not start"},
+                {RECORD_PROFILE_LOST, "handed nothing over"},
+                {77, "damaged"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        record_profile head = head_of(0);
+        head.why = rows[i].why;
+        rec_profile p = read_back(&head, "", 0);
+        assert_non_null(strstr(p.why, rows[i].words));
+        assert_int_equal(p.program_count, 0);
+        rec_profile_free(&p);
+    }
+    making m = {0};
+    begin(&m);
+    rec_profile p = profile_of(&m);
+    assert_non_null(strstr(p.why, "no executions of a device"));
+    rec_profile_free(&p);
+}
+
+static void damage_is_said(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 5; i++) {
+        record_profile head = head_of(3);
+        head.magic[0] ^= i == 0;
+        head.version += i == 1;
+        head.size += i == 2;
+        head.end_ns -= i == 3 ? 801 : 0;
+        rec_profile p = read_back(&head, "\xff\xff\xff", 3);
+        assert_non_null(strstr(p.why, i == 4 ? "cannot be read" : "damaged"));
+        rec_profile_free(&p);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(programs_have_medians_over_their_executions),
+        cmocka_unit_test(names_become_plain),
+        cmocka_unit_test(what_tells_nothing_says_why),
+        cmocka_unit_test(damage_is_said),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,240 @@
+/*
+ * test_profile_spans.c - executions in profiles that are made here, in the form of an H100's:
+ * kernels within scopes, and no line of executions. Also how long a message is. Lines of
+ * executions: see tests/runtime/pjrt/test_execution.c and the simulated device.
+ */
+#include "runtime/profile/profile.h"
+#include "runtime/profile/xspace.pb-c.h"
+#include "tests/support/test_runtime.h"
+
+#include <stdlib.h>
+
+#define MOST_KERNELS 8
+#define MOST_SCOPES  6
+
+enum { MODULE = 1, SCOPE = 2, STEP = 3, OTHER = 4, STAT_NAMES = 4 };
+
+/* A GPU's plane and that of its scopes. */
+typedef struct profile {
+    Rt__Profile__Event events[MOST_KERNELS], *event_list[MOST_KERNELS];
+    Rt__Profile__Stat stats[MOST_KERNELS][2], *stat_list[MOST_KERNELS][2];
+    Rt__Profile__Stat scopes[MOST_SCOPES], *scope_list[MOST_SCOPES];
+    Rt__Profile__StatName names[STAT_NAMES];
+    Rt__Profile__StatNameEntry entries[STAT_NAMES], *entry_list[STAT_NAMES];
+    Rt__Profile__Line lines[2], *line_list[2];
+    Rt__Profile__Plane planes[2], *plane_list[2];
+    Rt__Profile__Space space;
+} profile;
+
+static char gpu[] = "/device:GPU:0", callers[] = "/host:__ScopeRangeCallStack__",
+            stream[] = "Stream #14(Compute)", modules[] = "XLA Modules", host[] = "/host:CPU";
+static char module_stat[] = "hlo_module", scope_stat[] = "scope_range_id", step[] = "jit_step",
+            other[] = "jit_other";
+
+static void begin(profile *p)
+{
+    char *const words[STAT_NAMES] = {module_stat, scope_stat, step, other};
+    rt__profile__space__init(&p->space);
+    for (size_t i = 0; i < STAT_NAMES; i++) {
+        rt__profile__stat_name__init(&p->names[i]);
+        rt__profile__stat_name_entry__init(&p->entries[i]);
+        p->names[i].id = p->entries[i].id = (int64_t)i + 1;
+        p->names[i].name = words[i];
+        p->entries[i].value = &p->names[i];
+        p->entry_list[i] = &p->entries[i];
+    }
+    for (size_t i = 0; i < 2; i++) {
+        rt__profile__line__init(&p->lines[i]);
+        rt__profile__plane__init(&p->planes[i]);
+        p->line_list[i] = &p->lines[i];
+        p->plane_list[i] = &p->planes[i];
+    }
+    p->lines[0].name = stream;
+    p->lines[0].start_ns = 1000;
+    p->lines[0].events = p->event_list;
+    p->lines[1].name = modules;
+    p->planes[0].name = gpu;
+    p->planes[0].n_lines = 1;
+    p->planes[0].lines = p->line_list;
+    p->planes[0].n_stat_names = STAT_NAMES;
+    p->planes[0].stat_names = p->entry_list;
+    p->planes[1].name = callers;
+    p->planes[1].stats = p->scope_list;
+    p->space.n_planes = 2;
+    p->space.planes = p->plane_list;
+}
+
+/* Scope ID lies within AROUND. */
+static void put_scope(profile *p, int64_t id, int64_t around)
+{
+    const size_t n = p->planes[1].n_stats++;
+    rt__profile__stat__init(&p->scopes[n]);
+    p->scopes[n].name_id = id;
+    p->scopes[n].number = around;
+    p->scope_list[n] = &p->scopes[n];
+}
+
+/* A kernel of the program that the name STEP or OTHER says; 0: of none. SCOPE_ID 0: of no scope. */
+static void put_kernel(profile *p, uint64_t module, int64_t scope_id, int64_t at_ns, int64_t ns)
+{
+    const size_t n = p->lines[0].n_events++;
+    Rt__Profile__Event *e = &p->events[n];
+    rt__profile__event__init(e);
+    e->offset_ps = at_ns * 1000;
+    e->duration_ps = ns * 1000;
+    for (size_t i = 0; i < 2; i++) {
+        rt__profile__stat__init(&p->stats[n][i]);
+        p->stats[n][i].name_id = i ? SCOPE : MODULE;
+        p->stat_list[n][i] = &p->stats[n][i];
+    }
+    p->stats[n][0].ref = module;
+    p->stats[n][1].number = scope_id;
+    e->stats = module ? &p->stat_list[n][0] : &p->stat_list[n][1];
+    e->n_stats = (module ? 1u : 0u) + (scope_id || !module ? 1u : 0u);
+    p->event_list[n] = e;
+}
+
+/* "name start+duration busy/kernels, ..." */
+static const char *spans_of(const profile *p)
+{
+    static bn_text out;
+    bn_status st = {0};
+    const size_t size = rt__profile__space__get_packed_size(&p->space);
+    uint8_t *packed = malloc(size + 1);
+    rt_device_span *spans = NULL;
+    size_t count = 0;
+    assert_non_null(packed);
+    rt__profile__space__pack(&p->space, packed);
+    assert_ok(rt_xspace_device_spans(packed, size, &spans, &count, &st), &st);
+    bn_text_clear(&out);
+    for (size_t i = 0; i < count; i++)
+        bn_text_printf(&out, "%s%s %llu+%llu %llu/%zu", i ? ", " : "", spans[i].name,
+                       (unsigned long long)spans[i].start_ns,
+                       (unsigned long long)spans[i].duration_ns,
+                       (unsigned long long)spans[i].busy_ns, spans[i].kernels);
+    free(packed);
+    free(spans);
+    return out.data ? out.data : "";
+}
+
+static void kernels_of_one_scope_are_one_execution(void **state)
+{
+    (void)state;
+    profile p = {0};
+    begin(&p);
+    put_scope(&p, 12, 11); /* launches within the executions 11 and 21 */
+    put_scope(&p, 13, 11);
+    put_scope(&p, 22, 21);
+    put_kernel(&p, STEP, 22, 500, 40); /* not in order */
+    put_kernel(&p, STEP, 12, 100, 20);
+    put_kernel(&p, STEP, 13, 110, 30); /* on another stream, while the one before runs */
+    put_kernel(&p, STEP, 13, 170, 30);
+    put_kernel(&p, OTHER, 31, 300, 7); /* a scope that lies in none */
+    assert_string_equal(spans_of(&p),
+                        "jit_step 1100+100 70/3, jit_other 1300+7 7/1, jit_step 1500+40 40/1");
+}
+
+static void programs_in_one_scope_stay_apart(void **state)
+{
+    (void)state;
+    profile p = {0};
+    begin(&p);
+    put_kernel(&p, STEP, 5, 0, 10);
+    put_kernel(&p, OTHER, 5, 20, 10);
+    assert_string_equal(spans_of(&p), "jit_step 1000+10 10/1, jit_other 1020+10 10/1");
+}
+
+static void what_nobody_claims_is_left_out(void **state)
+{
+    (void)state;
+    profile p = {0};
+    begin(&p);
+    put_kernel(&p, 0, 5, 0, 10);     /* of no program: a copy by the framework */
+    put_kernel(&p, STEP, 0, 20, 10); /* in no scope */
+    put_kernel(&p, 77, 5, 40, 10);   /* a name that is not there */
+    put_kernel(&p, STEP, 6, 60, 10);
+    p.events[3].occurrences = 3; /* a sum of many has no place in time */
+    assert_string_equal(spans_of(&p), "");
+    p.events[3].occurrences = 0;
+    assert_string_equal(spans_of(&p), "jit_step 1060+10 10/1");
+    p.planes[0].name = host;
+    assert_string_equal(spans_of(&p), "");
+}
+
+static void a_line_of_executions_is_believed(void **state)
+{
+    (void)state;
+    profile p = {0};
+    begin(&p);
+    put_kernel(&p, STEP, 5, 0, 10);
+    p.planes[0].n_lines = 2;
+    assert_string_equal(spans_of(&p), "");
+}
+
+static void circles_of_scopes_end(void **state)
+{
+    (void)state;
+    profile p = {0};
+    begin(&p);
+    put_scope(&p, 1, 2);
+    put_scope(&p, 2, 1);
+    put_kernel(&p, STEP, 1, 0, 10);
+    assert_string_equal(spans_of(&p), "jit_step 1000+10 10/1");
+}
+
+/* Four executions of a step of JAX on an H100, as XLA 0.11.2 told them, 25 kernels in a CUDA graph
+ * each. Their bytes were not made here. */
+static void a_real_profile_is_read(void **state)
+{
+    (void)state;
+    static const uint64_t busy_ns[] = {64865, 65089, 64865, 65121};
+    bn_status st = {0};
+    char *bytes = NULL;
+    size_t size = 0, count = 0;
+    rt_device_span *spans = NULL;
+    assert_ok(bn_regular_read("tests/fuzz/corpus/xspace/h100", &bytes, &size, &st), &st);
+    assert_ok(rt_xspace_device_spans(bytes, size, &spans, &count, &st), &st);
+    assert_int_equal(count, 4);
+    for (size_t i = 0; i < count; i++) {
+        assert_string_equal(spans[i].name, "jit_bench_step");
+        assert_int_equal(spans[i].kernels, 25);
+        assert_int_equal(spans[i].busy_ns, busy_ns[i]);
+        assert_in_range(spans[i].duration_ns, 67553, 68033);
+    }
+    free(spans);
+    free(bytes);
+}
+
+static void a_zero_too_many_is_no_field(void **state)
+{
+    (void)state;
+    profile p = {0};
+    begin(&p);
+    put_kernel(&p, STEP, 5, 0, 10);
+    const size_t size = rt__profile__space__get_packed_size(&p.space);
+    uint8_t *packed = calloc(size + 2, 1);
+    assert_non_null(packed);
+    rt__profile__space__pack(&p.space, packed);
+    assert_int_equal(rt_xspace_length(packed, size), size);
+    assert_int_equal(rt_xspace_length(packed, size + 1), size);
+    assert_int_equal(rt_xspace_length(packed, size + 2), size + 2); /* damage stays as it is */
+    free(packed);
+    assert_int_equal(rt_xspace_length("\x38\x00", 2), 2); /* field 7, whose value is 0 */
+    assert_int_equal(rt_xspace_length("", 1), 0);
+    assert_int_equal(rt_xspace_length("\xff", 1), 1);
+    assert_int_equal(rt_xspace_length("", 0), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(kernels_of_one_scope_are_one_execution),
+        cmocka_unit_test(programs_in_one_scope_stay_apart),
+        cmocka_unit_test(what_nobody_claims_is_left_out),
+        cmocka_unit_test(a_line_of_executions_is_believed),
+        cmocka_unit_test(circles_of_scopes_end),
+        cmocka_unit_test(a_real_profile_is_read),
+        cmocka_unit_test(a_zero_too_many_is_no_field),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
