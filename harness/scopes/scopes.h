@@ -28,9 +28,9 @@ int scopes_command(const scopes_options *options);
 BN_MUST_USE bn_code scopes_report_put(const job_experiment *e, const job_order *order, bn_text *out,
                                       bn_status *st);
 /* The job "scopes" (worker_job.run): runs the request's "experiment" under the plugin's profiler.
- * The result is {"steps", "simulated", "device_ns", "ops": [{"name", "ns", "events"}]}, times of a
- * step, or
- * {"why"} where the plugin does not tell. */
+ * On a GPU it runs without CUDA graphs. The result is {"steps", "simulated", "graphs_off",
+ * "device_ns", "ops": [{"name", "ns", "events"}]}, times of a step, or {"why"} where the plugin
+ * does not tell. */
 BN_MUST_USE bn_code scopes_job(const json_t *request, bn_status *st);
 
 extern const char scopes_help[];

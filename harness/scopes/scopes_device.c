@@ -45,6 +45,7 @@ void scopes_take(const json_t *result, scopes_figure figure, scopes_table *table
     }
     device->known = true;
     device->simulated = json_is_true(json_object_get(result, "simulated"));
+    device->graphs_off = json_is_true(json_object_get(result, "graphs_off"));
     device->steps = json_integer_value(json_object_get(result, "steps"));
     device->step_ns = json_number_value(json_object_get(result, "device_ns"));
     for (size_t i = 0; i < json_array_size(ops); i++)

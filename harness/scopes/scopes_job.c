@@ -7,6 +7,7 @@
 #include "runtime/profile/profile.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define WARM_STEPS 2 /* the first compiles */
 
@@ -63,19 +64,45 @@ static bn_code take_profile(worker_session *s, int64_t steps, profile *p, bn_sta
     return code;
 }
 
+/* CUDA graphs: XLA puts a program's kernels into one, and of what is in it a profile tells no
+ * instructions. */
+#define GRAPHS     "xla_gpu_enable_command_buffer="
+#define GRAPHS_OFF GRAPHS
+
+/* Whether what E has of the flag is that there are none. */
+static bool is_off(const job_experiment *e)
+{
+    size_t last = 0, count = 0;
+    for (; e->xla_flag[count]; count++)
+        if (strstr(e->xla_flag[count], GRAPHS))
+            last = count + 1;
+    return last && strcmp(strstr(e->xla_flag[last - 1], GRAPHS), GRAPHS_OFF) == 0;
+}
+
+/* Turns CUDA graphs off, on a GPU, unless the user has said what is to be in them. */
+static void turn_graphs_off(const rt_client *client, job_experiment *e)
+{
+    size_t count = 0;
+    for (; e->xla_flag[count]; count++)
+        if (strstr(e->xla_flag[count], GRAPHS))
+            return;
+    if (strcmp(rt_client_platform(client), "cuda") == 0 && count < CLI_MAX_REPEATS)
+        e->xla_flag[count] = GRAPHS_OFF;
+}
+
 static json_t *profile_json(const worker_session *s, const profile *p, int64_t steps)
 {
     double device_ns = 0;
     json_t *ops = json_array();
     for (size_t i = 0; i < p->span_count; i++)
-        device_ns += (double)p->spans[i].duration_ns;
+        device_ns += (double)p->spans[i].busy_ns;
     for (size_t i = 0; i < p->op_count; i++)
         json_array_append_new(ops, json_pack("{so sf sI}", "name", res_json_text(p->ops[i].name),
                                              "ns", (double)p->ops[i].ps / 1e3 / (double)steps,
                                              "events", (json_int_t)p->ops[i].events));
-    return json_pack("{sI sb sf so}", "steps", (json_int_t)steps, "simulated",
-                     (int)worker_session_simulated(s), "device_ns", device_ns / (double)steps,
-                     "ops", ops);
+    return json_pack("{sI sb sb sf so}", "steps", (json_int_t)steps, "simulated",
+                     (int)worker_session_simulated(s), "graphs_off", is_off(s->experiment),
+                     "device_ns", device_ns / (double)steps, "ops", ops);
 }
 
 /* Makes the model, compiles, and sends what the profiler tells. */
@@ -95,8 +122,8 @@ static bn_code measure(worker_session *s, bn_status *st)
     if (code == BN_OK)
         worker_send_result(p.op_count > 0 ? profile_json(s, &p, steps)
                                           : json_pack("{ss}", "why",
-                                                      "the plugin's profile has no ops of a "
-                                                      "device (line XLA Ops)"));
+                                                      "the plugin's profile has no ops or "
+                                                      "kernels of a device"));
     free(p.spans);
     bn_arena_free(p.memory);
     return code;
@@ -111,10 +138,12 @@ bn_code scopes_job(const json_t *request, bn_status *st)
     if (code != BN_OK)
         return code;
     code = worker_session_begin(&s, &e, st);
-    if (code == BN_OK && try_profiler(s.plugin, &why) != BN_OK)
+    if (code == BN_OK && try_profiler(s.plugin, &why) != BN_OK) {
         worker_send_result(json_pack("{so}", "why", res_json_text(why.message)));
-    else if (code == BN_OK)
+    } else if (code == BN_OK) {
+        turn_graphs_off(s.client, &e);
         code = measure(&s, st);
+    }
     worker_session_end(&s);
     return code;
 }

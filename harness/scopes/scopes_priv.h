@@ -75,6 +75,7 @@ BN_MUST_USE bn_code scopes_trace(model *instance, scopes_table *table, scopes_tr
 typedef struct scopes_device {
     bool asked, known;
     bool simulated;
+    bool graphs_off;  /* of a GPU: kernels were launched one by one */
     bool refused;     /* the runtime takes no such option */
     char on[160];     /* what runtime, or preset */
     char why[1024];   /* it is not known */

@@ -3,8 +3,9 @@
  *
  * XLA's profilers put the ops of a device on the line "XLA Ops". The statistic tf_op of an event,
  * or of all events of its name, is the op_name of the instruction: what loc("...") of the program
- * text said. Source: xplane.proto of openxla/xla, and GetStatTypeStr and the names of lines in
- * tsl/profiler/utils/xplane_schema.cc.
+ * text said. On a GPU there is no such line: kernels have the name of their instruction (hlo_op),
+ * and the program, which says the op's (places.c). Source: xplane.proto of openxla/xla, and
+ * GetStatTypeStr and the names of lines in tsl/profiler/utils/xplane_schema.cc.
  */
 #include "runtime/profile/profile_priv.h"
 
@@ -19,6 +20,7 @@ typedef Rt__Profile__StatNameEntry stat_entry;
 
 /* Events of a profile, and room for the largest of its lines. */
 typedef struct gathering {
+    const rt_places *places;
     rt_op_time *list; /* an entry an event */
     size_t count;
     const event_message **line;
@@ -129,12 +131,53 @@ static void add_line(gathering *g, int64_t tf_op, const line_message *line)
     }
 }
 
+static int64_t stat_id(const plane_message *plane, const char *name)
+{
+    for (size_t i = 0; i < plane->n_stat_names; i++)
+        if (plane->stat_names[i]->value && strcmp(plane->stat_names[i]->value->name, name) == 0)
+            return plane->stat_names[i]->id;
+    return -1;
+}
+
+static bool has_ops(const plane_message *plane)
+{
+    for (size_t i = 0; i < plane->n_lines; i++)
+        if (strcmp(plane->lines[i]->name, "XLA Ops") == 0)
+            return true;
+    return false;
+}
+
+/* What the statistics of kernels are called on a plane. */
+typedef struct kernel_stats {
+    int64_t module, number, instruction;
+} kernel_stats;
+
+/* The kernels of LINE, those of no program left out. They do not lie within each other. */
+static void add_kernels(gathering *g, const kernel_stats *ids, const line_message *line)
+{
+    for (size_t i = 0; i < line->n_events; i++) {
+        const event_message *event = line->events[i];
+        const char *module = text_of(g, ids->module, event->stats, event->n_stats);
+        int64_t number = 0;
+        for (size_t k = 0; k < event->n_stats; k++)
+            if (event->stats[k]->name_id == ids->number)
+                number = event->stats[k]->number;
+        if (!module[0] || event->occurrences > 0)
+            continue;
+        const char *instruction = text_of(g, ids->instruction, event->stats, event->n_stats);
+        g->list[g->count++] =
+            (rt_op_time){.name = rt_xspace_place(g->places, module, number, instruction),
+                         .ps = rt_xspace_unsigned(event->duration_ps),
+                         .events = 1};
+    }
+}
+
 static void add_plane(gathering *g, const plane_message *plane)
 {
-    int64_t tf_op = -1;
-    for (size_t i = 0; i < plane->n_stat_names; i++)
-        if (plane->stat_names[i]->value && strcmp(plane->stat_names[i]->value->name, "tf_op") == 0)
-            tf_op = plane->stat_names[i]->id;
+    const int64_t tf_op = stat_id(plane, "tf_op");
+    const kernel_stats kernels = {stat_id(plane, "hlo_module"), stat_id(plane, "program_id"),
+                                  stat_id(plane, "hlo_op")};
+    const bool by_kernels = !has_ops(plane) && kernels.module >= 0 && kernels.instruction >= 0;
     g->stat_count = plane->n_stat_names;
     for (size_t i = 0; i < g->stat_count; i++)
         g->stats[i] = plane->stat_names[i];
@@ -148,6 +191,8 @@ static void add_plane(gathering *g, const plane_message *plane)
     for (size_t i = 0; i < plane->n_lines; i++)
         if (strcmp(plane->lines[i]->name, "XLA Ops") == 0)
             add_line(g, tf_op, plane->lines[i]);
+        else if (by_kernels)
+            add_kernels(g, &kernels, plane->lines[i]);
 }
 
 /* Room for all events of SPACE; false without memory. */
@@ -209,9 +254,10 @@ bn_code rt_xspace_op_times(const void *xspace, size_t size, bn_arena *arena, rt_
     Rt__Profile__Space *space = rt__profile__space__unpack(NULL, size, xspace);
     if (!space)
         return bn_fail(st, BN_FORMAT, "the profile is not an XSpace message (%zu bytes)", size);
-    gathering g = {0};
+    rt_places places;
+    gathering g = {.places = &places};
     bn_code code = BN_OK;
-    bool room = make_room(&g, space);
+    bool room = rt_xspace_places_make(space, &places) && make_room(&g, space);
     for (size_t i = 0; room && i < space->n_planes; i++)
         if (rt_xspace_is_device(space->planes[i]))
             add_plane(&g, space->planes[i]);
@@ -223,6 +269,7 @@ bn_code rt_xspace_op_times(const void *xspace, size_t size, bn_arena *arena, rt_
     free(g.end_ps);
     free(g.kinds);
     free(g.stats);
+    rt_xspace_places_free(&places);
     rt__profile__space__free_unpacked(space, NULL);
     return code;
 }

@@ -32,6 +32,7 @@ typedef struct rt_op_time {
     size_t events;
 } rt_op_time;
 /* Sums the events of the lines "XLA Ops" of device planes by their statistic tf_op, sorted by name.
+ * On a plane without such a line, a GPU's, it sums kernels by the op of their instruction.
  * Of a fusion the compiler keeps one op's name, which gets all of its time. *LIST and the names lie
  * in ARENA. BN_FORMAT when the bytes are not an XSpace. */
 BN_MUST_USE bn_code rt_xspace_op_times(const void *xspace, size_t size, bn_arena *arena,

@@ -1,7 +1,8 @@
 /*
  * test_profile_ops.c - times of ops in profiles that are made here: names, ops within ops, planes
- * and lines that do not count.
+ * and lines that do not count, kernels of a GPU.
  */
+#include "runtime/profile/hlo_names.pb-c.h"
 #include "runtime/profile/profile.h"
 #include "runtime/profile/xspace.pb-c.h"
 #include "tests/support/test_runtime.h"
@@ -172,6 +173,118 @@ static void other_lines_and_planes_do_not_count(void **state)
     assert_string_equal(times(&p), "");
 }
 
+/* ---- kernels ---- */
+
+/* The program jit_step(7) with two instructions, one of which has an op, into BYTES. */
+static size_t put_program(uint8_t bytes[256])
+{
+    char add[] = "add.1", copy[] = "copy.2", op[] = "layer1/add";
+    Rt__Profile__OpMetadata metadata = RT__PROFILE__OP_METADATA__INIT;
+    Rt__Profile__Instruction instructions[2] = {RT__PROFILE__INSTRUCTION__INIT,
+                                                RT__PROFILE__INSTRUCTION__INIT};
+    Rt__Profile__Instruction *list[2] = {&instructions[0], &instructions[1]};
+    Rt__Profile__Computation computation = RT__PROFILE__COMPUTATION__INIT, *computations[1];
+    Rt__Profile__Module module = RT__PROFILE__MODULE__INIT;
+    Rt__Profile__Program program = RT__PROFILE__PROGRAM__INIT;
+    metadata.op_name = op;
+    instructions[0].name = add;
+    instructions[0].metadata = &metadata;
+    instructions[1].name = copy;
+    computation.instructions = list;
+    computation.n_instructions = 2;
+    computations[0] = &computation;
+    module.computations = computations;
+    module.n_computations = 1;
+    program.module = &module;
+    assert_true(rt__profile__program__get_packed_size(&program) <= 256);
+    return rt__profile__program__pack(&program, bytes);
+}
+
+/* A GPU's plane in place of P's, with kernels of INSTRUCTIONS (text), each of its own ps, and a
+ * plane with the programs. */
+typedef struct gpu {
+    Rt__Profile__Stat stats[MOST][3], *stat_list[MOST][3], program;
+    Rt__Profile__Stat *program_list[1];
+    Rt__Profile__StatName names[3];
+    Rt__Profile__StatNameEntry entries[3], *entry_list[3];
+    Rt__Profile__EventName program_name;
+    Rt__Profile__EventNameEntry program_entry, *program_entry_list[1];
+    Rt__Profile__Plane metadata, *planes[2];
+    uint8_t bytes[256];
+} gpu;
+
+static void put_kernel(profile *p, gpu *g, char *module, int64_t number, char *instruction,
+                       int64_t ps)
+{
+    const size_t n = p->count;
+    Rt__Profile__Event *event = add(p, 1, (int64_t)n * 100, ps);
+    for (size_t i = 0; i < 3; i++) {
+        rt__profile__stat__init(&g->stats[n][i]);
+        g->stats[n][i].name_id = (int64_t)i + 1;
+        g->stat_list[n][i] = &g->stats[n][i];
+    }
+    g->stats[n][0].text = module;
+    g->stats[n][1].number = number;
+    g->stats[n][2].text = instruction;
+    event->stats = g->stat_list[n];
+    event->n_stats = 3;
+}
+
+static void begin_gpu(profile *p, gpu *g)
+{
+    static char stream[] = "Stream #1(Compute)", host[] = "/host:metadata", name[] = "jit_step(7)";
+    static char words[3][16] = {"hlo_module", "program_id", "hlo_op"};
+    begin(p);
+    p->line.name = stream;
+    for (size_t i = 0; i < 3; i++) {
+        rt__profile__stat_name__init(&g->names[i]);
+        rt__profile__stat_name_entry__init(&g->entries[i]);
+        g->names[i].name = words[i];
+        g->names[i].id = g->entries[i].id = (int64_t)i + 1;
+        g->entries[i].value = &g->names[i];
+        g->entry_list[i] = &g->entries[i];
+    }
+    p->plane.stat_names = g->entry_list;
+    p->plane.n_stat_names = 3;
+    rt__profile__stat__init(&g->program);
+    rt__profile__event_name__init(&g->program_name);
+    rt__profile__event_name_entry__init(&g->program_entry);
+    rt__profile__plane__init(&g->metadata);
+    g->program.data.data = g->bytes;
+    g->program.data.len = put_program(g->bytes);
+    g->program_list[0] = &g->program;
+    g->program_name.name = name;
+    g->program_name.stats = g->program_list;
+    g->program_name.n_stats = 1;
+    g->program_entry.value = &g->program_name;
+    g->program_entry_list[0] = &g->program_entry;
+    g->metadata.name = host;
+    g->metadata.event_names = g->program_entry_list;
+    g->metadata.n_event_names = 1;
+    g->planes[0] = &p->plane;
+    g->planes[1] = &g->metadata;
+    p->space.planes = g->planes;
+    p->space.n_planes = 2;
+}
+
+static void kernels_have_the_op_of_their_instruction(void **state)
+{
+    (void)state;
+    profile p;
+    gpu g = {0};
+    char step[] = "jit_step", none[] = "", add_1[] = "add.1", copy[] = "copy.2", odd[] = "odd";
+    begin_gpu(&p, &g);
+    put_kernel(&p, &g, step, 7, add_1, 100);
+    put_kernel(&p, &g, step, 7, add_1, 20);
+    put_kernel(&p, &g, step, 7, copy, 3);  /* an instruction without an op */
+    put_kernel(&p, &g, step, 8, add_1, 4); /* another program of that name */
+    put_kernel(&p, &g, step, 7, odd, 5);   /* an instruction that is not there */
+    put_kernel(&p, &g, none, 7, add_1, 9); /* of no program */
+    assert_string_equal(times(&p), "=12/3 layer1/add=120/2");
+    g.bytes[0] = 0xff; /* a program that cannot be read has no names */
+    assert_string_equal(times(&p), "=132/5");
+}
+
 static void foreign_bytes_are_refused(void **state)
 {
     (void)state;
@@ -192,6 +305,7 @@ int main(void)
         cmocka_unit_test(names_come_from_events_and_from_their_kind),
         cmocka_unit_test(what_lies_within_an_op_is_not_counted_twice),
         cmocka_unit_test(other_lines_and_planes_do_not_count),
+        cmocka_unit_test(kernels_have_the_op_of_their_instruction),
         cmocka_unit_test(foreign_bytes_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
