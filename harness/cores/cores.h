@@ -10,6 +10,13 @@
 
 #include "runtime/base/base.h"
 
+/* ---- topology (topology.c) ------------------------------------------------------------------ */
+
+/* Sets *TOPOLOGY, an hwloc_topology_t, to the machine's, which is read once and kept until the
+ * process ends; any thread may use it. BN_OUT_OF_MEMORY, BN_IO; *TOPOLOGY is then NULL. */
+struct hwloc_topology;
+BN_MUST_USE bn_code cores_topology(struct hwloc_topology **topology, bn_status *st);
+
 /* ---- pinning (pinning.c) ------------------------------------------------------------------- */
 
 /* Where threads may run, by --pin: "none", "host" (host thread on one core, the runtime on the

@@ -6,10 +6,6 @@
 
 #include "harness/cores/cores.h"
 
-/* Sets *TOPOLOGY to the machine's, which is read once and kept until the process ends; any thread
- * may use it. BN_OUT_OF_MEMORY, BN_IO; *TOPOLOGY is then NULL. */
-BN_MUST_USE bn_code cores_topology(hwloc_topology_t *topology, bn_status *st);
-
 /* Puts into MAY the cores that PINNING's threads use, or where it is NULL those that the calling
  * thread may use; false where the system does not tell. */
 bool cores_in_use(const cores_pinning *pinning, hwloc_bitmap_t may);

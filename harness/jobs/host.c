@@ -3,6 +3,7 @@
  * that.
  */
 #define _GNU_SOURCE
+#include "harness/cores/cores.h"
 #include "harness/jobs/jobs.h"
 
 #include <hwloc.h>
@@ -95,26 +96,23 @@ static void summarise(hwloc_topology_t topology, bn_text *out)
 static json_t *topology_json(void)
 {
     hwloc_topology_t topology;
+    bn_text summary = {0};
+    char *xml = NULL;
+    int length = 0;
     json_t *json = json_object();
-    if (hwloc_topology_init(&topology) != 0)
+    if (cores_topology(&topology, NULL) != BN_OK)
         return json;
-    if (hwloc_topology_load(topology) == 0) {
-        bn_text summary = {0};
-        char *xml = NULL;
-        int length = 0;
-        summarise(topology, &summary);
-        if (summary.data && !summary.failed)
-            json_object_set_new(json, "summary", json_string(summary.data));
-        bn_text_free(&summary);
-        for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-            json_object_set_new(json, parts[i].key,
-                                json_integer(hwloc_get_nbobjs_by_type(topology, parts[i].type)));
-        if (hwloc_topology_export_xmlbuffer(topology, &xml, &length, 0) == 0) {
-            json_object_set_new(json, "xml", json_string(xml));
-            hwloc_free_xmlbuffer(topology, xml);
-        }
+    summarise(topology, &summary);
+    if (summary.data && !summary.failed)
+        json_object_set_new(json, "summary", json_string(summary.data));
+    bn_text_free(&summary);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        json_object_set_new(json, parts[i].key,
+                            json_integer(hwloc_get_nbobjs_by_type(topology, parts[i].type)));
+    if (hwloc_topology_export_xmlbuffer(topology, &xml, &length, 0) == 0) {
+        json_object_set_new(json, "xml", json_string(xml));
+        hwloc_free_xmlbuffer(topology, xml);
     }
-    hwloc_topology_destroy(topology);
     return json;
 }
 

@@ -26,7 +26,7 @@ static bn_code try_profiler(rt_plugin *plugin, bn_status *st)
     rt_profiler *profiler = NULL;
     void *xspace = NULL;
     size_t size = 0;
-    bn_code code = rt_profiler_start(plugin, &profiler, st);
+    bn_code code = rt_profiler_start(plugin, false, &profiler, st);
     if (code == BN_OK)
         code = rt_profiler_finish(profiler, &xspace, &size, st);
     free(xspace);
@@ -49,7 +49,7 @@ static bn_code take_profile(worker_session *s, int64_t steps, profile *p, bn_sta
     size_t size = 0;
     bn_status unused = {.code = BN_OK};
     worker_send_progress("profiling", 0, 0);
-    bn_code code = rt_profiler_start(s->plugin, &profiler, st);
+    bn_code code = rt_profiler_start(s->plugin, true, &profiler, st);
     if (code != BN_OK)
         return code;
     code = run_steps(s, steps, st);

@@ -108,7 +108,7 @@ void worker_measure_profile(worker_session *s, size_t steps, res_record *r)
     size_t size = 0, count = 0;
     bn_status st = {.code = BN_OK};
     double *pjrt_ns = calloc((r->execution_count + 1) * steps, sizeof *pjrt_ns);
-    if (!pjrt_ns || rt_profiler_start(s->plugin, &profiler, &st) != BN_OK) {
+    if (!pjrt_ns || rt_profiler_start(s->plugin, false, &profiler, &st) != BN_OK) {
         free(pjrt_ns);
         return;
     }

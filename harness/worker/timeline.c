@@ -259,7 +259,7 @@ static void profile(worker_member *m, char *words, size_t size)
     size_t bytes = 0;
     bn_status st = {.code = BN_OK};
     const size_t from = bn_timeline_count(m->timeline);
-    if (rt_profiler_start(m->s.plugin, &profiler, &st) != BN_OK) {
+    if (rt_profiler_start(m->s.plugin, false, &profiler, &st) != BN_OK) {
         snprintf(words, size, "none: %.200s", st.message);
         return;
     }

@@ -137,7 +137,10 @@ static bool is_time(res_quantity quantity)
 
 static res_difference compare_quantity(const pairs *p, res_quantity quantity)
 {
+    const double nan = (double)NAN;
     double values[2][RES_MOST_PAIRS];
+    if (quantity == RES_QUANTITY_DEVICE && !res_figures_alike(&p->figures[0], &p->figures[1]))
+        return (res_difference){nan, nan, {nan, nan, nan}, 1, false};
     for (int s = 0; s < 2; s++)
         for (size_t i = 0; i < p->count; i++)
             values[s][i] = res_quantity_of(p->side[s][i], quantity);

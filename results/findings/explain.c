@@ -6,7 +6,7 @@
  * of the difference that is worth a word. Device time and overhead see what the host only waits
  * for: where they are known, the ledger's waiting and dispatching are no causes of their own.
  */
-#include "results/findings/findings.h"
+#include "results/findings/findings_priv.h"
 
 #include <math.h>
 #include <string.h>
@@ -100,7 +100,8 @@ static void find_causes(const res_speedup_row *base_row, const res_speedup_row *
                         res_finding *finding)
 {
     const res_pool *base = &base_row->pool, *other = &row->pool;
-    const bool device_known = both_show(base_row, row, device_figure);
+    const bool device_known = both_show(base_row, row, device_figure) &&
+                              res_figures_alike(&base_row->figures, &row->figures);
     const res_estimate trace = res_pool_difference(base, other, trace_of, NULL);
     const res_estimate overhead = res_pool_difference(base, other, overhead_of, NULL);
     const res_estimate device = res_pool_difference(base, other, device_of, NULL);

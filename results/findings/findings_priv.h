@@ -57,4 +57,10 @@ BN_MUST_USE bn_code res_attribute(const res_compared *cell, res_attribution *att
 bool res_one_build(const char *sha256_a, const char *group_a, const char *sha256_b,
                    const char *group_b);
 
+/* ---- device times (quantity.c) --------------------------------------------------------------- */
+
+/* Whether the device times of A and B can be compared: those between completions, of recordings,
+ * have the start of an execution in them, others have not. */
+bool res_figures_alike(const res_figures *a, const res_figures *b);
+
 #endif

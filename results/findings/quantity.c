@@ -1,9 +1,10 @@
 /*
  * quantity.c - what is compared between processes of two sides: a value of each record.
  */
-#include "results/findings/findings.h"
+#include "results/findings/findings_priv.h"
 
 #include <math.h>
+#include <string.h>
 
 const char *res_quantity_name(res_quantity quantity)
 {
@@ -128,4 +129,10 @@ double res_quantity_of(const res_record *r, res_quantity quantity)
     if (quantity == RES_QUANTITY_HOST_BYTES)
         return host_of(r);
     return over_executions(r, ways[quantity].value, ways[quantity].largest, ways[quantity].steady);
+}
+
+bool res_figures_alike(const res_figures *a, const res_figures *b)
+{
+    const char *event = bn_device_time_source_name(BN_DEVICE_TIME_EVENT);
+    return (strcmp(a->source, event) == 0) == (strcmp(b->source, event) == 0);
 }

@@ -166,9 +166,12 @@ static void put_witness(const res_witness *w, bn_text *out)
                        "%sin %.0f %% of the rounds the cores shared no cache, since a hypervisor "
                        "had moved them apart",
                        comma(&first), 100 * w->apart / w->apart_of);
-    if (w->switches_of_ns > 0)
-        bn_text_printf(out, "; %.0f times a second bench lost its core",
-                       1e9 * w->switches / w->switches_of_ns);
+    const double switches =
+        w->switches_of_ns > 0 ? round(1e9 * w->switches / w->switches_of_ns) : 0;
+    if (w->switches_of_ns > 0 && switches == 1)
+        bn_text_puts(out, "; once a second bench lost its core");
+    else if (w->switches_of_ns > 0)
+        bn_text_printf(out, "; %.0f times a second bench lost its core", switches);
     bn_text_putc(out, '.');
 }
 

@@ -361,8 +361,10 @@ void rt_event_release(rt_client *client, rt_event *event); /* NULL allowed */
 
 /* ---- profiler -------------------------------------------------------- */
 
-/* Starts the plugin's own profiler; BN_NOT_SUPPORTED where there is none. */
-BN_MUST_USE bn_code rt_profiler_start(rt_plugin *plugin, rt_profiler **profiler, bn_status *st);
+/* Starts the plugin's own profiler; BN_NOT_SUPPORTED where there is none. PROGRAMS: the profile is
+ * to carry the optimized programs, which say what op each kernel of a GPU was made of. */
+BN_MUST_USE bn_code rt_profiler_start(rt_plugin *plugin, bool programs, rt_profiler **profiler,
+                                      bn_status *st);
 /* Stops it and collects; the profiler is destroyed in every case. *XSPACE is a
  * malloced serialized XSpace message (runtime/profile/profile.h reads it). */
 BN_MUST_USE bn_code rt_profiler_finish(rt_profiler *profiler, void **xspace, size_t *size,

@@ -48,11 +48,12 @@ static void session_destroy(rt_profiler *profiler)
 
 /* Device events, no host events: those would cost host time in the very spans
  * that are measured. */
-static bn_code session_create(rt_profiler *profiler, bn_status *st)
+static bn_code session_create(rt_profiler *profiler, bool programs, bn_status *st)
 {
     Rt__Profile__Request request = RT__PROFILE__REQUEST__INIT;
     request.version = 1;
     request.device_level = 1;
+    request.programs = programs;
     uint8_t packed[64];
     size_t size = rt__profile__request__pack(&request, packed);
     struct rt_profiler_create_args args = {
@@ -62,7 +63,7 @@ static bn_code session_create(rt_profiler *profiler, bn_status *st)
     return code;
 }
 
-bn_code rt_profiler_start(rt_plugin *plugin, rt_profiler **profiler, bn_status *st)
+bn_code rt_profiler_start(rt_plugin *plugin, bool programs, rt_profiler **profiler, bn_status *st)
 {
     const struct rt_profiler_table *table = plugin->profiler;
     if (!table)
@@ -71,7 +72,7 @@ bn_code rt_profiler_start(rt_plugin *plugin, rt_profiler **profiler, bn_status *
     if (!started)
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a profiler");
     started->table = table;
-    bn_code code = session_create(started, st);
+    bn_code code = session_create(started, programs, st);
     if (code != BN_OK) {
         free(started);
         bn_context(st, "creating the profiler");

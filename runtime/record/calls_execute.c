@@ -214,7 +214,6 @@ __attribute__((noinline)) static void execution_put_asked(record_plugin *p, exec
 
 static PJRT_Error *execution_record(record_plugin *p, execution *e)
 {
-    record_profile_before(p);
     e->results = record_executable_results(p, e->args.executable, &e->belief);
     if (p->has_on_ready && !e->args.device_complete_events) {
         memset(e->events, 0, e->args.num_devices * sizeof *e->events);
@@ -235,6 +234,8 @@ PJRT_Error *record_LoadedExecutable_Execute(record_plugin *p,
                                             PJRT_LoadedExecutable_Execute_Args *caller)
 {
     execution e;
+    /* Also where nothing is recorded any more: a profiler that runs must be stopped. */
+    record_profile_before(p);
     if (!execution_copy(&e, caller)) {
         record_lost(p);
         return p->api->PJRT_LoadedExecutable_Execute(caller);

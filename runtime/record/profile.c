@@ -110,7 +110,7 @@ static void start(const record_plugin *p)
         give_up(RECORD_PROFILER_REFUSED);
     } else {
         profile.head.started_ns = record_now();
-        atomic_store(&profile.left, profile.wanted);
+        atomic_store(&profile.left, profile.wanted - 1); /* the one that is next is the first */
         atomic_store(&profile.state, RUNNING);
     }
 }

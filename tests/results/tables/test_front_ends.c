@@ -92,6 +92,31 @@ static void each_is_compared_with_lazy_of_bench(void **state)
     res_collection_free(&all);
 }
 
+/* Whether the table of a store, whose jax has another device time, claims a difference of that. */
+static bool claims_device(bool with_bench)
+{
+    res_collection all = store_of(with_bench, "1");
+    for (size_t i = 0; i < all.count; i++) {
+        res_execution *x = &all.records[i]->executions[0];
+        if (strcmp(all.records[i]->experiment.front_end, "jax") == 0)
+            x->device_ns *= 0.5;
+    }
+    bn_text out = speedup_table(&all, RES_TABLE_TEXT);
+    const char *found = strstr(out.data, "What was found");
+    assert_non_null(found);
+    const bool claimed = strstr(found, "device time") != NULL;
+    bn_text_free(&out);
+    res_collection_free(&all);
+    return claimed;
+}
+
+static void device_times_between_completions_are_compared_with_their_like(void **state)
+{
+    (void)state;
+    assert_true(claims_device(false));
+    assert_false(claims_device(true));
+}
+
 static void without_it_the_first_row_is_the_base(void **state)
 {
     (void)state;
@@ -184,6 +209,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_is_compared_with_lazy_of_bench),
+        cmocka_unit_test(device_times_between_completions_are_compared_with_their_like),
         cmocka_unit_test(without_it_the_first_row_is_the_base),
         cmocka_unit_test(nothing_else_is_a_base),
         cmocka_unit_test(versions_are_conditions),

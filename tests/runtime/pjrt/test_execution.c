@@ -238,7 +238,7 @@ static void profile_of(const char *orders)
     size_t size = 0, count = 0;
     arguments_make(arguments);
     order(orders);
-    assert_ok(rt_profiler_start(plugin, &profiler, &st), &st);
+    assert_ok(rt_profiler_start(plugin, true, &profiler, &st), &st);
     for (int i = 0; i < 3; i++) {
         assert_ok(rt_execute(executable, arguments, 2, keep, 1, results, NULL, &st), &st);
         release_two(results);
@@ -278,7 +278,7 @@ static void profiles_are_collected(void **state)
     bn_status st = {0};
     rt_profiler *profiler = NULL;
     order("profiler_error");
-    assert_fails(rt_profiler_start(plugin, &profiler, &st), BN_PLUGIN,
+    assert_fails(rt_profiler_start(plugin, true, &profiler, &st), BN_PLUGIN,
                  "starting the profiler: the fake profiler is busy", &st);
     rt_device_span *spans = NULL;
     size_t count = 5;

@@ -454,7 +454,8 @@ static void what_a_cpu_lacks_is_said(void **state)
     if (rt_client_memory(client, 0, &memory, &st) != BN_OK)
         assert_int_equal(st.code, BN_NOT_SUPPORTED);
     if (!rt_plugin_describe(plugin)->has_profiler)
-        assert_fails(rt_profiler_start(plugin, &profiler, &st), BN_NOT_SUPPORTED, "profiler", &st);
+        assert_fails(rt_profiler_start(plugin, false, &profiler, &st), BN_NOT_SUPPORTED, "profiler",
+                     &st);
 }
 
 int main(void)

@@ -190,7 +190,8 @@ static void old_plugin_lacks_entries_and_lives(void **state)
     copy_load("old_minor,no_profiler", &old, BN_OK, "");
     assert_int_equal(rt_plugin_describe(old)->api_minor, 40);
     assert_false(rt_plugin_describe(old)->has_profiler);
-    assert_fails(rt_profiler_start(old, &profiler, &st), BN_NOT_SUPPORTED, "no profiler", &st);
+    assert_fails(rt_profiler_start(old, false, &profiler, &st), BN_NOT_SUPPORTED, "no profiler",
+                 &st);
     assert_ok(rt_client_create(old, NULL, 0, &old_client, &st), &st);
     assert_ok(rt_compile(old_client, program, program_size, NULL, &executable, &st), &st);
     rt_executable_describe(executable, &stats); /* its table ends before the memory figures */

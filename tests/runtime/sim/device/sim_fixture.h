@@ -223,7 +223,7 @@ static inline rt_profiler *sim_profile_begin(const rt_client *client)
 {
     bn_status st = {0};
     rt_profiler *profiler = NULL;
-    assert_ok(rt_profiler_start(rt_client_plugin(client), &profiler, &st), &st);
+    assert_ok(rt_profiler_start(rt_client_plugin(client), false, &profiler, &st), &st);
     return profiler;
 }
 

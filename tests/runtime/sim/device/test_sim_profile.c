@@ -69,7 +69,7 @@ static void profiles_are_taken_one_at_a_time(void **state)
     free(sim_profile_end(sim_profile_begin(a.client), 0)); /* of nothing */
     rt_profiler *first = sim_profile_begin(a.client);
     sim_run(&a, 1);
-    assert_int_not_equal(rt_profiler_start(rt_client_plugin(a.client), &second, &st), BN_OK);
+    assert_int_not_equal(rt_profiler_start(rt_client_plugin(a.client), false, &second, &st), BN_OK);
     assert_non_null(strstr(st.message, "a profile is being taken"));
     assert_null(second);
     sim_run(&a, 2); /* the one that was refused took nothing away */
