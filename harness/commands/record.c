@@ -209,9 +209,9 @@ static void say_profile(const rec_process *p)
         cli_note("  process %u: the plugin's profiler saw %u executions", p->pid,
                  p->profile.executions);
     else if (p->execution_count > 0)
-        cli_say("  process %u: no profile: it begins once nothing was compiled for 64 executions, "
+        cli_say("  process %u: no profile: it begins once nothing was compiled for %d executions, "
                 "and the program ended before it did",
-                p->pid);
+                p->pid, RECORD_PROFILE_QUIET);
 }
 
 static void say_nothing_recorded(const recording *r)

@@ -5,9 +5,6 @@
 #include "harness/worker/worker.h"
 #include "runtime/profile/profile.h"
 
-#include <gsl/gsl_sort.h>
-#include <gsl/gsl_statistics.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,18 +24,6 @@ static bool is_of(const char *name, const char *module)
     return at && (at[length] == '\0' || at[length] == '(' || at[length] == '.');
 }
 
-/* Median and its 95 % interval by order statistics, the normal approximation of the
- * binomial (W. J. Conover, "Practical Nonparametric Statistics", 1999, section 3.2). */
-static void summarize(double *values, size_t n, double *median, double *low, double *high)
-{
-    const double half = 1.96 * sqrt((double)n) / 2, middle = (double)n / 2;
-    const double first = floor(middle - half), last = ceil(middle + half);
-    gsl_sort(values, 1, n);
-    *median = gsl_stats_median_from_sorted_data(values, 1, n);
-    *low = values[first < 1 ? 0 : (size_t)first - 1];
-    *high = values[last >= (double)n ? n - 1 : (size_t)last];
-}
-
 /* Each step's PJRT time less the device times of its own executions: pairs, so that
  * the device's jitter drops out. DURATIONS are in order of start. */
 static void pair_overheads(const profiled *p, size_t row, size_t per_step, const double *durations,
@@ -50,19 +35,15 @@ static void pair_overheads(const profiled *p, size_t row, size_t per_step, const
             device += durations[step * per_step + i];
         scratch[step] = p->pjrt_ns[row * p->steps + step] - device / (double)per_step;
     }
-    summarize(scratch, p->steps, &out->overhead_ns, &out->overhead_low_ns, &out->overhead_high_ns);
+    const res_interval overhead = res_median_interval(scratch, p->steps);
+    out->overhead_ns = overhead.estimate;
+    out->overhead_low_ns = overhead.low;
+    out->overhead_high_ns = overhead.high;
 }
 
-/* Device time of one execution, ns. Where it is told by kernels, the gaps between them do not count:
- * a profiler that notes every kernel slows down the host, which launches them. */
-static double device_ns_of(const rt_device_span *span)
-{
-    return (double)(span->kernels > 0 ? span->busy_ns : span->duration_ns);
-}
-
-/* Fills a row's figures. A profile that lacks some of the row's executions is not used. Where it has
- * too many, they cannot be matched with the steps, and where it tells kernels, the host was slowed
- * down: then the overhead is of executions without a profiler (res_execution_overhead). */
+/* Fills a row's figures. A profile that lacks some of the row's executions is not used. Where it
+ * has too many, they cannot be matched with the steps, and where it tells kernels, the host was
+ * slowed down: then the overhead is of executions without a profiler (res_execution_overhead). */
 static void use_spans(const worker_session *s, const profiled *p, size_t row, double *durations,
                       res_execution *out)
 {
@@ -74,13 +55,16 @@ static void use_spans(const worker_session *s, const profiled *p, size_t row, do
         if (!is_of(p->spans[i].name, x->module))
             continue;
         by_kernels = by_kernels || p->spans[i].kernels > 0;
-        durations[n++] = device_ns_of(&p->spans[i]);
+        durations[n++] = (double)p->spans[i].busy_ns; /* gaps between kernels are the host's */
     }
     if (n == 0 || per_step == 0 || n < p->steps * per_step)
         return;
     if (n == p->steps * per_step && !by_kernels)
         pair_overheads(p, row, per_step, durations, durations + p->count, out);
-    summarize(durations, n, &out->device_ns, &out->device_low_ns, &out->device_high_ns);
+    const res_interval device = res_median_interval(durations, n);
+    out->device_ns = device.estimate;
+    out->device_low_ns = device.low;
+    out->device_high_ns = device.high;
     out->device_source = BN_DEVICE_TIME_PROFILER;
     out->device_note[0] = '\0';
 }

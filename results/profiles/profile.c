@@ -9,7 +9,6 @@
 #include "runtime/record/format.h"
 
 #include <fcntl.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,25 +19,10 @@
 
 /* ---- figures --------------------------------------------------------------------------- */
 
-/* By name, the shorter busy one first. */
 static int by_name(const void *left, const void *right)
 {
     const rt_device_span *a = left, *b = right;
-    const int names = strcmp(a->name, b->name);
-    return names ? names : (a->busy_ns > b->busy_ns) - (a->busy_ns < b->busy_ns);
-}
-
-/* The median of COUNT sorted spans' busy times with its 95 % interval by order statistics, the
- * normal approximation of the binomial (W. J. Conover, "Practical Nonparametric Statistics", 1999,
- * section 3.2). */
-static void summarize_busy(const rt_device_span *spans, size_t count, rec_profile_program *out)
-{
-    const double half = 1.96 * sqrt((double)count) / 2, middle = (double)count / 2;
-    const double first = floor(middle - half), last = ceil(middle + half);
-    const rt_device_span *low = &spans[(count - 1) / 2], *high = &spans[count / 2];
-    out->busy_ns = ((double)low->busy_ns + (double)high->busy_ns) / 2;
-    out->low_ns = (double)spans[first < 1 ? 0 : (size_t)first - 1].busy_ns;
-    out->high_ns = (double)spans[last >= (double)count ? count - 1 : (size_t)last].busy_ns;
+    return strcmp(a->name, b->name);
 }
 
 static bool summarize(const rt_device_span *spans, size_t count, double *room, bn_arena *memory,
@@ -49,7 +33,12 @@ static bool summarize(const rt_device_span *spans, size_t count, double *room, b
     out->name = name.failed ? NULL : bn_arena_strdup(memory, name.data ? name.data : "");
     bn_text_free(&name);
     out->executions = (uint32_t)count;
-    summarize_busy(spans, count, out);
+    for (size_t i = 0; i < count; i++)
+        room[i] = (double)spans[i].busy_ns;
+    const res_interval busy = res_median_interval(room, count);
+    out->busy_ns = busy.estimate;
+    out->low_ns = busy.low;
+    out->high_ns = busy.high;
     for (size_t i = 0; i < count; i++)
         room[i] = (double)spans[i].duration_ns;
     out->span_ns = res_median(room, count);
@@ -130,8 +119,7 @@ static bn_code take(const record_profile *head, const void *bytes, uint64_t size
         refuse(p, reason(head->why));
         return BN_OK;
     }
-    bn_code code =
-        rt_xspace_device_spans(bytes, rt_xspace_length(bytes, (size_t)size), &spans, &count, st);
+    bn_code code = rt_xspace_device_spans(bytes, (size_t)size, &spans, &count, st);
     if (code == BN_FORMAT) {
         refuse(p, "the plugin's profile cannot be read");
         code = BN_OK;

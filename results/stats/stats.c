@@ -44,6 +44,17 @@ double res_median(double *values, size_t count)
     return gsl_stats_median_from_sorted_data(values, 1, count);
 }
 
+res_interval res_median_interval(double *values, size_t count)
+{
+    const double half = 1.96 * sqrt((double)count) / 2, middle = (double)count / 2;
+    const double first = floor(middle - half), last = ceil(middle + half);
+    const double median = res_median(values, count);
+    if (count == 0)
+        return (res_interval){median, median, median};
+    return (res_interval){median, values[first < 1 ? 0 : (size_t)first - 1],
+                          values[last >= (double)count ? count - 1 : (size_t)last]};
+}
+
 double res_middle_mean(double *values, size_t count)
 {
     const size_t out = (count + 3) / 4;

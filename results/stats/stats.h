@@ -25,6 +25,9 @@ double res_mean(const uint64_t *values, size_t count);
 double res_deviation(const uint64_t *values, size_t count);
 /* Median, NaN for none. Sorts VALUES. */
 double res_median(double *values, size_t count);
+/* The same with its 95 % interval by order statistics, the normal approximation of the binomial (W.
+ * J. Conover, "Practical Nonparametric Statistics", 1999, section 3.2). */
+res_interval res_median_interval(double *values, size_t count);
 /* Mean of the middle half: without a quarter of the values, rounded up, at each end. Up to six
  * values that is their median. Where values lie at two levels, a median jumps from one to the other
  * when their shares pass a half; this moves along with the shares. NaN for none. Sorts VALUES. */

@@ -4,7 +4,6 @@
 #include "runtime/pjrt/pjrt_priv.h"
 #include "runtime/pjrt/profile_request.pb-c.h"
 #include "runtime/profile/abi.h"
-#include "runtime/profile/profile.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -114,7 +113,7 @@ static bn_code session_collect(rt_profiler *profiler, void **xspace, size_t *siz
         return code;
     }
     *xspace = room;
-    *size = rt_xspace_length(room, args.buffer_size);
+    *size = args.buffer_size;
     return BN_OK;
 }
 

@@ -14,7 +14,6 @@
 
 #define SCOPES  "/host:__ScopeRangeCallStack__"
 #define DEEPEST 64 /* scopes within scopes; more is a circle */
-#define NO_STAT (-1)
 
 typedef struct scope {
     int64_t id, around;
@@ -64,14 +63,6 @@ static int64_t outermost(const reading *r, int64_t id)
 }
 
 /* ---- kernels -------------------------------------------------------------------------- */
-
-static int64_t stat_id(const Rt__Profile__Plane *plane, const char *name)
-{
-    for (size_t i = 0; i < plane->n_stat_names; i++)
-        if (plane->stat_names[i]->value && strcmp(plane->stat_names[i]->value->name, name) == 0)
-            return plane->stat_names[i]->id;
-    return NO_STAT;
-}
 
 /* The text that stands behind REF in all statistics of PLANE. */
 static const char *text_of(const Rt__Profile__Plane *plane, uint64_t ref)
@@ -139,19 +130,12 @@ static bool read_line(reading *r, const Rt__Profile__Plane *plane, size_t number
     return true;
 }
 
-static bool tells_executions(const Rt__Profile__Plane *plane)
-{
-    for (size_t i = 0; i < plane->n_lines; i++)
-        if (strcmp(plane->lines[i]->name, "XLA Modules") == 0)
-            return true;
-    return false;
-}
-
 static bool read_plane(reading *r, const Rt__Profile__Plane *plane, size_t number)
 {
-    plane_words words = {.module = stat_id(plane, "hlo_module"),
-                         .scope = stat_id(plane, "scope_range_id")};
-    if (words.module == NO_STAT || words.scope == NO_STAT || tells_executions(plane))
+    plane_words words = {.module = rt_xspace_stat_id(plane, "hlo_module"),
+                         .scope = rt_xspace_stat_id(plane, "scope_range_id")};
+    if (words.module == RT_NO_STAT || words.scope == RT_NO_STAT ||
+        rt_xspace_has_line(plane, "XLA Modules"))
         return true;
     for (size_t i = 0; i < plane->n_lines; i++)
         if (!read_line(r, plane, number, plane->lines[i], &words))

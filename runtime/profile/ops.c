@@ -131,22 +131,6 @@ static void add_line(gathering *g, int64_t tf_op, const line_message *line)
     }
 }
 
-static int64_t stat_id(const plane_message *plane, const char *name)
-{
-    for (size_t i = 0; i < plane->n_stat_names; i++)
-        if (plane->stat_names[i]->value && strcmp(plane->stat_names[i]->value->name, name) == 0)
-            return plane->stat_names[i]->id;
-    return -1;
-}
-
-static bool has_ops(const plane_message *plane)
-{
-    for (size_t i = 0; i < plane->n_lines; i++)
-        if (strcmp(plane->lines[i]->name, "XLA Ops") == 0)
-            return true;
-    return false;
-}
-
 /* What the statistics of kernels are called on a plane. */
 typedef struct kernel_stats {
     int64_t module, number, instruction;
@@ -174,10 +158,12 @@ static void add_kernels(gathering *g, const kernel_stats *ids, const line_messag
 
 static void add_plane(gathering *g, const plane_message *plane)
 {
-    const int64_t tf_op = stat_id(plane, "tf_op");
-    const kernel_stats kernels = {stat_id(plane, "hlo_module"), stat_id(plane, "program_id"),
-                                  stat_id(plane, "hlo_op")};
-    const bool by_kernels = !has_ops(plane) && kernels.module >= 0 && kernels.instruction >= 0;
+    const int64_t tf_op = rt_xspace_stat_id(plane, "tf_op");
+    const kernel_stats kernels = {rt_xspace_stat_id(plane, "hlo_module"),
+                                  rt_xspace_stat_id(plane, "program_id"),
+                                  rt_xspace_stat_id(plane, "hlo_op")};
+    const bool by_kernels = !rt_xspace_has_line(plane, "XLA Ops") && kernels.module != RT_NO_STAT &&
+                            kernels.instruction != RT_NO_STAT;
     g->stat_count = plane->n_stat_names;
     for (size_t i = 0; i < g->stat_count; i++)
         g->stats[i] = plane->stat_names[i];
@@ -251,9 +237,9 @@ static bool merge(gathering *g, bn_arena *arena, rt_op_time **list, size_t *coun
 bn_code rt_xspace_op_times(const void *xspace, size_t size, bn_arena *arena, rt_op_time **list,
                            size_t *count, bn_status *st)
 {
-    Rt__Profile__Space *space = rt__profile__space__unpack(NULL, size, xspace);
+    Rt__Profile__Space *space = rt_xspace_unpack(xspace, size, st);
     if (!space)
-        return bn_fail(st, BN_FORMAT, "the profile is not an XSpace message (%zu bytes)", size);
+        return BN_FORMAT;
     rt_places places;
     gathering g = {.places = &places};
     bn_code code = BN_OK;

@@ -3,7 +3,7 @@
  * XSpace message.
  *
  * Source of the format: XSpace in tsl/profiler/protobuf/xplane.proto of openxla/xla. The bytes come
- * from outside: nothing in them is trusted.
+ * from outside: nothing in them is trusted. A zero byte too many at their end is no damage.
  */
 #ifndef RUNTIME_PROFILE_PROFILE_H
 #define RUNTIME_PROFILE_PROFILE_H
@@ -37,9 +37,5 @@ typedef struct rt_op_time {
  * in ARENA. BN_FORMAT when the bytes are not an XSpace. */
 BN_MUST_USE bn_code rt_xspace_op_times(const void *xspace, size_t size, bn_arena *arena,
                                        rt_op_time **list, size_t *count, bn_status *st);
-
-/* How many of the SIZE bytes that a plugin hands over are the message: XLA's plugins say one byte
- * more than they wrote, a zero, which begins no field (plugin_tracer_impl.cc of openxla/xla). */
-size_t rt_xspace_length(const void *xspace, size_t size);
 
 #endif

@@ -15,11 +15,20 @@ static inline uint64_t rt_xspace_unsigned(int64_t value)
     return value > 0 ? (uint64_t)value : 0;
 }
 
+/* ---- space.c ---- */
+
+/* For rt__profile__space__free_unpacked; NULL where the bytes are not an XSpace. XLA's plugins say
+ * one byte more than they wrote, a zero, which begins no field (plugin_tracer_impl.cc of
+ * openxla/xla): it is left out. */
+Rt__Profile__Space *rt_xspace_unpack(const void *xspace, size_t size, bn_status *st);
 /* A device's plane, whose name begins with "/device:". */
-static inline bool rt_xspace_is_device(const Rt__Profile__Plane *plane)
-{
-    return strncmp(plane->name, "/device:", 8) == 0;
-}
+bool rt_xspace_is_device(const Rt__Profile__Plane *plane);
+bool rt_xspace_has_line(const Rt__Profile__Plane *plane, const char *name);
+/* The number of the statistic NAME on PLANE; RT_NO_STAT: it has none such. */
+#define RT_NO_STAT (-1)
+int64_t rt_xspace_stat_id(const Rt__Profile__Plane *plane, const char *name);
+
+/* ---- kernels.c ---- */
 
 /* Executions of SPACE by their kernels, on device planes without a line "XLA Modules", behind what
  * the array SPANS has. */

@@ -73,9 +73,9 @@ static int span_compare(const void *left, const void *right)
 bn_code rt_xspace_device_spans(const void *xspace, size_t size, rt_device_span **spans,
                                size_t *count, bn_status *st)
 {
-    Rt__Profile__Space *space = rt__profile__space__unpack(NULL, size, xspace);
+    Rt__Profile__Space *space = rt_xspace_unpack(xspace, size, st);
     if (!space)
-        return bn_fail(st, BN_FORMAT, "the profile is not an XSpace message (%zu bytes)", size);
+        return BN_FORMAT;
     bn_code code = BN_OK;
     size_t found = space_spans(space, NULL);
     rt_device_span *list = malloc((found + 1) * sizeof *list);
@@ -95,21 +95,4 @@ bn_code rt_xspace_device_spans(const void *xspace, size_t size, rt_device_span *
 out:
     rt__profile__space__free_unpacked(space, NULL);
     return code;
-}
-
-size_t rt_xspace_length(const void *xspace, size_t size)
-{
-    const uint8_t *bytes = xspace;
-    if (size == 0 || bytes[size - 1] != 0)
-        return size;
-    /* The last field of a message may well end in a zero: only a message that cannot be read with
-     * it, and can be without, had one too many. */
-    Rt__Profile__Space *whole = rt__profile__space__unpack(NULL, size, bytes);
-    Rt__Profile__Space *less = whole ? NULL : rt__profile__space__unpack(NULL, size - 1, bytes);
-    const size_t length = less ? size - 1 : size;
-    if (whole)
-        rt__profile__space__free_unpacked(whole, NULL);
-    if (less)
-        rt__profile__space__free_unpacked(less, NULL);
-    return length;
 }

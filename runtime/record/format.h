@@ -68,8 +68,9 @@
 #define RECORD_ENV_CPU_DEVICES "BENCH_RECORD_CPU_DEVICES"
 
 /* Executions that the plugin's profiler is to see, up to RECORD_PROFILE_MOST; unset: none. */
-#define RECORD_ENV_PROFILE  "BENCH_RECORD_PROFILE"
-#define RECORD_PROFILE_MOST 1000000
+#define RECORD_ENV_PROFILE   "BENCH_RECORD_PROFILE"
+#define RECORD_PROFILE_MOST  1000000
+#define RECORD_PROFILE_QUIET 64 /* executions without a compile, after which it begins */
 
 /* Why a process's file ends before the process did. */
 enum record_stop {

@@ -2,9 +2,10 @@
  * profile.c - some executions seen by the plugin's own profiler, which tells what the device did in
  * them. PJRT itself only tells when an execution had ended.
  *
- * It begins once nothing was compiled for QUIET executions, so that it sees steady steps, and ends
- * after as many executions as were asked for. The thread whose execution is next starts and stops
- * it; other threads go on. A profiler slows the program down: readers leave out what ran meanwhile.
+ * It begins once nothing was compiled for RECORD_PROFILE_QUIET executions, so that it sees steady
+ * steps, and ends after as many executions as were asked for. The thread whose execution is next
+ * starts and stops it; other threads go on. A profiler slows the program down: readers leave out
+ * what ran meanwhile.
  */
 #include "runtime/record/record_priv.h"
 
@@ -12,8 +13,6 @@
 
 #include <pthread.h>
 #include <stdlib.h>
-
-#define QUIET 64
 
 /* BUSY: a thread starts or stops it. OFF: nobody asked, or it is done. */
 enum state { OFF, WAITING, BUSY, RUNNING };
@@ -159,7 +158,8 @@ __attribute__((noinline)) static void before(const record_plugin *p, int state)
 {
     if (state == WAITING) {
         const unsigned quiet = atomic_fetch_add(&profile.quiet, 1);
-        if (quiet >= QUIET && atomic_compare_exchange_strong(&profile.state, &state, BUSY))
+        if (quiet >= RECORD_PROFILE_QUIET &&
+            atomic_compare_exchange_strong(&profile.state, &state, BUSY))
             start(p);
     } else if (state == RUNNING && p == profile.plugin && atomic_fetch_sub(&profile.left, 1) == 0) {
         /* One thread alone finds none left. */

@@ -8,7 +8,7 @@
 
 #include <pthread.h>
 
-enum { QUIET = 64, SEEN = 10, THREADS = 4 };
+enum { QUIET = RECORD_PROFILE_QUIET, SEEN = 10, THREADS = 4 };
 
 /* The file "profile" of the one process recorded into FOLDER, *BYTES behind its head (malloc);
  * false: there is none. */
@@ -47,9 +47,7 @@ static size_t spans_in(const char *folder, enum record_no_profile reason)
     assert_true(head.begin_ns > 0 && head.end_ns >= head.begin_ns);
     if (reason == RECORD_PROFILED) {
         assert_true(head.started_ns >= head.begin_ns && head.stop_ns >= head.started_ns);
-        assert_ok(
-            rt_xspace_device_spans(bytes, rt_xspace_length(bytes, head.size), &spans, &count, &st),
-            &st);
+        assert_ok(rt_xspace_device_spans(bytes, head.size, &spans, &count, &st), &st);
     } else {
         assert_int_equal(head.size, 0);
     }
