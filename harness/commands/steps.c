@@ -197,14 +197,23 @@ static void put_program(const rec_steps *steps, const rec_step_program *p, bool 
     res_sheet_put(row, "%u", p->results);
 }
 
-static void put_programs(const rec_steps *steps, res_format format, bn_text *out)
+#define PROGRAM_COLUMNS 9
+
+/* Fills LIST; returns how many there are. */
+static size_t program_columns(res_sheet_column list[PROGRAM_COLUMNS], bool profiled)
 {
-    static const res_sheet_column columns[] = {
-        {"program", false}, {"times", true}, {"device", true}, {"call", true},
-        {"after", true},    {"gap", true},   {"in", true},     {"out", true}};
-    static const res_sheet_column with_kernels[] = {
+    static const res_sheet_column all[PROGRAM_COLUMNS] = {
         {"program", false}, {"times", true}, {"kernels", true}, {"device", true}, {"call", true},
         {"after", true},    {"gap", true},   {"in", true},      {"out", true}};
+    size_t count = 0;
+    for (size_t i = 0; i < PROGRAM_COLUMNS; i++)
+        if (profiled || strcmp(all[i].head, "kernels") != 0)
+            list[count++] = all[i];
+    return count;
+}
+
+static void put_programs(const rec_steps *steps, res_format format, bn_text *out)
+{
     const bool profiled = steps->process->profile.program_count > 0;
     /* Machines and pages have room. */
     const bool whole = !res_format_is_text(format);
@@ -214,10 +223,8 @@ static void put_programs(const rec_steps *steps, res_format format, bn_text *out
     for (size_t i = 0; i < steps->program_count; i++)
         if (whole || is_among(shown, count, i))
             put_program(steps, &steps->programs[i], whole, rows);
-    res_sheet_write(profiled ? with_kernels : columns,
-                    profiled ? sizeof with_kernels / sizeof *with_kernels
-                             : sizeof columns / sizeof *columns,
-                    rows, format, out);
+    res_sheet_column columns[PROGRAM_COLUMNS];
+    res_sheet_write(columns, program_columns(columns, profiled), rows, format, out);
     if (!whole && steps->program_count > MOST_PROGRAMS)
         bn_text_printf(out, "and %zu programs more\n", steps->program_count - MOST_PROGRAMS);
     json_decref(rows);

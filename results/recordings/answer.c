@@ -195,9 +195,10 @@ rec_answer rec_answer_make(const rec_steps *steps)
         a.no_gaps_ns = over_steps(steps, busy_of, 0);
     }
     a.kernels_ns = steps->kernels_ns;
-    /* Medians: other steps were profiled than are steady. */
-    if (isfinite(a.kernels_ns.estimate) && a.wall_ns.estimate > 0) {
-        a.busy_share = a.kernels_ns.estimate / a.wall_ns.estimate;
+    /* A median: other steps were profiled than are steady. The share is of the mean step, as the
+     * gaps are. */
+    if (isfinite(a.kernels_ns.estimate) && wall > 0) {
+        a.busy_share = a.kernels_ns.estimate * (double)steps->count / wall;
         a.no_gaps_ns = a.kernels_ns;
     }
     judge_fused(steps, &a);

@@ -76,10 +76,9 @@ static void put_gaps(const rec_steps *s, double wall_ns, double rest_ns, bn_text
 
 static void put_verdict(const rec_steps *s, const rec_answer *a, bn_text *out)
 {
-    const rec_figure walls = rec_steps_wall(s), events = rec_steps_busy(s);
+    const double wall = rec_steps_wall(s).mean_ns, events = rec_steps_busy(s).mean_ns;
     const bool told = isfinite(a->kernels_ns.estimate);
-    const double wall = told ? walls.median_ns : walls.mean_ns;
-    const double busy = told ? a->kernels_ns.estimate : events.mean_ns;
+    const double busy = told ? a->kernels_ns.estimate : events;
     switch (a->verdict) {
     case REC_DEVICE_BOUND:
         bn_text_printf(out,
@@ -109,7 +108,7 @@ static void put_verdict(const rec_steps *s, const rec_answer *a, bn_text *out)
     bn_text_printf(out, "the device works %.0f %% of the time and waits ", percent(a->busy_share));
     rec_time_put(out, wall - busy);
     bn_text_puts(out, " a step: ");
-    put_gaps(s, wall, told && s->completions ? events.median_ns - busy : 0, out);
+    put_gaps(s, wall, told && s->completions ? events - busy : 0, out);
     bn_text_puts(out, ".\n");
 }
 
