@@ -14,20 +14,33 @@
 #include <string.h>
 #include <unistd.h>
 
-#define FILE_NAME  "profile"
-#define MOST_BYTES ((uint64_t)1 << 30)
+#define FILE_NAME "profile"
 
 /* ---- figures --------------------------------------------------------------------------- */
 
 static int by_name(const void *left, const void *right)
 {
     const rt_device_span *a = left, *b = right;
-    return strcmp(a->name, b->name);
+    const int names = strcmp(a->name, b->name);
+    return names ? names : (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
 }
 
-static bool summarize(const rt_device_span *spans, size_t count, double *room, bn_arena *memory,
+/* Of the kernels of a GPU, the last execution may lack those that ran when the profiler was
+ * stopped: COUNT, or without it. SPANS are in order of time. */
+static size_t whole(const rt_device_span *spans, size_t count, double *room)
+{
+    if (count < 2)
+        return count;
+    for (size_t i = 0; i < count; i++)
+        room[i] = (double)spans[i].kernels;
+    const size_t last = spans[count - 1].kernels;
+    return (double)last < res_median(room, count) ? count - 1 : count;
+}
+
+static bool summarize(const rt_device_span *spans, size_t all, double *room, bn_arena *memory,
                       rec_profile_program *out)
 {
+    const size_t count = whole(spans, all, room);
     bn_text name = {0};
     bn_text_plain(&name, spans->name);
     out->name = name.failed ? NULL : bn_arena_strdup(memory, name.data ? name.data : "");
@@ -74,6 +87,7 @@ static bn_code take_spans(rt_device_span *spans, size_t count, rec_profile *p, b
         rec_profile_program *program = &p->programs[p->program_count++];
         *program = (rec_profile_program){0};
         done = summarize(spans + i, n, room, p->memory, program);
+        p->executions += program->executions;
     }
     free(room);
     return done ? BN_OK : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a profile");
@@ -90,6 +104,10 @@ static const char *reason(uint32_t why)
         return "the plugin's profiler did not start: does the program profile itself?";
     case RECORD_PROFILE_LOST:
         return "the plugin's profiler handed nothing over";
+    case RECORD_PROFILE_RUNS:
+        return "the program ended while the plugin's profiler ran";
+    case RECORD_PROFILE_NO_ROOM:
+        return "it was larger than the recording's limit allows (bench record --limit)";
     default:
         return "the file is damaged";
     }
@@ -100,26 +118,45 @@ static void refuse(rec_profile *p, const char *why)
     snprintf(p->why, sizeof p->why, "%s", why);
 }
 
-/* HEAD and the bytes behind it, of a file of SIZE bytes. */
-static bn_code take(const record_profile *head, const void *bytes, uint64_t size, rec_profile *p,
-                    bn_status *st)
+/* Whether COUNT spans may be of HEAD's profile: none is longer than that. */
+static bool agree(const record_profile *head, const rt_device_span *spans, size_t count)
 {
-    rt_device_span *spans = NULL;
-    size_t count = 0;
+    const uint64_t most = head->stop_ns > head->begin_ns ? head->stop_ns - head->begin_ns : 0;
+    for (size_t i = 0; i < count; i++)
+        if (spans[i].duration_ns > most)
+            return false;
+    return true;
+}
+
+/* What HEAD says of a file with SIZE bytes behind it. Steps while the profiler ran were slowed down
+ * whatever became of its bytes. Whether there are bytes to read. */
+static bool take_head(const record_profile *head, uint64_t size, rec_profile *p)
+{
     if (memcmp(head->magic, RECORD_PROFILE_MAGIC, sizeof head->magic) != 0 ||
-        head->version != RECORD_VERSION || head->size != size || head->begin_ns > head->end_ns) {
+        head->version != RECORD_VERSION || head->begin_ns > head->end_ns) {
         refuse(p, "the file is damaged");
-        return BN_OK;
+        return false;
     }
     p->begin_ns = head->begin_ns;
     p->end_ns = head->end_ns;
     p->plugin = head->plugin;
-    p->executions = head->executions;
-    if (head->why != RECORD_PROFILED) {
+    p->asked_for = head->executions;
+    if (head->why != RECORD_PROFILED)
         refuse(p, reason(head->why));
-        return BN_OK;
-    }
-    bn_code code = rt_xspace_device_spans(bytes, (size_t)size, &spans, &count, st);
+    else if (head->size != size)
+        refuse(p, "the file is damaged");
+    else if (size > RECORD_PROFILE_BYTES)
+        refuse(p, "it is larger than any that bench writes");
+    return !p->why[0];
+}
+
+/* The SIZE bytes behind HEAD. */
+static bn_code take(const record_profile *head, const void *bytes, size_t size, rec_profile *p,
+                    bn_status *st)
+{
+    rt_device_span *spans = NULL;
+    size_t count = 0;
+    bn_code code = rt_xspace_device_spans(bytes, size, &spans, &count, st);
     if (code == BN_FORMAT) {
         refuse(p, "the plugin's profile cannot be read");
         code = BN_OK;
@@ -127,6 +164,8 @@ static bn_code take(const record_profile *head, const void *bytes, uint64_t size
             *st = (bn_status){.code = BN_OK};
     } else if (code == BN_OK && count == 0) {
         refuse(p, "the plugin's profile has no executions of a device");
+    } else if (code == BN_OK && !agree(head, spans, count)) {
+        refuse(p, "an execution in it is longer than the profile");
     } else if (code == BN_OK) {
         code = take_spans(spans, count, p, st);
     }
@@ -138,14 +177,15 @@ static bn_code read_file(int fd, uint64_t size, rec_profile *p, bn_status *st)
 {
     record_profile head;
     char *bytes = NULL;
-    if (size < sizeof head || size > MOST_BYTES) {
+    if (size < sizeof head || pread(fd, &head, sizeof head, 0) != (ssize_t)sizeof head) {
         refuse(p, "the file is damaged");
         return BN_OK;
     }
+    if (!take_head(&head, size - sizeof head, p))
+        return BN_OK;
     bn_code code = bn_regular_all(fd, FILE_NAME, (size_t)size, &bytes, st);
     if (code == BN_OK) {
-        memcpy(&head, bytes, sizeof head);
-        code = take(&head, bytes + sizeof head, size - sizeof head, p, st);
+        code = take(&head, bytes + sizeof head, (size_t)size - sizeof head, p, st);
     } else if (code != BN_OUT_OF_MEMORY) {
         refuse(p, "the file cannot be read");
         code = BN_OK;

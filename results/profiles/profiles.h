@@ -18,11 +18,14 @@ typedef struct rec_profile_program {
 } rec_profile_program;
 
 typedef struct rec_profile {
-    bool asked;                    /* there is such a file */
-    char why[160];                 /* why it tells nothing; "": it does */
-    uint64_t begin_ns, end_ns;     /* the program was slowed down meanwhile; CLOCK_MONOTONIC */
+    bool asked;    /* there is such a file */
+    char why[160]; /* why it tells nothing; "": it does */
+    /* The program was slowed down meanwhile, also where there is no profile. CLOCK_MONOTONIC; the
+     * end is UINT64_MAX where the program ended before. */
+    uint64_t begin_ns, end_ns;
     uint32_t plugin;               /* number of it */
-    uint32_t executions;           /* that the plugin was given meanwhile */
+    uint32_t asked_for;            /* executions that it was to see */
+    uint32_t executions;           /* that it saw whole, of all programs */
     rec_profile_program *programs; /* by name */
     size_t program_count;
     bn_arena *memory;

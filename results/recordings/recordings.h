@@ -416,7 +416,7 @@ const char *rec_verdict_name(rec_verdict verdict); /* "device-bound", ... */
 typedef struct rec_answer {
     rec_verdict verdict;
     double busy_share;       /* of the wall time, by KERNELS_NS where that is told; NaN: unknown */
-    res_interval kernels_ns; /* as in rec_steps */
+    res_interval kernels_ns; /* as in rec_steps; NaN also where it is more than a step takes */
     rec_part gap_part;       /* the largest part of the device's gaps */
     double ahead_share; /* of the steps: the host was in the next one while the device worked */
     res_interval wall_ns;

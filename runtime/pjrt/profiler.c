@@ -97,16 +97,20 @@ static bn_code session_collect(rt_profiler *profiler, void **xspace, size_t *siz
     bn_code code = profiler_error_take(table, table->collect(&args), st);
     if (code != BN_OK)
         return code;
-    uint8_t *room = malloc(args.buffer_size + 1);
+    const size_t most = args.buffer_size;
+    uint8_t *room = most < SIZE_MAX ? malloc(most + 1) : NULL;
     if (!room)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a profile of %zu bytes",
-                       args.buffer_size);
-    if (args.buffer && args.buffer_size > 0) {
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a profile of %zu bytes", most);
+    if (args.buffer && most > 0) {
         /* Some plugins hand out their own copy at once, owned by the session. */
-        memcpy(room, args.buffer, args.buffer_size);
-    } else if (args.buffer_size > 0) {
+        memcpy(room, args.buffer, most);
+    } else if (most > 0) {
         args.buffer = room;
         code = profiler_error_take(table, table->collect(&args), st);
+        if (code == BN_OK && args.buffer_size > most)
+            code = bn_fail(st, BN_PLUGIN,
+                           "the plugin said %zu bytes of its profile, and then wrote %zu", most,
+                           args.buffer_size);
     }
     if (code != BN_OK) {
         free(room);

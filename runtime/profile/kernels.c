@@ -31,6 +31,7 @@ typedef struct reading {
     size_t scope_count, scope_room;
     kernel *kernels;
     size_t kernel_count, kernel_room;
+    rt_names stats; /* of the plane in hand */
 } reading;
 
 /* ---- scopes --------------------------------------------------------------------------- */
@@ -64,44 +65,20 @@ static int64_t outermost(const reading *r, int64_t id)
 
 /* ---- kernels -------------------------------------------------------------------------- */
 
-/* The text that stands behind REF in all statistics of PLANE. */
-static const char *text_of(const Rt__Profile__Plane *plane, uint64_t ref)
-{
-    for (size_t i = 0; i < plane->n_stat_names; i++)
-        if (plane->stat_names[i]->id == (int64_t)ref && plane->stat_names[i]->value)
-            return plane->stat_names[i]->value->name;
-    return "";
-}
-
-/* What the statistics of a plane are called there. The last program's name is kept: the kernels of
- * an execution stand together. */
+/* What the statistics of a plane are called there. */
 typedef struct plane_words {
     int64_t module, scope;
-    uint64_t last_ref;
-    const char *last_name;
 } plane_words;
 
-static const char *module_of(const Rt__Profile__Plane *plane, const Rt__Profile__Stat *stat,
-                             plane_words *words)
-{
-    if (stat->text[0])
-        return stat->text;
-    if (!words->last_name || words->last_ref != stat->ref) {
-        words->last_ref = stat->ref;
-        words->last_name = text_of(plane, stat->ref);
-    }
-    return words->last_name;
-}
-
 /* Whether EVENT is a kernel of an execution; fills K. */
-static bool read_kernel(const reading *r, const Rt__Profile__Plane *plane,
-                        const Rt__Profile__Event *event, plane_words *words, kernel *k)
+static bool read_kernel(const reading *r, const Rt__Profile__Event *event, const plane_words *words,
+                        kernel *k)
 {
     int64_t id = 0;
     k->module = "";
     for (size_t i = 0; i < event->n_stats; i++) {
         if (event->stats[i]->name_id == words->module)
-            k->module = module_of(plane, event->stats[i], words);
+            k->module = rt_xspace_names_text(&r->stats, event->stats[i]);
         else if (event->stats[i]->name_id == words->scope)
             id = event->stats[i]->number;
     }
@@ -111,8 +88,8 @@ static bool read_kernel(const reading *r, const Rt__Profile__Plane *plane,
     return true;
 }
 
-static bool read_line(reading *r, const Rt__Profile__Plane *plane, size_t number,
-                      const Rt__Profile__Line *line, plane_words *words)
+static bool read_line(reading *r, size_t number, const Rt__Profile__Line *line,
+                      const plane_words *words)
 {
     if (!bn_reserve(&r->kernels, r->kernel_count + line->n_events, &r->kernel_room,
                     sizeof *r->kernels))
@@ -124,7 +101,7 @@ static bool read_line(reading *r, const Rt__Profile__Plane *plane, size_t number
         const uint64_t duration_ps = rt_xspace_unsigned(event->duration_ps);
         kernel k = {.plane = number, .begin_ns = start_ns + offset_ps / 1000};
         k.end_ns = k.begin_ns + duration_ps / 1000;
-        if (read_kernel(r, plane, event, words, &k))
+        if (read_kernel(r, event, words, &k))
             r->kernels[r->kernel_count++] = k;
     }
     return true;
@@ -132,13 +109,15 @@ static bool read_line(reading *r, const Rt__Profile__Plane *plane, size_t number
 
 static bool read_plane(reading *r, const Rt__Profile__Plane *plane, size_t number)
 {
-    plane_words words = {.module = rt_xspace_stat_id(plane, "hlo_module"),
-                         .scope = rt_xspace_stat_id(plane, "scope_range_id")};
+    const plane_words words = {.module = rt_xspace_stat_id(plane, "hlo_module"),
+                               .scope = rt_xspace_stat_id(plane, "scope_range_id")};
     if (words.module == RT_NO_STAT || words.scope == RT_NO_STAT ||
         rt_xspace_has_line(plane, "XLA Modules"))
         return true;
+    if (!rt_xspace_names_of_stats(&r->stats, plane))
+        return false;
     for (size_t i = 0; i < plane->n_lines; i++)
-        if (!read_line(r, plane, number, plane->lines[i], &words))
+        if (!read_line(r, number, plane->lines[i], &words))
             return false;
     return true;
 }
@@ -153,7 +132,7 @@ static int by_execution(const void *left, const void *right)
         return a->plane < b->plane ? -1 : 1;
     if (a->root != b->root)
         return a->root < b->root ? -1 : 1;
-    const int names = strcmp(a->module, b->module);
+    const int names = rt_names_compare(a->module, b->module);
     if (names != 0)
         return names;
     if (a->begin_ns != b->begin_ns)
@@ -163,7 +142,8 @@ static int by_execution(const void *left, const void *right)
 
 static bool same_execution(const kernel *a, const kernel *b)
 {
-    return a->plane == b->plane && a->root == b->root && strcmp(a->module, b->module) == 0;
+    return a->plane == b->plane && a->root == b->root &&
+           rt_names_compare(a->module, b->module) == 0;
 }
 
 /* The execution of the COUNT kernels from FIRST on, which are sorted by their begin. */
@@ -215,5 +195,6 @@ bn_code rt_xspace_kernel_spans(const Rt__Profile__Space *space, rt_device_span *
     room = room && add_executions(&r, spans, count);
     free(r.scopes);
     free(r.kernels);
+    rt_xspace_names_free(&r.stats);
     return room ? BN_OK : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the kernels of a profile");
 }

@@ -16,7 +16,6 @@ typedef Rt__Profile__Plane plane_message;
 typedef Rt__Profile__Line line_message;
 typedef Rt__Profile__Event event_message;
 typedef Rt__Profile__EventNameEntry name_entry;
-typedef Rt__Profile__StatNameEntry stat_entry;
 
 /* Events of a profile, and room for the largest of its lines. */
 typedef struct gathering {
@@ -28,8 +27,7 @@ typedef struct gathering {
     uint64_t *end_ps;
     const name_entry **kinds; /* of the plane in hand, by number */
     size_t kind_count;
-    const stat_entry **stats; /* likewise */
-    size_t stat_count;
+    rt_names stats; /* likewise */
 } gathering;
 
 /* ---- names ---------------------------------------------------------------------------- */
@@ -47,34 +45,13 @@ static int id_and_entry(const void *key, const void *member)
     return (*id > (*entry)->id) - (*id < (*entry)->id);
 }
 
-static int by_stat(const void *left, const void *right)
-{
-    const stat_entry *const *a = left, *const *b = right;
-    return ((*a)->id > (*b)->id) - ((*a)->id < (*b)->id);
-}
-
-static int id_and_stat(const void *key, const void *member)
-{
-    const int64_t *id = key;
-    const stat_entry *const *entry = member;
-    return (*id > (*entry)->id) - (*id < (*entry)->id);
-}
-
-static const char *stat_name(const gathering *g, uint64_t ref)
-{
-    const int64_t id = (int64_t)ref;
-    const stat_entry *const *entry =
-        g->stat_count ? bsearch(&id, g->stats, g->stat_count, sizeof *g->stats, id_and_stat) : NULL;
-    return entry && (*entry)->value ? (*entry)->value->name : "";
-}
-
 /* The text of the first of COUNT STATS whose name is TF_OP; "" without one. */
 static const char *text_of(const gathering *g, int64_t tf_op, Rt__Profile__Stat *const *stats,
                            size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (stats[i]->name_id == tf_op)
-            return stats[i]->text[0] ? stats[i]->text : stat_name(g, stats[i]->ref);
+            return rt_xspace_names_text(&g->stats, stats[i]);
     return "";
 }
 
@@ -156,7 +133,7 @@ static void add_kernels(gathering *g, const kernel_stats *ids, const line_messag
     }
 }
 
-static void add_plane(gathering *g, const plane_message *plane)
+static bool add_plane(gathering *g, const plane_message *plane)
 {
     const int64_t tf_op = rt_xspace_stat_id(plane, "tf_op");
     const kernel_stats kernels = {rt_xspace_stat_id(plane, "hlo_module"),
@@ -164,11 +141,8 @@ static void add_plane(gathering *g, const plane_message *plane)
                                   rt_xspace_stat_id(plane, "hlo_op")};
     const bool by_kernels = !rt_xspace_has_line(plane, "XLA Ops") && kernels.module != RT_NO_STAT &&
                             kernels.instruction != RT_NO_STAT;
-    g->stat_count = plane->n_stat_names;
-    for (size_t i = 0; i < g->stat_count; i++)
-        g->stats[i] = plane->stat_names[i];
-    if (g->stat_count)
-        qsort(g->stats, g->stat_count, sizeof *g->stats, by_stat);
+    if (!rt_xspace_names_of_stats(&g->stats, plane))
+        return false;
     g->kind_count = plane->n_event_names;
     for (size_t i = 0; i < g->kind_count; i++)
         g->kinds[i] = plane->event_names[i];
@@ -179,16 +153,16 @@ static void add_plane(gathering *g, const plane_message *plane)
             add_line(g, tf_op, plane->lines[i]);
         else if (by_kernels)
             add_kernels(g, &kernels, plane->lines[i]);
+    return true;
 }
 
 /* Room for all events of SPACE; false without memory. */
 static bool make_room(gathering *g, const Rt__Profile__Space *space)
 {
-    size_t events = 0, longest = 0, kinds = 0, stats = 0;
+    size_t events = 0, longest = 0, kinds = 0;
     for (size_t i = 0; i < space->n_planes; i++) {
         const plane_message *plane = space->planes[i];
         kinds = plane->n_event_names > kinds ? plane->n_event_names : kinds;
-        stats = plane->n_stat_names > stats ? plane->n_stat_names : stats;
         for (size_t j = 0; j < plane->n_lines; j++) {
             events += plane->lines[j]->n_events;
             longest = plane->lines[j]->n_events > longest ? plane->lines[j]->n_events : longest;
@@ -199,14 +173,19 @@ static bool make_room(gathering *g, const Rt__Profile__Space *space)
     g->open = malloc((longest + 1) * sizeof *g->open);
     g->end_ps = malloc((longest + 1) * sizeof *g->end_ps);
     g->kinds = malloc((kinds + 1) * sizeof *g->kinds);
-    g->stats = malloc((stats + 1) * sizeof *g->stats);
-    return g->list && g->line && g->open && g->end_ps && g->kinds && g->stats;
+    return g->list && g->line && g->open && g->end_ps && g->kinds;
 }
 
 static int by_name(const void *left, const void *right)
 {
     const rt_op_time *a = left, *b = right;
-    return strcmp(a->name, b->name);
+    return rt_names_compare(a->name, b->name);
+}
+
+/* The sum, or as much as there can be. */
+static uint64_t sum_of(uint64_t a, uint64_t b)
+{
+    return a < UINT64_MAX - b ? a + b : UINT64_MAX;
 }
 
 /* Adds up what has one name, into ARENA; false without memory. */
@@ -216,8 +195,8 @@ static bool merge(gathering *g, bn_arena *arena, rt_op_time **list, size_t *coun
     if (g->count)
         qsort(g->list, g->count, sizeof *g->list, by_name);
     for (size_t i = 0; i < g->count; i++) {
-        if (n > 0 && strcmp(g->list[n - 1].name, g->list[i].name) == 0) {
-            g->list[n - 1].ps += g->list[i].ps;
+        if (n > 0 && rt_names_compare(g->list[n - 1].name, g->list[i].name) == 0) {
+            g->list[n - 1].ps = sum_of(g->list[n - 1].ps, g->list[i].ps);
             g->list[n - 1].events++;
         } else {
             g->list[n++] = g->list[i];
@@ -237,16 +216,16 @@ static bool merge(gathering *g, bn_arena *arena, rt_op_time **list, size_t *coun
 bn_code rt_xspace_op_times(const void *xspace, size_t size, bn_arena *arena, rt_op_time **list,
                            size_t *count, bn_status *st)
 {
-    Rt__Profile__Space *space = rt_xspace_unpack(xspace, size, st);
-    if (!space)
-        return BN_FORMAT;
+    rt_xspace x;
     rt_places places;
     gathering g = {.places = &places};
-    bn_code code = BN_OK;
-    bool room = rt_xspace_places_make(space, &places) && make_room(&g, space);
-    for (size_t i = 0; room && i < space->n_planes; i++)
-        if (rt_xspace_is_device(space->planes[i]))
-            add_plane(&g, space->planes[i]);
+    bn_code code = rt_xspace_unpack(xspace, size, &x, st);
+    if (code != BN_OK)
+        return code;
+    bool room = rt_xspace_places_make(&x, &places) && make_room(&g, x.space);
+    for (size_t i = 0; room && i < x.space->n_planes; i++)
+        if (rt_xspace_is_device(x.space->planes[i]))
+            room = add_plane(&g, x.space->planes[i]);
     if (!room || !merge(&g, arena, list, count))
         code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the ops of a profile");
     free(g.list);
@@ -254,8 +233,8 @@ bn_code rt_xspace_op_times(const void *xspace, size_t size, bn_arena *arena, rt_
     free(g.open);
     free(g.end_ps);
     free(g.kinds);
-    free(g.stats);
-    rt_xspace_places_free(&places);
-    rt__profile__space__free_unpacked(space, NULL);
+    rt_xspace_names_free(&g.stats);
+    rt_xspace_places_free(&x, &places);
+    rt_xspace_free(&x);
     return code;
 }

@@ -28,7 +28,8 @@ static bool add_program(rt_places *p, const char *name, const Rt__Profile__Progr
             return false;
         for (size_t i = 0; i < computation->n_instructions; i++) {
             const Rt__Profile__Instruction *instruction = computation->instructions[i];
-            if (instruction->metadata && instruction->metadata->op_name[0])
+            if (instruction->metadata && instruction->metadata->op_name[0] &&
+                rt_name_fits(instruction->metadata->op_name) && rt_name_fits(instruction->name))
                 p->list[p->count++] =
                     (rt_place){name, instruction->name, instruction->metadata->op_name};
         }
@@ -37,19 +38,19 @@ static bool add_program(rt_places *p, const char *name, const Rt__Profile__Progr
 }
 
 /* The program of ENTRY, if it has one. A program that cannot be read has no names. */
-static bool add_entry(rt_places *p, const Rt__Profile__EventName *entry)
+static bool add_entry(rt_places *p, rt_xspace *x, const Rt__Profile__EventName *entry)
 {
     for (size_t i = 0; i < entry->n_stats; i++) {
         const Rt__Profile__Stat *stat = entry->stats[i];
         if (stat->data.len == 0)
             continue;
         Rt__Profile__Program *message =
-            rt__profile__program__unpack(NULL, stat->data.len, stat->data.data);
+            rt__profile__program__unpack(&x->allocator, stat->data.len, stat->data.data);
         if (!message)
             continue;
         if (!bn_reserve(&p->messages, p->message_count + 1, &p->message_room,
                         sizeof *p->messages)) {
-            rt__profile__program__free_unpacked(message, NULL);
+            rt__profile__program__free_unpacked(message, &x->allocator);
             return false;
         }
         p->messages[p->message_count++] = message;
@@ -59,15 +60,16 @@ static bool add_entry(rt_places *p, const Rt__Profile__EventName *entry)
     return true;
 }
 
-bool rt_xspace_places_make(const Rt__Profile__Space *space, rt_places *places)
+bool rt_xspace_places_make(rt_xspace *x, rt_places *places)
 {
     *places = (rt_places){0};
-    for (size_t i = 0; i < space->n_planes; i++) {
-        const Rt__Profile__Plane *plane = space->planes[i];
+    for (size_t i = 0; i < x->space->n_planes; i++) {
+        const Rt__Profile__Plane *plane = x->space->planes[i];
         if (strcmp(plane->name, PROGRAMS) != 0)
             continue;
         for (size_t k = 0; k < plane->n_event_names; k++)
-            if (plane->event_names[k]->value && !add_entry(places, plane->event_names[k]->value))
+            if (plane->event_names[k]->value && rt_name_fits(plane->event_names[k]->value->name) &&
+                !add_entry(places, x, plane->event_names[k]->value))
                 return false;
     }
     if (places->count > 0)
@@ -87,10 +89,10 @@ const char *rt_xspace_place(const rt_places *places, const char *module, int64_t
     return found ? found->op : "";
 }
 
-void rt_xspace_places_free(rt_places *places)
+void rt_xspace_places_free(rt_xspace *x, rt_places *places)
 {
     for (size_t i = 0; i < places->message_count; i++)
-        rt__profile__program__free_unpacked(places->messages[i], NULL);
+        rt__profile__program__free_unpacked(places->messages[i], &x->allocator);
     free(places->messages);
     free(places->list);
     *places = (rt_places){0};

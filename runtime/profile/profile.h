@@ -21,7 +21,8 @@ typedef struct rt_device_span {
 /* Decodes an XSpace: executions on device planes ("/device:..."), in order of start. TPUs have a
  * line "XLA Modules" with an event an execution. GPUs have none; there an execution is put together
  * of its kernels, by the scope that XLA opens for each execution of a program. Kernels outside of
- * such a scope are nobody's. *SPANS is malloced. BN_FORMAT when the bytes are not an XSpace. */
+ * such a scope are nobody's. *SPANS is malloced, NULL where there are none. BN_FORMAT when the
+ * bytes are not an XSpace, or take more memory than any of their size does. */
 BN_MUST_USE bn_code rt_xspace_device_spans(const void *xspace, size_t size, rt_device_span **spans,
                                            size_t *count, bn_status *st);
 
@@ -34,7 +35,7 @@ typedef struct rt_op_time {
 /* Sums the events of the lines "XLA Ops" of device planes by their statistic tf_op, sorted by name.
  * On a plane without such a line, a GPU's, it sums kernels by the op of their instruction.
  * Of a fusion the compiler keeps one op's name, which gets all of its time. *LIST and the names lie
- * in ARENA. BN_FORMAT when the bytes are not an XSpace. */
+ * in ARENA. BN_FORMAT as above. */
 BN_MUST_USE bn_code rt_xspace_op_times(const void *xspace, size_t size, bn_arena *arena,
                                        rt_op_time **list, size_t *count, bn_status *st);
 

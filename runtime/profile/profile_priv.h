@@ -17,16 +17,63 @@ static inline uint64_t rt_xspace_unsigned(int64_t value)
 
 /* ---- space.c ---- */
 
-/* For rt__profile__space__free_unpacked; NULL where the bytes are not an XSpace. XLA's plugins say
- * one byte more than they wrote, a zero, which begins no field (plugin_tracer_impl.cc of
- * openxla/xla): it is left out. */
-Rt__Profile__Space *rt_xspace_unpack(const void *xspace, size_t size, bn_status *st);
+/* A message that was read, and what reading it may still cost. Foreign bytes of a kind take fifty
+ * times their size in memory, and far longer to read where a message comes in many parts: so all
+ * memory that is ever asked for counts, also what was given back. */
+typedef struct rt_xspace {
+    Rt__Profile__Space *space;
+    ProtobufCAllocator allocator; /* its data is this struct, which must not move */
+    uint64_t left;                /* bytes that may still be asked for */
+    bool refused;                 /* more was asked for */
+    bool no_memory;
+} rt_xspace;
+
+/* Reads SIZE bytes into X. XLA's plugins say one byte more than they wrote, a zero, which begins no
+ * field (plugin_tracer_impl.cc of openxla/xla): it is left out. BN_FORMAT where the bytes are not
+ * an XSpace, or take more memory than any profile of their size does; BN_OUT_OF_MEMORY. Release
+ * with rt_xspace_free, also then. */
+BN_MUST_USE bn_code rt_xspace_unpack(const void *xspace, size_t size, rt_xspace *x, bn_status *st);
+void rt_xspace_free(rt_xspace *x);
 /* A device's plane, whose name begins with "/device:". */
 bool rt_xspace_is_device(const Rt__Profile__Plane *plane);
 bool rt_xspace_has_line(const Rt__Profile__Plane *plane, const char *name);
 /* The number of the statistic NAME on PLANE; RT_NO_STAT: it has none such. */
 #define RT_NO_STAT (-1)
 int64_t rt_xspace_stat_id(const Rt__Profile__Plane *plane, const char *name);
+
+/* ---- names.c ---- */
+
+/* A name longer than any that a compiler makes is none: to compare many such takes for ever. */
+#define RT_LONGEST_NAME 4096
+static inline bool rt_name_fits(const char *name)
+{
+    return memchr(name, '\0', RT_LONGEST_NAME + 1) != NULL;
+}
+
+typedef struct rt_name {
+    int64_t id;
+    const char *name;
+} rt_name;
+
+/* Names of a plane by their numbers. The texts are the message's. */
+typedef struct rt_names {
+    rt_name *list; /* by number */
+    size_t count, room;
+} rt_names;
+
+/* Those of events, or of statistics, in place of what NAMES had. False without memory. */
+BN_MUST_USE bool rt_xspace_names_of_events(rt_names *names, const Rt__Profile__Plane *plane);
+BN_MUST_USE bool rt_xspace_names_of_stats(rt_names *names, const Rt__Profile__Plane *plane);
+void rt_xspace_names_free(rt_names *names);
+/* "" where there is none. */
+const char *rt_xspace_names_find(const rt_names *names, int64_t id);
+/* What STAT says, itself or by the number of a statistic's name; "" where it says nothing. */
+const char *rt_xspace_names_text(const rt_names *stats, const Rt__Profile__Stat *stat);
+/* As strcmp, at once where both are one text. */
+static inline int rt_names_compare(const char *a, const char *b)
+{
+    return a == b ? 0 : strcmp(a, b);
+}
 
 /* ---- kernels.c ---- */
 
@@ -51,10 +98,9 @@ typedef struct rt_places {
     size_t message_count, message_room;
 } rt_places;
 
-/* SPACE must outlive PLACES. False without memory. Release with rt_xspace_places_free, also then.
- */
-BN_MUST_USE bool rt_xspace_places_make(const Rt__Profile__Space *space, rt_places *places);
-void rt_xspace_places_free(rt_places *places);
+/* X must outlive PLACES. False without memory. Release with rt_xspace_places_free, also then. */
+BN_MUST_USE bool rt_xspace_places_make(rt_xspace *x, rt_places *places);
+void rt_xspace_places_free(rt_xspace *x, rt_places *places);
 /* The op of INSTRUCTION in the program MODULE with NUMBER; "" where it is not told. */
 const char *rt_xspace_place(const rt_places *places, const char *module, int64_t number,
                             const char *instruction);

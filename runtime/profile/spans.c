@@ -10,54 +10,48 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A plane's name table may hold thousands of names: its module events ask for
- * one of a handful, often the same as before. */
-static const char *event_name(const Rt__Profile__Plane *plane, int64_t id)
-{
-    for (size_t i = 0; i < plane->n_event_names; i++) {
-        const Rt__Profile__EventNameEntry *entry = plane->event_names[i];
-        if (entry->id == id && entry->value)
-            return entry->value->name;
-    }
-    return "";
-}
+/* Spans in the making. */
+typedef struct reading {
+    rt_device_span *list;
+    size_t count, room;
+    rt_names names; /* of the plane in hand */
+} reading;
 
-/* Appends the events of LINE to SPANS, or counts them when SPANS is NULL. */
-static size_t line_spans(const Rt__Profile__Plane *plane, const Rt__Profile__Line *line,
-                         rt_device_span *spans)
+static bool add_line(reading *r, const Rt__Profile__Line *line)
 {
-    size_t count = 0;
+    if (!bn_reserve(&r->list, r->count + line->n_events, &r->room, sizeof *r->list))
+        return false;
     for (size_t i = 0; i < line->n_events; i++) {
         const Rt__Profile__Event *event = line->events[i];
         if (event->occurrences > 0) /* a sum of many has no place in time */
             continue;
-        if (spans) {
-            rt_device_span *span = &spans[count];
-            memset(span, 0, sizeof *span);
-            strncpy(span->name, event_name(plane, event->name_id), sizeof span->name - 1);
-            span->start_ns =
-                rt_xspace_unsigned(line->start_ns) + rt_xspace_unsigned(event->offset_ps) / 1000;
-            span->duration_ns = rt_xspace_unsigned(event->duration_ps) / 1000;
-            span->busy_ns = span->duration_ns;
-        }
-        count++;
+        rt_device_span *span = &r->list[r->count++];
+        memset(span, 0, sizeof *span);
+        strncpy(span->name, rt_xspace_names_find(&r->names, event->name_id), sizeof span->name - 1);
+        span->start_ns =
+            rt_xspace_unsigned(line->start_ns) + rt_xspace_unsigned(event->offset_ps) / 1000;
+        span->duration_ns = rt_xspace_unsigned(event->duration_ps) / 1000;
+        span->busy_ns = span->duration_ns;
     }
-    return count;
+    return true;
 }
 
-static size_t space_spans(const Rt__Profile__Space *space, rt_device_span *spans)
+static bool add_plane(reading *r, const Rt__Profile__Plane *plane)
 {
-    size_t count = 0;
-    for (size_t i = 0; i < space->n_planes; i++) {
-        const Rt__Profile__Plane *plane = space->planes[i];
-        if (!rt_xspace_is_device(plane))
-            continue;
-        for (size_t j = 0; j < plane->n_lines; j++) {
-            if (strcmp(plane->lines[j]->name, "XLA Modules") == 0)
-                count += line_spans(plane, plane->lines[j], spans ? spans + count : NULL);
-        }
-    }
-    return count;
+    if (!rt_xspace_names_of_events(&r->names, plane))
+        return false;
+    for (size_t i = 0; i < plane->n_lines; i++)
+        if (strcmp(plane->lines[i]->name, "XLA Modules") == 0 && !add_line(r, plane->lines[i]))
+            return false;
+    return true;
+}
+
+static bn_code space_spans(const Rt__Profile__Space *space, reading *r, bn_status *st)
+{
+    for (size_t i = 0; i < space->n_planes; i++)
+        if (rt_xspace_is_device(space->planes[i]) && !add_plane(r, space->planes[i]))
+            return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the executions of a profile");
+    return rt_xspace_kernel_spans(space, &r->list, &r->count, st);
 }
 
 static int span_compare(const void *left, const void *right)
@@ -73,26 +67,20 @@ static int span_compare(const void *left, const void *right)
 bn_code rt_xspace_device_spans(const void *xspace, size_t size, rt_device_span **spans,
                                size_t *count, bn_status *st)
 {
-    Rt__Profile__Space *space = rt_xspace_unpack(xspace, size, st);
-    if (!space)
-        return BN_FORMAT;
-    bn_code code = BN_OK;
-    size_t found = space_spans(space, NULL);
-    rt_device_span *list = malloc((found + 1) * sizeof *list);
-    if (!list) {
-        code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu device spans", found);
-        goto out;
-    }
-    space_spans(space, list);
-    code = rt_xspace_kernel_spans(space, &list, &found, st);
+    rt_xspace x;
+    reading r = {0};
+    bn_code code = rt_xspace_unpack(xspace, size, &x, st);
+    if (code == BN_OK)
+        code = space_spans(x.space, &r, st);
+    rt_xspace_free(&x);
+    rt_xspace_names_free(&r.names);
     if (code != BN_OK) {
-        free(list);
-        goto out;
+        free(r.list);
+        return code;
     }
-    qsort(list, found, sizeof *list, span_compare);
-    *spans = list;
-    *count = found;
-out:
-    rt__profile__space__free_unpacked(space, NULL);
-    return code;
+    if (r.count > 0)
+        qsort(r.list, r.count, sizeof *r.list, span_compare);
+    *spans = r.list;
+    *count = r.count;
+    return BN_OK;
 }

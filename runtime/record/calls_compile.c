@@ -172,7 +172,7 @@ static void put_compiled(record_plugin *p, const compiled *c, const source *s,
 {
     record_event event = {
         .kind = RECORD_COMPILE, .flags = record_failure(p, error), .time = span->begin};
-    record_profile_compiled();
+    record_profile_compiled(p);
     event.field[0] = span->end;
     event.field[1] = span->cpu_begin;
     event.field[2] = span->cpu_end;

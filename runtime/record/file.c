@@ -261,16 +261,27 @@ bool record_active(void)
     return state == READY || state == RUNS;
 }
 
-bool record_room(uint64_t bytes)
+bool record_goes_on(void)
+{
+    const int state = atomic_load_explicit(&file.state, memory_order_relaxed);
+    return state == READY || state == RUNS;
+}
+
+bool record_room(uint64_t bytes, bool whole)
 {
     if (!record_disk_allows(bytes))
         return false;
     uint64_t slots = atomic_load(&file.next) * RECORD_SLOT;
     uint64_t others = atomic_fetch_add(&file.others, bytes) + bytes;
-    if (slots + others <= file.limit)
+    if (slots + others + (whole ? 0 : bytes) <= file.limit)
         return true;
-    atomic_fetch_sub(&file.others, bytes);
+    record_room_back(bytes);
     return false;
+}
+
+void record_room_back(uint64_t bytes)
+{
+    atomic_fetch_sub(&file.others, bytes);
 }
 
 /* ---- growth --------------------------------------------------------------------------------- */

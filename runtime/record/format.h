@@ -11,7 +11,7 @@
  *                           first
  *   PID-TIME/profile        what the plugin's own profiler told of some executions: a
  *                           record_profile, then its bytes; absent where nobody asked for it, or
- *                           too few executions came
+ *                           the profiler never began
  *
  * The events file is append-only. It is mapped and shared, so that what was written outlives the
  * process, however that ends. Its first slot is a record_file. Each event begins at a slot with a
@@ -71,6 +71,7 @@
 #define RECORD_ENV_PROFILE   "BENCH_RECORD_PROFILE"
 #define RECORD_PROFILE_MOST  1000000
 #define RECORD_PROFILE_QUIET 64 /* executions without a compile, after which it begins */
+#define RECORD_PROFILE_BYTES ((uint64_t)1 << 29) /* of a profile, at most */
 
 /* Why a process's file ends before the process did. */
 enum record_stop {
@@ -228,7 +229,9 @@ enum record_no_profile {
     RECORD_PROFILED = 0,         /* it has */
     RECORD_NO_PROFILER = 1,      /* the plugin has no profiler */
     RECORD_PROFILER_REFUSED = 2, /* it did not start: another one runs, say the program's own */
-    RECORD_PROFILE_LOST = 3      /* it did not hand its bytes over, or there was no memory */
+    RECORD_PROFILE_LOST = 3,     /* it did not hand its bytes over, or there was no memory */
+    RECORD_PROFILE_RUNS = 4,     /* it ran when this was written, and nothing was since */
+    RECORD_PROFILE_NO_ROOM = 5   /* the recording's limit, or RECORD_PROFILE_BYTES, is less */
 };
 
 /* The head of the file "profile". */
@@ -240,9 +243,9 @@ typedef struct record_profile {
     uint64_t begin_ns;   /* before the profiler was started: CLOCK_MONOTONIC, as all of these */
     uint64_t started_ns; /* when it ran */
     uint64_t stop_ns;    /* before it was stopped */
-    uint64_t end_ns;     /* when its bytes were there: until then the program was held up */
+    uint64_t end_ns;     /* when they were written: until then the program was held up */
     uint64_t size;       /* of the bytes that follow: an XSpace message as the plugin gave it */
-    uint32_t executions; /* that the plugin was given while it ran */
+    uint32_t executions; /* that it was to see */
     uint32_t why;        /* enum record_no_profile */
 } record_profile;
 

@@ -2,10 +2,11 @@
  * profile.c - some executions seen by the plugin's own profiler, which tells what the device did in
  * them. PJRT itself only tells when an execution had ended.
  *
- * It begins once nothing was compiled for RECORD_PROFILE_QUIET executions, so that it sees steady
- * steps, and ends after as many executions as were asked for. The thread whose execution is next
- * starts and stops it; other threads go on. A profiler slows the program down: readers leave out
- * what ran meanwhile.
+ * It begins once a plugin compiled nothing for RECORD_PROFILE_QUIET executions, so that it sees
+ * steady steps, and ends after as many executions as were asked for. The thread whose execution is
+ * next starts and stops it; other threads go on. A profiler slows the program down: readers leave
+ * out what ran meanwhile. So the file's head says that it runs from the beginning on, whatever
+ * becomes of the program.
  */
 #include "runtime/record/record_priv.h"
 
@@ -19,8 +20,7 @@ enum state { OFF, WAITING, BUSY, RUNNING };
 
 static struct {
     _Atomic int state;
-    _Atomic unsigned quiet; /* executions since something was compiled */
-    _Atomic long left;      /* executions before it ends */
+    _Atomic long left; /* executions before it ends */
     long wanted;
     const record_plugin *plugin;
     const struct rt_profiler_table *table;
@@ -50,9 +50,9 @@ void record_profile_settings(void)
     pthread_once(&once, read_settings);
 }
 
-void record_profile_compiled(void)
+void record_profile_compiled(record_plugin *p)
 {
-    atomic_store_explicit(&profile.quiet, 0, memory_order_relaxed);
+    atomic_store_explicit(&p->quiet, 0, memory_order_relaxed);
 }
 
 /* ---- the profiler ---------------------------------------------------------------------------- */
@@ -84,82 +84,98 @@ static bool create(void)
     return made;
 }
 
-static void give_up(enum record_no_profile why)
+/* Keeps the head alone. */
+static void keep_head(enum record_no_profile why)
 {
     profile.head.why = why;
-    profile.head.end_ns = record_now();
-    record_keep_profile(&profile.head, NULL);
-    atomic_store(&profile.state, OFF);
+    profile.head.size = 0;
+    profile.head.end_ns = why == RECORD_PROFILE_RUNS ? UINT64_MAX : record_now();
+    (void)!record_keep_profile(&profile.head, NULL);
 }
 
-static void start(const record_plugin *p)
+static enum record_no_profile begin(void)
+{
+    if (!create())
+        return RECORD_PROFILER_REFUSED;
+    if (session(profile.table->start))
+        return RECORD_PROFILE_RUNS;
+    session(profile.table->destroy);
+    return RECORD_PROFILER_REFUSED;
+}
+
+/* P's. Another plugin may have a profiler where P has none. */
+static void start(record_plugin *p)
 {
     profile.plugin = p;
     profile.table = rt_profiler_table_of(p->api);
     profile.head = (record_profile){.magic = RECORD_PROFILE_MAGIC,
                                     .version = RECORD_VERSION,
                                     .plugin = record_plugin_number(p),
+                                    .executions = (uint32_t)profile.wanted,
                                     .begin_ns = record_now()};
-    if (!profile.table) {
-        give_up(RECORD_NO_PROFILER);
-    } else if (!create()) {
-        give_up(RECORD_PROFILER_REFUSED);
-    } else if (!session(profile.table->start)) {
-        session(profile.table->destroy);
-        give_up(RECORD_PROFILER_REFUSED);
-    } else {
-        profile.head.started_ns = record_now();
-        atomic_store(&profile.left, profile.wanted - 1); /* the one that is next is the first */
-        atomic_store(&profile.state, RUNNING);
-    }
+    const enum record_no_profile what = profile.table ? begin() : RECORD_NO_PROFILER;
+    profile.head.started_ns = record_now();
+    keep_head(what);
+    atomic_store(&p->no_profiler, what == RECORD_NO_PROFILER);
+    atomic_store(&profile.left, profile.wanted - 1); /* the one that is next is the first */
+    atomic_store(&profile.state, what == RECORD_PROFILE_RUNS  ? RUNNING
+                                 : what == RECORD_NO_PROFILER ? WAITING
+                                                              : OFF);
 }
 
-/* The profile's bytes into *BYTES (malloc). */
-static bool collect(uint8_t **bytes, size_t *size)
+/* The profile's bytes into *BYTES (malloc) and its head, or why there are none. */
+static enum record_no_profile collect(uint8_t **bytes)
 {
     struct rt_profiler_collect_args args = {.struct_size = sizeof args,
                                             .profiler = profile.session};
-    *bytes = NULL;
     if (!good(profile.table->collect(&args)))
-        return false;
-    *size = args.buffer_size;
-    *bytes = malloc(*size + 1);
+        return RECORD_PROFILE_LOST;
+    const size_t room = args.buffer_size;
+    if (room > RECORD_PROFILE_BYTES)
+        return RECORD_PROFILE_NO_ROOM;
+    *bytes = malloc(room + 1);
     if (!*bytes)
-        return false;
+        return RECORD_PROFILE_LOST;
     if (args.buffer) {
-        memcpy(*bytes, args.buffer, *size);
-        return true;
+        memcpy(*bytes, args.buffer, room);
+    } else if (room > 0) {
+        args.buffer = *bytes;
+        if (!good(profile.table->collect(&args)) || args.buffer_size > room)
+            return RECORD_PROFILE_LOST;
     }
-    args.buffer = *bytes;
-    return *size == 0 || good(profile.table->collect(&args));
+    profile.head.size = args.buffer_size;
+    return RECORD_PROFILED;
 }
 
 static void stop(void)
 {
     uint8_t *bytes = NULL;
-    size_t size = 0;
     profile.head.stop_ns = record_now();
-    const bool whole = session(profile.table->stop) && collect(&bytes, &size);
+    enum record_no_profile what =
+        session(profile.table->stop) ? collect(&bytes) : RECORD_PROFILE_LOST;
     session(profile.table->destroy);
-    if (whole) {
-        profile.head.size = size;
-        profile.head.executions = (uint32_t)profile.wanted;
-        profile.head.end_ns = record_now();
-        record_keep_profile(&profile.head, bytes);
-        atomic_store(&profile.state, OFF);
-    } else {
-        give_up(RECORD_PROFILE_LOST);
-    }
+    profile.head.why = what;
+    if (what == RECORD_PROFILED && !record_keep_profile(&profile.head, bytes))
+        what = RECORD_PROFILE_NO_ROOM;
+    if (what != RECORD_PROFILED)
+        keep_head(what);
     free(bytes);
+    atomic_store(&profile.state, OFF);
+}
+
+/* Whether P has compiled nothing for long enough. */
+static bool is_time(record_plugin *p)
+{
+    return !atomic_load(&p->no_profiler) && atomic_fetch_add(&p->quiet, 1) >= RECORD_PROFILE_QUIET;
 }
 
 /* Apart, because most executions have none. */
-__attribute__((noinline)) static void before(const record_plugin *p, int state)
+__attribute__((noinline)) static void before(record_plugin *p, int state)
 {
-    if (state == WAITING) {
-        const unsigned quiet = atomic_fetch_add(&profile.quiet, 1);
-        if (quiet >= RECORD_PROFILE_QUIET &&
-            atomic_compare_exchange_strong(&profile.state, &state, BUSY))
+    if (state == WAITING && !record_goes_on()) {
+        atomic_compare_exchange_strong(&profile.state, &state, OFF);
+    } else if (state == WAITING) {
+        if (is_time(p) && atomic_compare_exchange_strong(&profile.state, &state, BUSY))
             start(p);
     } else if (state == RUNNING && p == profile.plugin && atomic_fetch_sub(&profile.left, 1) == 0) {
         /* One thread alone finds none left. */
@@ -168,7 +184,7 @@ __attribute__((noinline)) static void before(const record_plugin *p, int state)
     }
 }
 
-void record_profile_before(const record_plugin *p)
+void record_profile_before(record_plugin *p)
 {
     const int state = atomic_load_explicit(&profile.state, memory_order_acquire);
     if (state != OFF)

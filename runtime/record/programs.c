@@ -53,8 +53,9 @@ static void remember(const record_hash *hash, const char *form)
 }
 
 /* 0, or an error number. */
-static int write_all(int fd, const char *bytes, size_t size)
+static int write_all(int fd, const void *data, size_t size)
 {
+    const char *bytes = data;
     while (size > 0) {
         ssize_t n = write(fd, bytes, size);
         if (n < 0 && errno == EINTR)
@@ -67,18 +68,15 @@ static int write_all(int fd, const char *bytes, size_t size)
     return 0;
 }
 
-/* The file NAME with the bytes of both parts. 0, or an error number. */
-static int write_file(int folder, const char *name, const struct iovec parts[2])
+static int begin_file(int folder, const char *temporary)
 {
-    /* One at a time, under the lock. */
-    static const char temporary[] = "programs/unfinished";
     unlinkat(folder, temporary, 0);
-    int fd = openat(folder, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    if (fd < 0)
-        return errno;
-    int error = write_all(fd, parts[0].iov_base, parts[0].iov_len);
-    if (!error)
-        error = write_all(fd, parts[1].iov_base, parts[1].iov_len);
+    return openat(folder, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+}
+
+/* Closes FD, which is TEMPORARY, and calls it NAME. ERROR, or one of this. */
+static int end_file(int folder, int fd, const char *temporary, const char *name, int error)
+{
     if (close(fd) != 0 && !error)
         error = errno;
     if (!error && renameat(folder, temporary, folder, name) != 0)
@@ -86,6 +84,35 @@ static int write_file(int folder, const char *name, const struct iovec parts[2])
     if (error)
         unlinkat(folder, temporary, 0);
     return error;
+}
+
+/* The file NAME with SIZE BYTES. 0, or an error number. */
+static int write_file(int folder, const char *name, const void *bytes, size_t size)
+{
+    /* One at a time, under the lock. */
+    static const char temporary[] = "programs/unfinished";
+    const int fd = begin_file(folder, temporary);
+    return fd < 0 ? errno : end_file(folder, fd, temporary, name, write_all(fd, bytes, size));
+}
+
+/* As record_keep_profile. 0, or an error number. */
+static int write_profile(int folder, record_profile *head, const void *bytes)
+{
+    /* Without the lock, under which others' programs and forks would wait for so many bytes. */
+    static const char temporary[] = "programs/profile";
+    const int fd = begin_file(folder, temporary);
+    if (fd < 0)
+        return errno;
+    int error = write_all(fd, head, sizeof *head);
+    if (!error && bytes) {
+        error = write_all(fd, bytes, head->size);
+        head->end_ns = record_now();
+        if (!error && lseek(fd, 0, SEEK_SET) != 0)
+            error = errno;
+        if (!error)
+            error = write_all(fd, head, sizeof *head);
+    }
+    return end_file(folder, fd, temporary, "profile", error);
 }
 
 /* Under the lock. 0, or an error number; *KEPT: whether the file is there. */
@@ -99,12 +126,11 @@ static int keep(const record_hash *hash, const char *form, const void *bytes, si
     }
     *kept = is_known(hash, form);
     int folder = *kept ? -1 : record_folder();
-    if (folder < 0 || !record_room(size))
+    if (folder < 0 || !record_room(size, true))
         return 0;
     snprintf(name, sizeof name, "programs/%016llx%016llx.%s", (unsigned long long)hash->high,
              (unsigned long long)hash->low, form);
-    const struct iovec parts[2] = {{.iov_base = (void *)(uintptr_t)bytes, .iov_len = size}};
-    int error = write_file(folder, name, parts);
+    int error = write_file(folder, name, bytes, size);
     *kept = error == 0;
     if (*kept)
         remember(hash, form);
@@ -127,17 +153,16 @@ record_hash record_keep(const char *form, const void *bytes, size_t size)
     return kept ? hash : none;
 }
 
-void record_keep_profile(const record_profile *head, const void *bytes)
+bool record_keep_profile(record_profile *head, const void *bytes)
 {
-    const struct iovec parts[2] = {
-        {.iov_base = (void *)(uintptr_t)head, .iov_len = sizeof *head},
-        {.iov_base = (void *)(uintptr_t)bytes, .iov_len = bytes ? head->size : 0}};
-    int error = 0;
-    record_lock(RECORD_LOCK_PROGRAMS);
-    int folder = record_folder();
-    if (folder >= 0 && record_room(parts[0].iov_len + parts[1].iov_len))
-        error = write_file(folder, "profile", parts);
-    record_unlock(RECORD_LOCK_PROGRAMS);
-    if (error)
-        record_stop_for(record_stop_of(error));
+    const uint64_t size = bytes ? head->size : 0;
+    const int folder = record_folder();
+    if (folder < 0 || (bytes && !record_room(size, false)))
+        return false;
+    const int error = write_profile(folder, head, bytes);
+    if (!error)
+        return true;
+    record_room_back(size);
+    record_stop_for(record_stop_of(error));
+    return false;
 }

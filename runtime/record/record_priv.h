@@ -51,6 +51,8 @@ typedef struct record_plugin {
     bool has_on_ready;              /* whether ends of executions can be seen */
     _Atomic unsigned told;          /* in which file its PLUGIN event is */
     _Atomic bool unseen;            /* it was counted among those that are not recorded */
+    _Atomic unsigned quiet;         /* executions since something was compiled; profile.c */
+    _Atomic bool no_profiler;       /* likewise */
 } record_plugin;
 
 extern record_plugin record_plugins[RECORD_PLUGINS];
@@ -269,6 +271,8 @@ void record_settings(void);
 /* Whether calls are to be recorded. A call that is not, because the recording has stopped, counts
  * as lost. */
 bool record_active(void);
+/* Whether the recording goes on, or may begin yet; unlike record_active it counts nothing. */
+bool record_goes_on(void);
 /* Whether the process has a folder to record into, or may make one. */
 bool record_wanted(void);
 /* False before the process's first event. A forked process may only give back what it inherited:
@@ -300,8 +304,11 @@ void record_fill(const record_place *place, record_event event, const struct iov
  * unless another slot was taken since, the file is not mapped or is not NUMBER any more. */
 bool record_append(unsigned number, const record_place *place, size_t index, uint64_t value);
 
-/* Room for BYTES of another file in the process's folder, or false: it would be too much. */
-bool record_room(uint64_t bytes);
+/* Room for BYTES of another file in the process's folder, or false: it would be too much. WHOLE:
+ * it may take all that is left, else half of it. */
+bool record_room(uint64_t bytes, bool whole);
+/* Gives room back that was not used. */
+void record_room_back(uint64_t bytes);
 /* The process's folder; -1 where there is none any more. */
 int record_folder(void);
 /* Counts an event that is not written. */
@@ -334,17 +341,19 @@ typedef struct record_hash {
 /* Keeps SIZE bytes in programs/HASH.FORM, once. The hash; zeros where they were not kept. The file
  * has begun. */
 record_hash record_keep(const char *form, const void *bytes, size_t size);
-/* Keeps HEAD and the HEAD->size BYTES as the file "profile". */
-void record_keep_profile(const record_profile *head, const void *bytes);
+/* Keeps HEAD and the HEAD->size BYTES as the file "profile", in place of one that is there, and
+ * sets HEAD->end_ns to when they were written; or HEAD alone, as it is, where BYTES is NULL.
+ * Whether it is kept: there may be no room. One thread at a time. */
+bool record_keep_profile(record_profile *head, const void *bytes);
 
 /* ---- profile.c ------------------------------------------------------------------------------ */
 
 /* Reads the environment, once, behind record_settings. */
 void record_profile_settings(void);
-/* Something was compiled. */
-void record_profile_compiled(void);
+/* P compiled something. */
+void record_profile_compiled(record_plugin *p);
 /* P is given an execution now: starts or stops the profiler where it is time. */
-void record_profile_before(const record_plugin *p);
+void record_profile_before(record_plugin *p);
 
 /* ---- about.c: texts that are written once ---------------------------------------------------- */
 

@@ -66,6 +66,8 @@ static record_profile head_of(size_t size)
                             .version = RECORD_VERSION,
                             .plugin = 1,
                             .begin_ns = 100,
+                            .started_ns = 200,
+                            .stop_ns = 800,
                             .end_ns = 900,
                             .size = size,
                             .executions = 7};
@@ -116,7 +118,8 @@ static void programs_have_medians_over_their_executions(void **state)
     rec_profile p = profile_of(&m);
     assert_true(p.asked);
     assert_string_equal(p.why, "");
-    assert_int_equal(p.executions, 7);
+    assert_int_equal(p.asked_for, 7);
+    assert_int_equal(p.executions, 4);
     assert_int_equal(p.plugin, 1);
     assert_int_equal(p.begin_ns, 100);
     assert_int_equal(p.end_ns, 900);
@@ -150,16 +153,18 @@ static void what_tells_nothing_says_why(void **state)
     static const struct {
         uint32_t why;
         const char *words;
-    } rows[] = {{RECORD_NO_PROFILER, "has no profiler"},
-                {RECORD_PROFILER_REFUSED, "did not start"},
-                {RECORD_PROFILE_LOST, "handed nothing over"},
-                {77, "damaged"}};
+    } rows[] = {
+        {RECORD_NO_PROFILER, "has no profiler"},      {RECORD_PROFILER_REFUSED, "did not start"},
+        {RECORD_PROFILE_LOST, "handed nothing over"}, {RECORD_PROFILE_RUNS, "ended while"},
+        {RECORD_PROFILE_NO_ROOM, "--limit"},          {77, "damaged"}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         record_profile head = head_of(0);
         head.why = rows[i].why;
         rec_profile p = read_back(&head, "", 0);
         assert_non_null(strstr(p.why, rows[i].words));
         assert_int_equal(p.program_count, 0);
+        /* The program was slowed down all the same. */
+        assert_true(p.begin_ns == 100 && p.end_ns == 900);
         rec_profile_free(&p);
     }
     making m = {0};
@@ -180,8 +185,77 @@ static void damage_is_said(void **state)
         head.end_ns -= i == 3 ? 801 : 0;
         rec_profile p = read_back(&head, "\xff\xff\xff", 3);
         assert_non_null(strstr(p.why, i == 4 ? "cannot be read" : "damaged"));
+        assert_int_equal(p.end_ns, i == 2 || i == 4 ? 900 : 0);
         rec_profile_free(&p);
     }
+}
+
+static void no_execution_is_longer_than_the_profile(void **state)
+{
+    (void)state;
+    making m = {0};
+    char step[] = "jit_step(7)";
+    begin(&m);
+    add(&m, step, 700);
+    rec_profile p = profile_of(&m);
+    assert_string_equal(p.why, "");
+    rec_profile_free(&p);
+    add(&m, step, 701);
+    p = profile_of(&m);
+    assert_non_null(strstr(p.why, "longer than the profile"));
+    assert_int_equal(p.program_count, 0);
+    rec_profile_free(&p);
+}
+
+/* Takes the kernel away that began last. */
+static void lose_last_kernel(Rt__Profile__Space *space)
+{
+    Rt__Profile__Line *line = NULL;
+    size_t at = 0;
+    int64_t last = -1;
+    for (size_t i = 0; i < space->n_planes; i++)
+        for (size_t j = 0; j < space->planes[i]->n_lines; j++) {
+            Rt__Profile__Line *here = space->planes[i]->lines[j];
+            for (size_t k = 0;
+                 strncmp(space->planes[i]->name, "/device:", 8) == 0 && k < here->n_events; k++)
+                if (here->start_ns + here->events[k]->offset_ps / 1000 > last) {
+                    last = here->start_ns + here->events[k]->offset_ps / 1000;
+                    line = here;
+                    at = k;
+                }
+        }
+    assert_non_null(line);
+    rt__profile__event__free_unpacked(line->events[at], NULL);
+    line->events[at] = line->events[--line->n_events];
+}
+
+/* Four executions of 25 kernels on an H100, and the same where the profiler was stopped in the last
+ * one. */
+static void an_execution_that_was_cut_does_not_count(void **state)
+{
+    (void)state;
+    bn_status st = {0};
+    char *bytes = NULL;
+    size_t size = 0;
+    assert_ok(bn_regular_read("tests/fuzz/corpus/xspace/h100", &bytes, &size, &st), &st);
+    record_profile head = head_of(size);
+    head.stop_ns = head.end_ns = 1000000000;
+    rec_profile p = read_back(&head, bytes, size);
+    assert_string_equal(p.why, "");
+    assert_int_equal(p.executions, 4);
+    rec_profile_free(&p);
+    Rt__Profile__Space *space = rt__profile__space__unpack(NULL, size, (const uint8_t *)bytes);
+    if (!space)
+        space = rt__profile__space__unpack(NULL, size - 1, (const uint8_t *)bytes);
+    assert_non_null(space);
+    lose_last_kernel(space);
+    head.size = rt__profile__space__pack(space, (uint8_t *)bytes);
+    p = read_back(&head, bytes, head.size);
+    assert_int_equal(p.executions, 3);
+    assert_true(p.programs[0].kernels == 25);
+    rec_profile_free(&p);
+    rt__profile__space__free_unpacked(space, NULL);
+    free(bytes);
 }
 
 int main(void)
@@ -191,6 +265,8 @@ int main(void)
         cmocka_unit_test(names_become_plain),
         cmocka_unit_test(what_tells_nothing_says_why),
         cmocka_unit_test(damage_is_said),
+        cmocka_unit_test(no_execution_is_longer_than_the_profile),
+        cmocka_unit_test(an_execution_that_was_cut_does_not_count),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -277,6 +277,12 @@ static void profiles_are_collected(void **state)
     profile_of("delay_us=3000,collect_at_once,collect_one_more");
     bn_status st = {0};
     rt_profiler *profiler = NULL;
+    order("collect_grows");
+    assert_ok(rt_profiler_start(plugin, true, &profiler, &st), &st);
+    void *xspace = NULL;
+    size_t size = 0;
+    assert_fails(rt_profiler_finish(profiler, &xspace, &size, &st), BN_PLUGIN, "and then wrote",
+                 &st);
     order("profiler_error");
     assert_fails(rt_profiler_start(plugin, true, &profiler, &st), BN_PLUGIN,
                  "starting the profiler: the fake profiler is busy", &st);

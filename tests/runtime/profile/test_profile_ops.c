@@ -285,6 +285,20 @@ static void kernels_have_the_op_of_their_instruction(void **state)
     assert_string_equal(times(&p), "=132/5");
 }
 
+static void sums_do_not_wrap(void **state)
+{
+    (void)state;
+    profile p;
+    char of_kind[] = "op";
+    begin(&p);
+    name_kind(&p, 1, of_kind, 0);
+    add(&p, 1, 0, INT64_MAX);
+    Rt__Profile__Plane *planes[] = {&p.plane, &p.plane, &p.plane};
+    p.space.planes = planes;
+    p.space.n_planes = 3;
+    assert_string_equal(times(&p), "op=18446744073709551615/3");
+}
+
 static void foreign_bytes_are_refused(void **state)
 {
     (void)state;
@@ -306,6 +320,7 @@ int main(void)
         cmocka_unit_test(what_lies_within_an_op_is_not_counted_twice),
         cmocka_unit_test(other_lines_and_planes_do_not_count),
         cmocka_unit_test(kernels_have_the_op_of_their_instruction),
+        cmocka_unit_test(sums_do_not_wrap),
         cmocka_unit_test(foreign_bytes_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

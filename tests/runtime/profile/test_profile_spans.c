@@ -237,6 +237,55 @@ static void a_zero_too_many_is_no_field(void **state)
     assert_int_equal(spans_in("", 0), 0);
 }
 
+/* Puts the number of a message's field and its length before the SIZE bytes at the END of a block;
+ * returns how many these are then. */
+static size_t wrap(uint8_t *end, size_t size, uint8_t field)
+{
+    uint8_t head[8];
+    size_t n = 0;
+    head[n++] = (uint8_t)(field << 3 | 2);
+    for (size_t left = size; n < sizeof head; left >>= 7) {
+        head[n++] = (uint8_t)((left & 127) | (left > 127 ? 128 : 0));
+        if (left <= 127)
+            break;
+    }
+    memcpy(end - size - n, head, n);
+    return size + n;
+}
+
+/* Two bytes that say an event with nothing in it take 80 bytes of memory, and more to be read. */
+static void small_bytes_that_take_much_memory_are_refused(void **state)
+{
+    (void)state;
+    enum { EVENTS = 1000000, ROOM = 2 * EVENTS + 64 };
+    bn_status st = {0};
+    rt_device_span *spans = NULL;
+    size_t count = 0, size = 2 * EVENTS;
+    uint8_t *bytes = calloc(ROOM, 1);
+    assert_non_null(bytes);
+    for (size_t i = 0; i < EVENTS; i++)
+        bytes[ROOM - size + 2 * i] = 4 << 3 | 2;
+    size = wrap(bytes + ROOM, size, 3); /* a line */
+    size = wrap(bytes + ROOM, size, 1); /* a plane */
+    assert_fails(rt_xspace_device_spans(bytes + ROOM - size, size, &spans, &count, &st), BN_FORMAT,
+                 "too much memory", &st);
+    free(bytes);
+}
+
+static void a_name_without_end_is_none(void **state)
+{
+    (void)state;
+    static char name[6000];
+    profile p = {0};
+    memset(name, 'a', sizeof name - 1);
+    begin(&p);
+    put_kernel(&p, STEP, 5, 0, 10);
+    p.names[STEP - 1].name = name;
+    assert_string_equal(spans_of(&p), "");
+    name[4096] = '\0';
+    assert_true(strlen(spans_of(&p)) > 127);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -247,6 +296,8 @@ int main(void)
         cmocka_unit_test(circles_of_scopes_end),
         cmocka_unit_test(a_real_profile_is_read),
         cmocka_unit_test(a_zero_too_many_is_no_field),
+        cmocka_unit_test(small_bytes_that_take_much_memory_are_refused),
+        cmocka_unit_test(a_name_without_end_is_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,9 +4,7 @@
  */
 #define _GNU_SOURCE /* dladdr, RTLD_NEXT */
 
-#include "tests/runtime/record/record_fixture.h"
-
-typedef const PJRT_Api *get_api(void);
+#include "tests/runtime/record/raw_fixture.h"
 
 static bool is_recorders(void *symbol)
 {
@@ -47,6 +45,35 @@ static int two_plugins(void)
     MUST(first() && first() == first() && first() != second());
     use(first());
     use(second());
+    return 0;
+}
+
+static void execute_often(const raw *r, int times)
+{
+    for (int i = 0; i < times; i++) {
+        PJRT_ExecuteOptions options = {.struct_size = PJRT_ExecuteOptions_STRUCT_SIZE};
+        PJRT_Buffer *const *arguments = &r->argument, *result = NULL, **results = &result;
+        PJRT_LoadedExecutable_Execute_Args args =
+            ARGS(LoadedExecutable_Execute, .executable = r->executable, .options = &options,
+                 .argument_lists = &arguments, .num_devices = 1, .num_args = 1,
+                 .output_lists = &results);
+        MUST(!r->api->PJRT_LoadedExecutable_Execute(&args));
+        raw_event_end(r, raw_ready(r, result));
+        buffer_free(r, result);
+    }
+}
+
+/* The first has no profiler, and executes first. */
+static int two_profilers(void)
+{
+    void *fake = dlopen(built("pjrt_fake"), RTLD_NOW | RTLD_LOCAL);
+    void *sim = dlopen(built("pjrt_sim"), RTLD_NOW | RTLD_LOCAL);
+    MUST(fake && sim);
+    raw first = raw_new(entry_in(fake)()), second = raw_new(entry_in(sim)());
+    execute_often(&first, RECORD_PROFILE_QUIET + 10);
+    execute_often(&second, RECORD_PROFILE_QUIET + 10);
+    raw_free(&first);
+    raw_free(&second);
     return 0;
 }
 
@@ -121,9 +148,10 @@ static int not_wanted(void)
 static const struct {
     const char *name;
     int (*function)(void);
-} ACTS[] = {{"two-plugins", two_plugins}, {"other-symbols", other_symbols},
-            {"both-ways", both_ways},     {"another-copy", another_copy},
-            {"closed", closed},           {"not-wanted", not_wanted}};
+} ACTS[] = {{"two-plugins", two_plugins},     {"two-profilers", two_profilers},
+            {"other-symbols", other_symbols}, {"both-ways", both_ways},
+            {"another-copy", another_copy},   {"closed", closed},
+            {"not-wanted", not_wanted}};
 
 /* ---- the tests ---------------------------------------------------------------------------------
  */
@@ -172,6 +200,29 @@ static void plugins_are_told_apart(void **state)
     recording_get(&r, RECORD_DEVICE, 1, &t);
     assert_int_equal(t.event.field[2], 1);
     recording_free(&r);
+}
+
+static void a_plugin_without_a_profiler_leaves_it_to_the_next(void **state)
+{
+    (void)state;
+    record_profile head;
+    char path[8300], process[8192], *bytes = NULL;
+    size_t size = 0;
+    bn_status st = {0};
+    const char *folder = new_folder();
+    setenv(RECORD_ENV_PROFILE, "5", 1);
+    setenv("FAKE_PJRT", "no_profiler", 1);
+    preloaded("two-profilers", folder);
+    unsetenv("FAKE_PJRT");
+    unsetenv(RECORD_ENV_PROFILE);
+    assert_int_equal(processes(folder, 0, process, sizeof process), 1);
+    snprintf(path, sizeof path, "%s/profile", process);
+    assert_ok(bn_regular_read(path, &bytes, &size, &st), &st);
+    assert_true(size >= sizeof head);
+    memcpy(&head, bytes, sizeof head);
+    free(bytes);
+    assert_int_equal(head.why, RECORD_PROFILED);
+    assert_int_equal(head.plugin, 1);
 }
 
 static void other_symbols_are_what_they_were(void **state)
@@ -232,6 +283,7 @@ int main(int argc, char **argv)
             return ACTS[i].function();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(plugins_are_told_apart),
+        cmocka_unit_test(a_plugin_without_a_profiler_leaves_it_to_the_next),
         cmocka_unit_test(other_symbols_are_what_they_were),
         cmocka_unit_test(a_call_is_recorded_once),
         cmocka_unit_test(a_closed_plugin_stays_loaded),

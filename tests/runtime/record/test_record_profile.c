@@ -100,7 +100,8 @@ static void it_begins_when_nothing_compiles_and_ends_after_so_many(void **state)
     assert_int_equal(spans_in(recorded(QUIET + SEEN + 1, ""), RECORD_PROFILED), SEEN);
     assert_int_equal(spans_in(recorded(200, "collect_at_once,collect_one_more"), RECORD_PROFILED),
                      SEEN);
-    assert_false(profile_in(recorded(QUIET + SEEN, ""), &head, &bytes));
+    /* The head says so where nothing ends it. */
+    assert_int_equal(spans_in(recorded(QUIET + SEEN, ""), RECORD_PROFILE_RUNS), 0);
     assert_false(profile_in(recorded(QUIET, ""), &head, &bytes));
 }
 
@@ -109,6 +110,7 @@ static void a_plugin_may_have_none_or_refuse(void **state)
     (void)state;
     spans_in(recorded(200, "no_profiler"), RECORD_NO_PROFILER);
     spans_in(recorded(200, "profiler_error"), RECORD_PROFILER_REFUSED);
+    spans_in(recorded(200, "collect_grows"), RECORD_PROFILE_LOST);
 }
 
 static void nobody_asked(void **state)
@@ -227,13 +229,26 @@ static void adds_beyond_the_limit(const char *folder)
 static void it_ends_where_the_recording_has_ended(void **state)
 {
     (void)state;
-    record_profile head;
-    char *bytes = NULL;
     const char *folder = new_folder();
     setenv(RECORD_ENV_PROFILE, "30000", 1);
     setenv(RECORD_ENV_LIMIT, "1048576", 1);
     in_child(adds_beyond_the_limit, folder);
     unsetenv(RECORD_ENV_PROFILE);
+    unsetenv(RECORD_ENV_LIMIT);
+    recording r = recording_in(folder);
+    assert_int_equal(r.head.stop, RECORD_LIMIT);
+    recording_free(&r);
+    spans_in(folder, RECORD_PROFILE_NO_ROOM);
+}
+
+/* Nobody would read what it told. */
+static void it_does_not_begin_behind_the_recording(void **state)
+{
+    (void)state;
+    record_profile head;
+    char *bytes = NULL;
+    setenv(RECORD_ENV_LIMIT, "8192", 1);
+    const char *folder = recorded(200, "");
     unsetenv(RECORD_ENV_LIMIT);
     recording r = recording_in(folder);
     assert_int_equal(r.head.stop, RECORD_LIMIT);
@@ -250,6 +265,7 @@ int main(void)
         cmocka_unit_test(threads_go_on_while_one_starts_and_stops_it),
         cmocka_unit_test(the_child_of_a_fork_is_not_profiled),
         cmocka_unit_test(it_ends_where_the_recording_has_ended),
+        cmocka_unit_test(it_does_not_begin_behind_the_recording),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

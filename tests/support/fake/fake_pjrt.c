@@ -33,6 +33,7 @@
  *   collect_at_once                     the first call to collect a profile
  *                                       hands out the bytes
  *   collect_one_more                    and says one more than it wrote, as XLA's does
+ *   collect_grows                       the second call says more than the first
  */
 #include "tests/support/fake/fake.h"
 
