@@ -167,12 +167,13 @@ static double cost_of_reads(const check *c, const rec_step *step, walk *at, uint
     double lost = 0, calls = 0;
     uint64_t done = 0;
     for (const rec_call *call; (call = next_call(c->steps->process, at, step));) {
-        if (call->kind != REC_CALL_TO_HOST || call->failed)
+        if (!rec_call_reads(call) || call->failed)
             continue;
         const uint64_t next = next_execution(c->steps, at, call->begin_ns);
         ++*reads;
         *read = call->buffer;
-        calls += (double)(call->end_ns - call->begin_ns);
+        /* A read in place is a wait, and no work of the host. */
+        calls += call->kind == REC_CALL_TO_HOST ? (double)(call->end_ns - call->begin_ns) : 0;
         lost += rec_idle_between(&c->busy, call->begin_ns > done ? call->begin_ns : done, next);
         done = next > done ? next : done;
     }
@@ -273,7 +274,7 @@ static bool reads_its_own(const rec_steps *s, const rec_step *step, walk *at)
     const rec_process *p = s->process;
     bool own = false;
     for (const rec_call *call; (call = next_call(p, at, step));) {
-        const rec_buffer *read = call->kind == REC_CALL_TO_HOST && call->buffer < p->buffer_count
+        const rec_buffer *read = rec_call_reads(call) && call->buffer < p->buffer_count
                                      ? &p->buffers[call->buffer]
                                      : NULL;
         own = own ||

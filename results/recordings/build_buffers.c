@@ -327,8 +327,10 @@ bool rec_build_transfer(rec_builder *builder, const rec_item *item)
 {
     const record_event *e = &item->event;
     const uint32_t call_index = (uint32_t)builder->process->call_count;
-    rec_call *call = rec_build_call(
-        builder, item, e->kind == RECORD_TO_HOST ? REC_CALL_TO_HOST : REC_CALL_FROM_HOST);
+    rec_call *call = rec_build_call(builder, item,
+                                    e->kind != RECORD_TO_HOST      ? REC_CALL_FROM_HOST
+                                    : (e->flags & RECORD_IN_PLACE) ? REC_CALL_READ
+                                                                   : REC_CALL_TO_HOST);
     if (!call)
         return false;
     call->buffer = rec_map_get(&builder->buffers, e->field[3]);

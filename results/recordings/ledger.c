@@ -113,6 +113,7 @@ static bool put_calls(sweep *s)
         [REC_CALL_COMPILE] = REC_PART_COMPILE,  [REC_CALL_FROM_HOST] = REC_PART_TRANSFER,
         [REC_CALL_TO_HOST] = REC_PART_TRANSFER, [REC_CALL_COPY] = REC_PART_TRANSFER,
         [REC_CALL_BUFFER] = REC_PART_TRANSFER,  [REC_CALL_WAIT] = REC_PART_WAIT,
+        [REC_CALL_READ] = REC_PART_WAIT,
     };
     for (size_t i = 0; i < s->process->call_count; i++) {
         const rec_call *c = &s->process->calls[i];

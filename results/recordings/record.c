@@ -270,7 +270,7 @@ static void fill_counters(const rec_steps *steps, res_record *record)
     for (size_t i = 0; i < p->call_count; i++) {
         record->counters[BN_COUNTER_COMPILES] += p->calls[i].kind == REC_CALL_COMPILE;
         record->counters[BN_COUNTER_TRANSFERS_TO_DEVICE] += p->calls[i].kind == REC_CALL_FROM_HOST;
-        record->counters[BN_COUNTER_TRANSFERS_TO_HOST] += p->calls[i].kind == REC_CALL_TO_HOST;
+        record->counters[BN_COUNTER_TRANSFERS_TO_HOST] += rec_call_reads(&p->calls[i]);
     }
 }
 

@@ -139,6 +139,7 @@ typedef enum rec_call_kind {
     REC_CALL_COMPILE,
     REC_CALL_FROM_HOST, /* a buffer of a host's bytes, or such bytes into one that was there */
     REC_CALL_TO_HOST,
+    REC_CALL_READ,   /* the host waits for a buffer, and reads it where it is */
     REC_CALL_COPY,   /* a buffer of another device's or memory's */
     REC_CALL_BUFFER, /* a view, an alias, an uninitialized buffer: no bytes move */
     REC_CALL_WAIT    /* PJRT_Event_Await */
@@ -158,6 +159,12 @@ typedef struct rec_call {
     uint8_t kind;                      /* rec_call_kind */
     bool failed;
 } rec_call;
+
+/* Whether the host reads a value by CALL. */
+static inline bool rec_call_reads(const rec_call *call)
+{
+    return call->kind == REC_CALL_TO_HOST || call->kind == REC_CALL_READ;
+}
 
 /*
  * A process. Its arrays are in order of the slots but for EXECUTIONS and CALLS, which are in order

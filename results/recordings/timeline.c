@@ -156,7 +156,8 @@ static const char *call_name(uint8_t kind)
     static const char *const names[] = {
         [REC_CALL_COMPILE] = "\"compile\"", [REC_CALL_FROM_HOST] = "\"to device\"",
         [REC_CALL_TO_HOST] = "\"to host\"", [REC_CALL_COPY] = "\"copy\"",
-        [REC_CALL_BUFFER] = "\"buffer\"",   [REC_CALL_WAIT] = "\"wait\""};
+        [REC_CALL_BUFFER] = "\"buffer\"",   [REC_CALL_WAIT] = "\"wait\"",
+        [REC_CALL_READ] = "\"read\""};
     return kind < sizeof names / sizeof *names ? names[kind] : "\"call\"";
 }
 

@@ -123,6 +123,23 @@ PJRT_Error *record_Buffer_CopyRawToHost(record_plugin *p, PJRT_Buffer_CopyRawToH
     return error;
 }
 
+/* The host asks that the buffer's memory stays, in order to read it where it is: JAX does on a CPU.
+ * XLA's plugins wait here until the buffer is ready. */
+PJRT_Error *record_Buffer_IncreaseExternalReferenceCount(
+    record_plugin *p, PJRT_Buffer_IncreaseExternalReferenceCount_Args *caller)
+{
+    RECORD_CALL(p, Buffer_IncreaseExternalReferenceCount, caller, args);
+    record_span span = record_begin();
+    PJRT_Error *error = p->api->PJRT_Buffer_IncreaseExternalReferenceCount(args);
+    record_end(&span);
+    record_narrow(caller, args);
+    record_event event = record_span_event(RECORD_TO_HOST, &span);
+    event.flags = record_failure(p, error) | RECORD_IN_PLACE;
+    event.field[3] = (uint64_t)(uintptr_t)args->buffer;
+    record_put(p, event, NULL, 0);
+    return error;
+}
+
 /* ---- to the device ----------------------------------------------------------------------------
  */
 

@@ -129,6 +129,10 @@ enum record_kind {
     0x20 /* EXECUTE: all devices had ended, without an error, when the call returned: no COMPLETE  \
           */
 
+#define RECORD_IN_PLACE                                                                            \
+    0x40 /* TO_HOST: no bytes are copied: the call waits for the buffer, and the host then reads   \
+          * its memory where it is */
+
 /*
  * An event, and what its six fields are. "Words" are further ones, in RECORD_MORE slots: bytes
  * there are counted exactly, and integers have 8 bytes each.
@@ -173,7 +177,7 @@ enum record_kind {
  *              and no further); words: further ones, likewise. Empty places may be filled when the
  *              event is already there
  * TO_HOST      a copy of a buffer's bytes, or of a part: time to [0] end, [1] [2] CPU, [3] handle,
- *              [4] bytes, [5] number of the transfer
+ *              [4] bytes, [5] number of the transfer. Both are 0 with RECORD_IN_PLACE
  * TO_DEVICE    bytes of the host for a buffer that was made without them: fields as of TO_HOST;
  *              [3] is 0 where a manager of transfers holds it, [4] is 0 where the type is unknown
  * WAIT         PJRT_Event_Await: time to [0] end, [1] [2] CPU

@@ -110,6 +110,7 @@ static inline bool record_is_deleted(const record_plugin *p, PJRT_Buffer *buffer
     X(n, Buffer_CopyToMemory)                                                                      \
     X(n, Buffer_ToHostBuffer)                                                                      \
     X(n, Buffer_CopyRawToHost)                                                                     \
+    X(n, Buffer_IncreaseExternalReferenceCount)                                                    \
     X(n, Buffer_Destroy)                                                                           \
     X(n, Buffer_Delete)                                                                            \
     X(n, Event_Await)

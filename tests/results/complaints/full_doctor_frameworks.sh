@@ -80,6 +80,15 @@ if ! can_import jax; then
     skip "JAX" "$python has no jax"
 else
     planted JAX train_jax.py
+    reads() {
+        recorded slow train_jax.py --size 384 --layers 12 --host-ms 3
+        recorded mended train_jax.py --size 384 --layers 12 --host-ms 3 --read-every 10
+        judge '
+near("reads", mean(0) - mean(1))
+assert "f32[]" in rules(0)["reads"]["where"], rules(0)["reads"]
+assert "reads" not in rules(1), rules(1)' slow mended
+    }
+    live "JAX: reading the loss in each step costs what reading it now and then saves" reads busy_machine
     recorded kept train_jax.py --kept 1 --size 512
     report "JAX: missed donation is named, with its bytes" "$(judge '
 c = rules(0)["donation"]

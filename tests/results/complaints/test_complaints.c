@@ -17,6 +17,7 @@ typedef struct loop {
     bool kept;        /* the state is destroyed, not donated */
     bool other_input; /* beside the state it gets a buffer, which is destroyed */
     bool managed;     /* a manager of transfers sends, nobody knows into which buffer */
+    bool in_place;    /* the host waits for the second result and reads it where it is */
 } loop;
 
 static const loop healthy = {.call_ns = 40 * US, .device_ns = 2800 * US, .work_ns = 30 * US};
@@ -52,7 +53,9 @@ static void play_step(play *p, const loop *l, const play_program *step, const pl
     }
     if (l->ahead && p->thread[0].now < before)
         p->thread[0].now = before;
-    if (!l->ahead)
+    if (l->in_place)
+        play_read_in_place(p, 0, 0, made[1]);
+    else if (!l->ahead)
         play_wait(p, 0, 0);
     if (l->read_ns)
         play_read(p, 0, made[1], l->read_ns);
@@ -282,6 +285,23 @@ static void reads_are_priced_by_what_they_hold_up(void **state)
     says(&s, "reading 1 value a step back to the host takes 1.60 ms");
     says(&s, "(f32[2,3], result 1 of jit_step)");
     assert_int_equal(s.checkup.list[0].rule, REC_RULE_READS);
+    forget(&s);
+}
+
+static void so_are_reads_in_place(void **state)
+{
+    (void)state;
+    loop l = healthy;
+    l.work_ns = 1500 * US;
+    l.in_place = true;
+    seen s = see_loop(&l);
+    const rec_complaint *c = complaint(&s, REC_RULE_READS, 2);
+    /* The call waits for 2.8 ms: that is no work that could be done ahead. */
+    costs(c, 15e5, 5e4);
+    assert_near(c->count, 1, 1e-9);
+    says(&s, "(f32[2,3], result 1 of jit_step)");
+    assert_near(rec_steps_part(s.steps, REC_PART_WAIT).median_ns, 2760 * US, 50 * US);
+    assert_near(rec_steps_part(s.steps, REC_PART_TRANSFER).median_ns, 0, US);
     forget(&s);
 }
 
@@ -540,6 +560,7 @@ int main(void)
         cmocka_unit_test(sends_are_priced_by_gaps),
         cmocka_unit_test(calls_of_one_execution),
         cmocka_unit_test(reads_are_priced_by_what_they_hold_up),
+        cmocka_unit_test(so_are_reads_in_place),
         cmocka_unit_test(executions_are_priced_by_fixed_cost),
         cmocka_unit_test(executions_that_hide_cost_nothing),
         cmocka_unit_test(compiles_that_go_on_are_named_with_what_changed),

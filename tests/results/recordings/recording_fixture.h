@@ -376,15 +376,30 @@ static inline void play_read(play *p, int thread, uint64_t handle, uint64_t ns)
     tape_put(&p->tape, e, NULL);
 }
 
-/* Waits in PJRT_Event_Await until the device has ended. */
-static inline void play_await(play *p, int thread, int device)
+/* A call of KIND that waits until the device has ended. */
+static inline record_event play_waiting_call(play *p, int thread, int device, enum record_kind kind)
 {
-    record_event e = {.kind = RECORD_WAIT, .thread = p->thread[thread].number};
+    record_event e = {.kind = kind, .thread = p->thread[thread].number};
     e.time = p->thread[thread].now;
     e.field[1] = clock_of(p, thread);
     play_wait(p, thread, device);
     e.field[0] = p->thread[thread].now;
     e.field[2] = clock_of(p, thread);
+    return e;
+}
+
+/* Waits in PJRT_Event_Await until the device has ended. */
+static inline void play_await(play *p, int thread, int device)
+{
+    tape_put(&p->tape, play_waiting_call(p, thread, device, RECORD_WAIT), NULL);
+}
+
+/* Waits for HANDLE, and reads it where it is. */
+static inline void play_read_in_place(play *p, int thread, int device, uint64_t handle)
+{
+    record_event e = play_waiting_call(p, thread, device, RECORD_TO_HOST);
+    e.flags = RECORD_IN_PLACE;
+    e.field[3] = handle;
     tape_put(&p->tape, e, NULL);
 }
 

@@ -35,6 +35,12 @@ static PJRT_Error *make_manager(PJRT_Client_CreateBuffersForAsyncHostToDevice_Ar
     return NULL;
 }
 
+static PJRT_Error *hold(PJRT_Buffer_IncreaseExternalReferenceCount_Args *args)
+{
+    MUST(args->buffer);
+    return NULL;
+}
+
 static PJRT_Error *retrieve(PJRT_AsyncHostToDeviceTransferManager_RetrieveBuffer_Args *args)
 {
     MUST((void *)args->transfer_manager == manager);
@@ -74,6 +80,7 @@ static PJRT_Api *plugin_table(const char *folder)
     setenv("PJRT_SIM_API", "newer", 1);
     PJRT_Api *table = (PJRT_Api *)(uintptr_t)entry_of(built("pjrt_slow"), &handle)();
     table->PJRT_Client_CreateBuffersForAsyncHostToDevice = make_manager;
+    table->PJRT_Buffer_IncreaseExternalReferenceCount = hold;
     table->PJRT_AsyncHostToDeviceTransferManager_RetrieveBuffer = retrieve;
     table->PJRT_AsyncHostToDeviceTransferManager_TransferData = send_data;
     memcpy((char *)table + LITERAL_OFFSET, &literal, sizeof literal);
@@ -184,6 +191,33 @@ static void assert_sent(const recording *r, size_t index, uint64_t size)
     assert_true(fails || has_ended(r, &t));
 }
 
+static void reads_by_address(const char *folder)
+{
+    raw r = recorded_raw(folder);
+    PJRT_Buffer_IncreaseExternalReferenceCount_Args args =
+        ARGS(Buffer_IncreaseExternalReferenceCount, .buffer = r.argument);
+    MUST(!r.api->PJRT_Buffer_IncreaseExternalReferenceCount(&args));
+    raw_free(&r);
+}
+
+static void a_read_without_a_copy_is_told(void **state)
+{
+    (void)state;
+    const char *folder = new_folder();
+    told t, buffer;
+    in_child(reads_by_address, folder);
+    recording r = recording_in(folder);
+    assert_int_equal(recording_count(&r, RECORD_TO_HOST), 1);
+    recording_get(&r, RECORD_TO_HOST, 0, &t);
+    recording_get(&r, RECORD_BUFFER, 0, &buffer);
+    assert_int_equal(t.event.flags, RECORD_IN_PLACE);
+    assert_true(t.event.field[0] >= t.event.time && t.event.time >= r.head.begin_ns);
+    assert_int_equal(t.event.field[3], buffer.event.field[3]);
+    assert_int_equal(t.event.field[4], 0);
+    assert_int_equal(t.event.field[5], 0);
+    recording_free(&r);
+}
+
 static void transfers_to_the_device_are_told(void **state)
 {
     (void)state;
@@ -281,6 +315,7 @@ static void real_plugins_have_them_there(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_read_without_a_copy_is_told),
         cmocka_unit_test(transfers_to_the_device_are_told),
         cmocka_unit_test(calls_are_replaced_from_their_version_on),
         cmocka_unit_test(real_plugins_have_them_there),
