@@ -40,8 +40,26 @@ assert verdicts["lazy"] == "tracing-bound" and verdicts["capture"] != "unknown",
 # Nothing of a trace has one line in the source.
 assert c["where"] == "" and c["why"] is None, c'
 }
-export lazy capture one five
+export lazy capture one two five
 live "tracing is priced by what capturing saves" plants_tracing busy_stores "$folder/trace"
+
+# Tracing of some 2 ms hides behind the device's 4.
+hides_tracing() {
+    rm -rf "$folder/alone" "$folder/ahead"
+    run "${measured[@]}" --mode lazy --trace-cost-ns 3000 --store "$folder/alone"
+    fault_of 0
+    run "${measured[@]}" --mode lazy --trace-cost-ns 3000 --in-flight 2 --store "$folder/ahead"
+    fault_of 0
+    run doctor --store "$folder/alone" --format json
+    fault_of 0
+    one=$(wall_of "$folder/alone" lazy 1) two=$(wall_of "$folder/ahead" lazy 1) holds '
+import os
+[c] = [c for c in records["complaints"] if c["rule"] == "tracing"]
+saved = float(os.environ["one"]) - float(os.environ["two"])
+assert saved > 0 and abs(c["hidden_ns"] - saved) < 0.2 * saved, (c["hidden_ns"], saved)'
+}
+live "steps in flight hide as much of tracing as was said" hides_tracing \
+    busy_stores "$folder/alone" "$folder/ahead"
 
 # ---- executions: what merging graphs saves ------------------------------------------------
 
@@ -77,15 +95,19 @@ for format in json csv html; do
     report "$format leaves it out" "$(fault_of 0; grep "] doctor: " "$folder/out" "$folder/err")"
 done
 
-# A device of 20 ms, of which all that the host does is little.
+# A device of 20 ms, of which all that the host does is little; and XLA for CPU, where batches of 8
+# leave the host little. Three processes have intervals.
 healthy() {
-    local one
-    for one in "resnet18 infer" "resnet18 train" "bert infer" "bert train" "llama infer" "gpt2 infer" \
-        "mobilenet_v2 infer" "squeezenet1_1 train" "unit_qnli infer" "vgg16 infer"; do
+    local one model phase mode runtime processes
+    for one in "resnet18 infer lazy sim 1" "resnet18 train capture sim 3" "bert infer capture sim 1" \
+        "bert train lazy sim 3" "llama infer lazy sim 1" "gpt2 infer capture sim 1" \
+        "mobilenet_v2 infer lazy sim 1" "squeezenet1_1 infer capture cpu 3" \
+        "unit_qnli infer capture sim 1" "vgg16 infer lazy cpu 1"; do
         rm -rf "$folder/well"
-        PJRT_SIM=values=none,device_us=20000 run --model "${one% *}" --phase "${one#* }" --variant small \
-            --mode capture --runtime sim --processes 1 --steps 8 --min-time 0 --warmup 8 \
-            --store "$folder/well"
+        read -r model phase mode runtime processes <<<"$one"
+        PJRT_SIM=values=none,device_us=20000 run --model "$model" --phase "$phase" --variant small \
+            --batch 8 --mode "$mode" --runtime "$runtime" --processes "$processes" --steps 8 \
+            --min-time 0 --warmup 8 --store "$folder/well"
         fault_of 0
         grep '] doctor: ' "$folder/err"
         grep -q '] records: ' "$folder/err" || echo "$one: not run"
