@@ -428,6 +428,19 @@ for format in google-benchmark benchstat asv hyperfine pytorch-xla pytorch-bench
     run export --store "$store" --to $format --output "$folder/to-$format"
     report "export to $format" "$(fault_of 0)"
 done
+run metrics "$store"
+report "a metrics report counts its executions, transfers and compiles" "$(
+    fault_of 0
+    "$python" - "$folder/out" <<'PYTHON' 2>&1 | tail -n 1
+import re, sys
+text = open(sys.argv[1]).read()
+counters = {m[0]: int(m[1]) for m in re.findall(r"^Counter: (\w+)\n  Value: (\d+)$", text, re.M)}
+samples = {m[0]: int(m[1]) for m in re.findall(r"^Metric: (\w+)\n  TotalSamples: (\d+)$", text, re.M)}
+assert counters["Execute"] > samples["ExecuteTime"] >= 40, (counters, samples)
+assert samples["CompileTime"] == counters["UncachedCompile"] >= 2, (counters, samples)
+assert counters["TransferToDevice"] > 0 and counters["MarkStep"] >= samples["StepTime"], counters
+PYTHON
+)"
 run history --store "$store"
 report "history" "$(
     fault_of 0
