@@ -129,6 +129,20 @@ static void put_complaint(const rec_checkup *checkup, size_t index, bn_text *out
     bn_text_putc(out, '\n');
 }
 
+/* Where a profiler told when kernels ran, the share of the time is theirs, but costs are not. */
+static void put_profiled(const rec_checkup *checkup, bn_text *out)
+{
+    const double kernels_ns = checkup->answer.kernels_ns.estimate;
+    if (!isfinite(kernels_ns) || !checkup->steps->completions)
+        return;
+    bn_text_puts(out, "Costs are of gaps between completions. The device is busy for ");
+    rec_time_put(out, rec_steps_busy(checkup->steps).median_ns);
+    bn_text_puts(out, " a step by these, and kernels run for ");
+    rec_time_put(out, kernels_ns);
+    bn_text_puts(out, " of it, by the plugin's profiler. No rule has a price for the rest: "
+                      "launches, gaps between kernels, and the way back to the host.\n");
+}
+
 static void put_doubts(const rec_steps *s, bn_text *out)
 {
     if (!s->completions)
@@ -151,6 +165,7 @@ void rec_checkup_put(const rec_checkup *checkup, bn_text *out)
         bn_text_printf(out, ", %s: the device works for %.0f %% of the time",
                        rec_verdict_name(checkup->answer.verdict), 100 * checkup->answer.busy_share);
     bn_text_puts(out, ".\n");
+    put_profiled(checkup, out);
     put_doubts(s, out);
 }
 

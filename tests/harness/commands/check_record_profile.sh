@@ -56,6 +56,11 @@ report "the table of programs has a column for it" "$(
     grep -q '^program  *times  kernels  device  *call' "$folder/out" || echo "no column"
     grep -q 'were profiled' "$folder/out" || echo "left out without a word"
 )"
+run doctor "$folder/r"
+report "the doctor says of what its costs are" "$(
+    fault_of 0
+    tr '\n' ' ' <"$folder/out" | grep -Eq "by these, and kernels run for 1\.4[0-9]* ms of it" || cat "$folder/out"
+)"
 run import --store "$folder/store" --model two "$folder/r"
 run table --store "$folder/store" --table executions --format json
 report "a record of the recording has its device times, so that overheads are told" "$(
