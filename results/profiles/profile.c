@@ -71,12 +71,19 @@ static void cut_number(char *name)
         *open = '\0';
 }
 
+static int by_start(const void *left, const void *right)
+{
+    const rec_profile_span *a = left, *b = right;
+    return (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
+}
+
 static bn_code take_spans(rt_device_span *spans, size_t count, rec_profile *p, bn_status *st)
 {
     double *room = malloc((count + 1) * sizeof *room);
     p->memory = bn_arena_new(4096);
     p->programs = malloc((count + 1) * sizeof *p->programs);
-    bool done = room && p->memory && p->programs;
+    p->spans = malloc((count + 1) * sizeof *p->spans);
+    bool done = room && p->memory && p->programs && p->spans;
     for (size_t i = 0; i < count; i++)
         cut_number(spans[i].name);
     if (count > 0)
@@ -88,7 +95,13 @@ static bn_code take_spans(rt_device_span *spans, size_t count, rec_profile *p, b
         *program = (rec_profile_program){0};
         done = summarize(spans + i, n, room, p->memory, program);
         p->executions += program->executions;
+        for (size_t k = i; k < i + n; k++)
+            p->spans[p->span_count++] =
+                (rec_profile_span){spans[k].start_ns, spans[k].duration_ns, spans[k].busy_ns,
+                                   spans[k].kernels,  p->program_count - 1, spans[k].plane};
     }
+    if (p->span_count > 0)
+        qsort(p->spans, p->span_count, sizeof *p->spans, by_start);
     free(room);
     return done ? BN_OK : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a profile");
 }
@@ -222,8 +235,34 @@ bn_code rec_profile_read(int folder, rec_profile *profile, bn_status *st)
 void rec_profile_free(rec_profile *profile)
 {
     free(profile->programs);
+    free(profile->spans);
     bn_arena_free(profile->memory);
     *profile = (rec_profile){0};
+}
+
+/* Clocks of devices are brought to the host's, so a little is left over. */
+#define CLOCK_SLACK_NS 10000000
+
+static bool lies_within(const rec_profile *profile, const rec_profile_span *span, int64_t offset_ns)
+{
+    const uint64_t begin = span->start_ns + (uint64_t)offset_ns; /* may wrap: then it is outside */
+    return begin + CLOCK_SLACK_NS >= profile->begin_ns && begin <= profile->end_ns &&
+           span->duration_ns <= profile->end_ns - begin + CLOCK_SLACK_NS;
+}
+
+bool rec_profile_clock(const rec_profile *profile, uint64_t monotonic_ns, uint64_t epoch_ns,
+                       int64_t *offset_ns)
+{
+    const int64_t offsets[] = {0, (int64_t)(monotonic_ns - epoch_ns)};
+    for (size_t i = 0; i < sizeof offsets / sizeof *offsets; i++) {
+        bool fits = profile->span_count > 0;
+        for (size_t k = 0; fits && k < profile->span_count; k++)
+            fits = lies_within(profile, &profile->spans[k], offsets[i]);
+        *offset_ns = offsets[i];
+        if (fits)
+            return true;
+    }
+    return false;
 }
 
 const rec_profile_program *rec_profile_find(const rec_profile *profile, const char *name)

@@ -17,6 +17,15 @@ typedef struct rec_profile_program {
     double kernels;         /* 0: the profiler tells executions as a whole */
 } rec_profile_program;
 
+/* One execution. */
+typedef struct rec_profile_span {
+    uint64_t start_ns, duration_ns; /* by the profile's clock */
+    uint64_t busy_ns;               /* of it, while at least one kernel ran */
+    size_t kernels;
+    size_t program; /* index */
+    size_t plane;   /* of its device: equal for those of one */
+} rec_profile_span;
+
 typedef struct rec_profile {
     bool asked;    /* there is such a file */
     char why[160]; /* why it tells nothing; "": it does */
@@ -28,6 +37,8 @@ typedef struct rec_profile {
     uint32_t executions;           /* that it saw whole, of all programs */
     rec_profile_program *programs; /* by name */
     size_t program_count;
+    rec_profile_span *spans; /* by start */
+    size_t span_count;
     bn_arena *memory;
 } rec_profile;
 
@@ -36,6 +47,12 @@ typedef struct rec_profile {
  * rec_profile_free. */
 BN_MUST_USE bn_code rec_profile_read(int folder, rec_profile *profile, bn_status *st);
 void rec_profile_free(rec_profile *profile);
+
+/* *OFFSET_NS to add to the profile's times so that they are CLOCK_MONOTONIC's, in a process that
+ * read MONOTONIC_NS there when since 1970 there were EPOCH_NS: plugins use the one clock or the
+ * other. False: neither, since executions would lie outside of the profile. */
+bool rec_profile_clock(const rec_profile *profile, uint64_t monotonic_ns, uint64_t epoch_ns,
+                       int64_t *offset_ns);
 
 /* The program with NAME; NULL: it was not seen. */
 const rec_profile_program *rec_profile_find(const rec_profile *profile, const char *name);

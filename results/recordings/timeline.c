@@ -13,7 +13,11 @@
 #include <unistd.h>
 
 /* Processes of the trace. */
-enum { HOST = 1, DEVICES = 2, STEPS = 3 };
+enum { HOST = 1, DEVICES = 2, STEPS = 3, PROFILED = 4 };
+
+/* Executions of a profile that overlap on a device lie on so many lanes; further ones are not
+ * shown. */
+enum { MOST_LANES = 16 };
 
 /* A timeline that is being written. */
 typedef struct timeline {
@@ -193,6 +197,36 @@ static void put_calls(timeline *t)
     }
 }
 
+/* What the plugin's own profiler told, where it is known when that was. */
+static void put_profile(timeline *t)
+{
+    const rec_profile *profile = &t->process->profile;
+    size_t planes[MOST_LANES], lanes = 0;
+    uint64_t until[MOST_LANES] = {0};
+    int64_t offset = 0;
+    if (!rec_profile_clock(profile, t->process->begin_ns, t->process->epoch_ns, &offset))
+        return;
+    res_trace_name(&t->trace, "process_name", PROFILED, 0, "devices, by the plugin's profiler");
+    for (size_t i = 0; i < profile->span_count; i++) {
+        const rec_profile_span *span = &profile->spans[i];
+        const uint64_t begin = span->start_ns + (uint64_t)offset;
+        size_t lane = 0;
+        while (lane < lanes && (planes[lane] != span->plane || until[lane] > begin))
+            lane++;
+        if (!shown(t, begin) || lane == MOST_LANES)
+            continue;
+        if (lane == lanes)
+            planes[lanes++] = span->plane;
+        until[lane] = begin + span->duration_ns;
+        char *name = res_trace_quote(profile->programs[span->program].name);
+        res_trace_slice(&t->trace, name ? name : "\"program\"", PROFILED, lane + 1, begin,
+                        until[lane]);
+        bn_text_printf(&t->trace.text, ",\"args\":{\"busy_ns\":%llu,\"kernels\":%zu}}",
+                       (unsigned long long)span->busy_ns, span->kernels);
+        free(name);
+    }
+}
+
 static void put_steps(timeline *t)
 {
     for (size_t i = 0; t->steps && i < t->steps->count; i++) {
@@ -269,6 +303,7 @@ bn_code rec_timeline_write(const rec_process *process, const rec_steps *steps, c
         put_head(&t);
         put_executions(&t);
         put_calls(&t);
+        put_profile(&t);
         put_steps(&t);
         put_names(&t);
         res_trace_tail(out);

@@ -149,7 +149,7 @@ static bool same_execution(const kernel *a, const kernel *b)
 /* The execution of the COUNT kernels from FIRST on, which are sorted by their begin. */
 static rt_device_span execution_of(const kernel *first, size_t count)
 {
-    rt_device_span span = {.start_ns = first->begin_ns, .kernels = count};
+    rt_device_span span = {.plane = first->plane, .start_ns = first->begin_ns, .kernels = count};
     uint64_t end_ns = first->begin_ns;
     strncpy(span.name, first->module, sizeof span.name - 1);
     for (size_t i = 0; i < count; i++) {

@@ -13,6 +13,7 @@
 /* One execution of a program on a device. */
 typedef struct rt_device_span {
     char name[128];                 /* the program's, cut */
+    size_t plane;                   /* the device's, among all planes of the profile */
     uint64_t start_ns, duration_ns; /* from its first kernel's begin to its last one's end */
     uint64_t busy_ns;               /* of it, while at least one kernel ran */
     size_t kernels;                 /* 0: the profile tells the execution as a whole */

@@ -17,7 +17,7 @@ typedef struct reading {
     rt_names names; /* of the plane in hand */
 } reading;
 
-static bool add_line(reading *r, const Rt__Profile__Line *line)
+static bool add_line(reading *r, size_t plane, const Rt__Profile__Line *line)
 {
     if (!bn_reserve(&r->list, r->count + line->n_events, &r->room, sizeof *r->list))
         return false;
@@ -27,6 +27,7 @@ static bool add_line(reading *r, const Rt__Profile__Line *line)
             continue;
         rt_device_span *span = &r->list[r->count++];
         memset(span, 0, sizeof *span);
+        span->plane = plane;
         strncpy(span->name, rt_xspace_names_find(&r->names, event->name_id), sizeof span->name - 1);
         span->start_ns =
             rt_xspace_unsigned(line->start_ns) + rt_xspace_unsigned(event->offset_ps) / 1000;
@@ -36,12 +37,13 @@ static bool add_line(reading *r, const Rt__Profile__Line *line)
     return true;
 }
 
-static bool add_plane(reading *r, const Rt__Profile__Plane *plane)
+static bool add_plane(reading *r, size_t number, const Rt__Profile__Plane *plane)
 {
     if (!rt_xspace_names_of_events(&r->names, plane))
         return false;
     for (size_t i = 0; i < plane->n_lines; i++)
-        if (strcmp(plane->lines[i]->name, "XLA Modules") == 0 && !add_line(r, plane->lines[i]))
+        if (strcmp(plane->lines[i]->name, "XLA Modules") == 0 &&
+            !add_line(r, number, plane->lines[i]))
             return false;
     return true;
 }
@@ -49,7 +51,7 @@ static bool add_plane(reading *r, const Rt__Profile__Plane *plane)
 static bn_code space_spans(const Rt__Profile__Space *space, reading *r, bn_status *st)
 {
     for (size_t i = 0; i < space->n_planes; i++)
-        if (rt_xspace_is_device(space->planes[i]) && !add_plane(r, space->planes[i]))
+        if (rt_xspace_is_device(space->planes[i]) && !add_plane(r, i, space->planes[i]))
             return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the executions of a profile");
     return rt_xspace_kernel_spans(space, &r->list, &r->count, st);
 }

@@ -56,6 +56,28 @@ report "the table of programs has a column for it" "$(
     grep -q '^program  *times  kernels  device  *call' "$folder/out" || echo "no column"
     grep -q 'were profiled' "$folder/out" || echo "left out without a word"
 )"
+run steps "$folder/r" --trace "$folder/trace.json"
+report "the timeline has what the profiler told, within the executions" "$(
+    fault_of 0
+    "$python" - "$folder/trace.json" <<'PYTHON' 2>&1 | tail -n 1
+import json, sys
+events = json.load(open(sys.argv[1]))["traceEvents"]
+process = {e["args"]["name"]: e["pid"] for e in events if e["name"] == "process_name"}
+def slices(which):
+    return sorted((e for e in events if e["ph"] == "X" and which(e)), key=lambda e: e["ts"])
+told = slices(lambda e: e["pid"] == process["devices, by the plugin's profiler"])
+calls = slices(lambda e: e.get("cat") == "execute")
+done = slices(lambda e: e["pid"] == process["devices"] and e["name"] != "gap")
+assert len(told) == 60 and len(calls) == len(done) == 400, (len(told), len(calls), len(done))
+assert all(abs(e["dur"] - 700) < 1 and e["args"]["busy_ns"] > 0 for e in told), told
+# Those of successive executions: each after its call, and before its completion was seen.
+def fits(e, call, x):
+    return (e["name"] == call["name"] == x["name"] and call["ts"] <= e["ts"] + 1 and
+            e["ts"] + e["dur"] <= x["ts"] + x["dur"] + 1)
+assert any(all(fits(e, calls[k + i], done[k + i]) for i, e in enumerate(told))
+           for k in range(len(calls) - len(told))), told[:2]
+PYTHON
+)"
 run doctor "$folder/r"
 report "the doctor says of what its costs are" "$(
     fault_of 0

@@ -134,6 +134,35 @@ static void programs_have_medians_over_their_executions(void **state)
     rec_profile_free(&p);
 }
 
+/* Executions begin each 1000 ns from 0 on by the profile's clock. */
+static void the_clock_is_one_of_two(void **state)
+{
+    (void)state;
+    making m = {0};
+    char step[] = "jit_step(7)", other[] = "jit_other(8)";
+    int64_t offset = -1;
+    begin(&m);
+    m.line.start_ns = 5000000300;
+    add(&m, step, 300);
+    add(&m, other, 50);
+    rec_profile p = profile_of(&m);
+    assert_int_equal(p.span_count, 2);
+    assert_int_equal(p.spans[0].start_ns, 5000000300);
+    assert_int_equal(p.spans[0].duration_ns, 300);
+    assert_string_equal(p.programs[p.spans[1].program].name, "jit_other");
+    assert_false(rec_profile_clock(&p, 1000, 5000001000, &offset)); /* the second behind the end */
+    p.end_ns = 2000;
+    assert_true(rec_profile_clock(&p, 1000, 5000001000, &offset));
+    assert_int_equal(offset, -5000000000);
+    assert_false(rec_profile_clock(&p, 1000, 6000001000, &offset));
+    p.begin_ns = 5000000000;
+    p.end_ns = 5000002000;
+    assert_true(rec_profile_clock(&p, 1000, 6000001000, &offset));
+    assert_int_equal(offset, 0);
+    rec_profile_free(&p);
+    assert_false(rec_profile_clock(&p, 1000, 1000, &offset));
+}
+
 static void names_become_plain(void **state)
 {
     (void)state;
@@ -262,6 +291,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(programs_have_medians_over_their_executions),
+        cmocka_unit_test(the_clock_is_one_of_two),
         cmocka_unit_test(names_become_plain),
         cmocka_unit_test(what_tells_nothing_says_why),
         cmocka_unit_test(damage_is_said),
