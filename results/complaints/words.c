@@ -135,7 +135,7 @@ static void put_profiled(const rec_checkup *checkup, bn_text *out)
     const double kernels_ns = checkup->answer.kernels_ns.estimate;
     if (!isfinite(kernels_ns) || !checkup->steps->completions)
         return;
-    bn_text_puts(out, "Costs are of gaps between completions. The device is busy for ");
+    bn_text_puts(out, "Gaps are those between completions. The device is busy for ");
     rec_time_put(out, rec_steps_busy(checkup->steps).median_ns);
     bn_text_puts(out, " a step by these, and kernels run for ");
     rec_time_put(out, kernels_ns);

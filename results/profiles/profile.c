@@ -22,25 +22,34 @@ static int by_name(const void *left, const void *right)
 {
     const rt_device_span *a = left, *b = right;
     const int names = strcmp(a->name, b->name);
-    return names ? names : (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
+    if (names)
+        return names;
+    if (a->plane != b->plane)
+        return a->plane < b->plane ? -1 : 1;
+    return (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
 }
 
-/* Of the kernels of a GPU, the last execution may lack those that ran when the profiler was
- * stopped: COUNT, or without it. SPANS are in order of time. */
-static size_t whole(const rt_device_span *spans, size_t count, double *room)
+/* Of the kernels of a GPU, the last execution of each device may lack those that ran when the
+ * profiler was stopped. Leaves such ones out of SPANS, which are in order of device and time;
+ * returns how many stay. */
+static size_t keep_whole(rt_device_span *spans, size_t count, double *room)
 {
-    if (count < 2)
-        return count;
+    size_t kept = 0;
     for (size_t i = 0; i < count; i++)
         room[i] = (double)spans[i].kernels;
-    const size_t last = spans[count - 1].kernels;
-    return (double)last < res_median(room, count) ? count - 1 : count;
+    const double kernels = res_median(room, count);
+    for (size_t i = 0; i < count; i++) {
+        const bool last = i + 1 == count || spans[i + 1].plane != spans[i].plane;
+        if (!last || (double)spans[i].kernels >= kernels)
+            spans[kept++] = spans[i];
+    }
+    return kept;
 }
 
-static bool summarize(const rt_device_span *spans, size_t all, double *room, bn_arena *memory,
+static bool summarize(rt_device_span *spans, size_t all, double *room, bn_arena *memory,
                       rec_profile_program *out)
 {
-    const size_t count = whole(spans, all, room);
+    const size_t count = keep_whole(spans, all, room);
     bn_text name = {0};
     bn_text_plain(&name, spans->name);
     out->name = name.failed ? NULL : bn_arena_strdup(memory, name.data ? name.data : "");
@@ -93,12 +102,12 @@ static bn_code take_spans(rt_device_span *spans, size_t count, rec_profile *p, b
             n++;
         rec_profile_program *program = &p->programs[p->program_count++];
         *program = (rec_profile_program){0};
-        done = summarize(spans + i, n, room, p->memory, program);
-        p->executions += program->executions;
         for (size_t k = i; k < i + n; k++)
             p->spans[p->span_count++] =
                 (rec_profile_span){spans[k].start_ns, spans[k].duration_ns, spans[k].busy_ns,
                                    spans[k].kernels,  p->program_count - 1, spans[k].plane};
+        done = summarize(spans + i, n, room, p->memory, program);
+        p->executions += program->executions;
     }
     if (p->span_count > 0)
         qsort(p->spans, p->span_count, sizeof *p->spans, by_start);
@@ -120,7 +129,9 @@ static const char *reason(uint32_t why)
     case RECORD_PROFILE_RUNS:
         return "the program ended while the plugin's profiler ran";
     case RECORD_PROFILE_NO_ROOM:
-        return "it was larger than the recording's limit allows (bench record --limit)";
+        return "it was larger than 512 MiB, or than half of what bench record --limit had left";
+    case RECORD_PROFILE_UNWRITTEN:
+        return "its bytes could not be written";
     default:
         return "the file is damaged";
     }
@@ -131,10 +142,13 @@ static void refuse(rec_profile *p, const char *why)
     snprintf(p->why, sizeof p->why, "%s", why);
 }
 
+/* The last execution may go on while the profile is written. */
+#define BEHIND_NS ((uint64_t)10000000000)
+
 /* Whether COUNT spans may be of HEAD's profile: none is longer than that. */
 static bool agree(const record_profile *head, const rt_device_span *spans, size_t count)
 {
-    const uint64_t most = head->stop_ns > head->begin_ns ? head->stop_ns - head->begin_ns : 0;
+    const uint64_t most = head->end_ns - head->begin_ns + BEHIND_NS;
     for (size_t i = 0; i < count; i++)
         if (spans[i].duration_ns > most)
             return false;
@@ -150,8 +164,11 @@ static bool take_head(const record_profile *head, uint64_t size, rec_profile *p)
         refuse(p, "the file is damaged");
         return false;
     }
-    p->begin_ns = head->begin_ns;
-    p->end_ns = head->end_ns;
+    /* Where it did not start, it slowed nothing down. */
+    if (head->why != RECORD_NO_PROFILER && head->why != RECORD_PROFILER_REFUSED) {
+        p->begin_ns = head->begin_ns;
+        p->end_ns = head->end_ns;
+    }
     p->plugin = head->plugin;
     p->asked_for = head->executions;
     if (head->why != RECORD_PROFILED)

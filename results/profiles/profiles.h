@@ -34,7 +34,7 @@ typedef struct rec_profile {
     uint64_t begin_ns, end_ns;
     uint32_t plugin;               /* number of it */
     uint32_t asked_for;            /* executions that it was to see */
-    uint32_t executions;           /* that it saw whole, of all programs */
+    uint32_t executions;           /* that it saw, but for those that were cut at its end */
     rec_profile_program *programs; /* by name */
     size_t program_count;
     rec_profile_span *spans; /* by start */

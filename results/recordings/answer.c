@@ -195,14 +195,9 @@ rec_answer rec_answer_make(const rec_steps *steps)
         a.no_gaps_ns = over_steps(steps, busy_of, 0);
     }
     a.kernels_ns = steps->kernels_ns;
-    /* More than a step takes: kernels of several executions run at a time, or the profiler slows
-     * them down. */
-    const double least = isnan(a.kernels_ns.low) ? a.kernels_ns.estimate : a.kernels_ns.low;
-    if (!(least * (double)steps->count <= wall))
-        a.kernels_ns = (res_interval){nan, nan, nan};
     /* A median: other steps were profiled than are steady. The share is of the mean step, as the
      * gaps are. */
-    if (isfinite(a.kernels_ns.estimate)) {
+    if (isfinite(a.kernels_ns.estimate) && wall > 0) {
         a.busy_share = fmin(1, a.kernels_ns.estimate * (double)steps->count / wall);
         a.no_gaps_ns = a.kernels_ns;
     }

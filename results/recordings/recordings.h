@@ -378,8 +378,9 @@ typedef struct rec_steps {
     size_t thread_count;
     size_t threads_untold; /* beyond REC_MOST_THREADS */
     /* While kernels ran in a step, by the plugin's profiler: sums over its programs of medians and
-     * their 95 % intervals. NaN where it does not tell one of them. */
+     * their 95 % intervals. NaN where it does not tell one of them, or too long ones. */
     res_interval kernels_ns;
+    bool kernels_too_long; /* longer than the step */
     void *owned;
 } rec_steps;
 
@@ -423,7 +424,7 @@ const char *rec_verdict_name(rec_verdict verdict); /* "device-bound", ... */
 typedef struct rec_answer {
     rec_verdict verdict;
     double busy_share;       /* of the wall time, by KERNELS_NS where that is told; NaN: unknown */
-    res_interval kernels_ns; /* as in rec_steps; NaN also where it is more than a step takes */
+    res_interval kernels_ns; /* as in rec_steps */
     rec_part gap_part;       /* the largest part of the device's gaps */
     double ahead_share; /* of the steps: the host was in the next one while the device worked */
     res_interval wall_ns;

@@ -114,6 +114,24 @@ static void add_kernels(rec_steps *s, rec_step_program *row)
     s->kernels_ns.high += row->times * (told ? told->high_ns : nan);
 }
 
+/* Kernels may last a little longer under the profiler than without it. */
+#define MOST_KERNELS 1.05
+
+/* Kernels that take longer than the step are no device time: executions overlap on the device, or
+ * the profiler slows it down. */
+static void judge_kernels(rec_steps *s)
+{
+    const double nan = (double)NAN;
+    const res_interval *kernels = &s->kernels_ns;
+    const double least = isnan(kernels->low) ? kernels->estimate : kernels->low;
+    if (!(least > MOST_KERNELS * rec_steps_wall(s).mean_ns))
+        return;
+    for (size_t i = 0; i < s->program_count; i++)
+        s->programs[i].kernels_ns = nan;
+    s->kernels_ns = (res_interval){nan, nan, nan};
+    s->kernels_too_long = true;
+}
+
 double rec_step_program_device_ns(const rec_step_program *program)
 {
     return isfinite(program->kernels_ns) ? program->kernels_ns : program->device_ns;
@@ -178,6 +196,7 @@ static bn_code make_rows(rec_steps *s, use *uses, size_t count, bn_status *st)
             add_kernels(s, &s->programs[i]);
         }
         s->program_count = made;
+        judge_kernels(s);
     }
     free(room);
     free(rows);

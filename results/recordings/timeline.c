@@ -197,6 +197,23 @@ static void put_calls(timeline *t)
     }
 }
 
+/* The lane of the profile's PLANE that is free at BEGIN, a new one if there is none; MOST_LANES:
+ * there are too many. UNTIL says when each of *LANES ends. */
+static size_t free_lane(timeline *t, size_t plane, uint64_t begin, size_t *planes,
+                        const uint64_t *until, size_t *lanes)
+{
+    size_t lane = 0, same = 0;
+    char name[64];
+    for (; lane < *lanes && (planes[lane] != plane || until[lane] > begin); lane++)
+        same += planes[lane] == plane;
+    if (lane < *lanes || lane == MOST_LANES)
+        return lane;
+    snprintf(name, sizeof name, "plane %zu of the profile%s", plane, same ? ", overlapping" : "");
+    res_trace_name(&t->trace, "thread_name", PROFILED, lane + 1, name);
+    planes[(*lanes)++] = plane;
+    return lane;
+}
+
 /* What the plugin's own profiler told, where it is known when that was. */
 static void put_profile(timeline *t)
 {
@@ -210,13 +227,11 @@ static void put_profile(timeline *t)
     for (size_t i = 0; i < profile->span_count; i++) {
         const rec_profile_span *span = &profile->spans[i];
         const uint64_t begin = span->start_ns + (uint64_t)offset;
-        size_t lane = 0;
-        while (lane < lanes && (planes[lane] != span->plane || until[lane] > begin))
-            lane++;
-        if (!shown(t, begin) || lane == MOST_LANES)
+        if (!shown(t, begin))
             continue;
-        if (lane == lanes)
-            planes[lanes++] = span->plane;
+        const size_t lane = free_lane(t, span->plane, begin, planes, until, &lanes);
+        if (lane == MOST_LANES)
+            continue;
         until[lane] = begin + span->duration_ns;
         char *name = res_trace_quote(profile->programs[span->program].name);
         res_trace_slice(&t->trace, name ? name : "\"program\"", PROFILED, lane + 1, begin,
@@ -253,7 +268,7 @@ static void put_head(timeline *t)
     static const char about[] =
         "A recording of PJRT calls by bench. Times are of the machine's monotonic clock, from the "
         "first event on. An execution begins with its call, or when the one before it on the same "
-        "device has ended.";
+        "device has ended; by the plugin's profiler, with its first kernel.";
     const bool whole = t->to_ns == UINT64_MAX;
     res_trace_head(&t->trace, json_pack("{ss ss sI}", "about", about, "shown",
                                         whole ? "all of the process" : "the steady steps only",

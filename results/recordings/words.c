@@ -204,7 +204,7 @@ static void put_doubts(const rec_steps *s, bn_text *out)
 }
 
 /* Whose device times these are, where a profile was asked for. */
-static void put_profile(const rec_steps *s, const rec_answer *answer, bn_text *out)
+static void put_profile(const rec_steps *s, bn_text *out)
 {
     const rec_profile *profile = &s->process->profile;
     if (!profile->asked)
@@ -212,6 +212,10 @@ static void put_profile(const rec_steps *s, const rec_answer *answer, bn_text *o
     if (profile->why[0]) {
         bn_text_printf(out, "No profile: %s.%s\n", profile->why,
                        s->profiled ? " Steps while it ran are left out." : "");
+    } else if (s->kernels_too_long) {
+        bn_text_puts(out, "By the plugin's profiler kernels run for longer than a step takes: "
+                          "executions overlap on the device, or the profiler slows it down. The "
+                          "device's times are those between completions.\n");
     } else if (isnan(s->kernels_ns.estimate)) {
         bn_text_puts(out, "The plugin's profiler did not tell all programs of a step, or two have "
                           "one name: the device's times are those between completions.\n");
@@ -226,12 +230,8 @@ static void put_profile(const rec_steps *s, const rec_answer *answer, bn_text *o
             bn_text_puts(out, ", with launches and the way back in it. ");
         }
         bn_text_puts(out,
-                     isfinite(answer->kernels_ns.estimate)
-                         ? "The answer is made of the profiler's time; the ledger is of "
-                           "completions."
-                         : "That is more than a step takes: executions overlap on the device, "
-                           "or the profiler slows it down. The answer is made of completions.");
-        bn_text_puts(out, " Steps while it ran are left out.\n");
+                     "The answer is made of the profiler's time; the ledger is of completions. "
+                     "Steps while it ran are left out.\n");
     }
 }
 
@@ -241,6 +241,6 @@ void rec_answer_put(const rec_steps *steps, const rec_answer *answer, bn_text *o
     put_ahead(answer, out);
     put_no_gaps(answer, out);
     put_fused(answer, out);
-    put_profile(steps, answer, out);
+    put_profile(steps, out);
     put_doubts(steps, out);
 }

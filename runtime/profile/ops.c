@@ -226,7 +226,9 @@ bn_code rt_xspace_op_times(const void *xspace, size_t size, bn_arena *arena, rt_
     for (size_t i = 0; room && i < x.space->n_planes; i++)
         if (rt_xspace_is_device(x.space->planes[i]))
             room = add_plane(&g, x.space->planes[i]);
-    if (!room || !merge(&g, arena, list, count))
+    if (x.refused)
+        code = bn_fail(st, BN_FORMAT, "a profile whose programs take too much memory");
+    else if (!room || !merge(&g, arena, list, count))
         code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the ops of a profile");
     free(g.list);
     free(g.line);

@@ -46,6 +46,8 @@ static bool add_entry(rt_places *p, rt_xspace *x, const Rt__Profile__EventName *
             continue;
         Rt__Profile__Program *message =
             rt__profile__program__unpack(&x->allocator, stat->data.len, stat->data.data);
+        if (!message && (x->refused || x->no_memory))
+            return false;
         if (!message)
             continue;
         if (!bn_reserve(&p->messages, p->message_count + 1, &p->message_room,

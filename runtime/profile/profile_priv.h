@@ -17,9 +17,9 @@ static inline uint64_t rt_xspace_unsigned(int64_t value)
 
 /* ---- space.c ---- */
 
-/* A message that was read, and what reading it may still cost. Foreign bytes of a kind take fifty
- * times their size in memory, and far longer to read where a message comes in many parts: so all
- * memory that is ever asked for counts, also what was given back. */
+/* A message that was read, and what reading it may still cost. Some foreign bytes take fifty times
+ * their size in memory, and a message in many parts takes far longer to read. So all memory that is
+ * ever asked for counts, also what was given back. */
 typedef struct rt_xspace {
     Rt__Profile__Space *space;
     ProtobufCAllocator allocator; /* its data is this struct, which must not move */
@@ -98,7 +98,8 @@ typedef struct rt_places {
     size_t message_count, message_room;
 } rt_places;
 
-/* X must outlive PLACES. False without memory. Release with rt_xspace_places_free, also then. */
+/* X must outlive PLACES. False without memory, or where X may take no more of it. Release with
+ * rt_xspace_places_free, also then. */
 BN_MUST_USE bool rt_xspace_places_make(rt_xspace *x, rt_places *places);
 void rt_xspace_places_free(rt_xspace *x, rt_places *places);
 /* The op of INSTRUCTION in the program MODULE with NUMBER; "" where it is not told. */

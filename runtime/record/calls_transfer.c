@@ -123,8 +123,17 @@ PJRT_Error *record_Buffer_CopyRawToHost(record_plugin *p, PJRT_Buffer_CopyRawToH
     return error;
 }
 
-/* The host asks that the buffer's memory stays, in order to read it where it is: JAX does on a CPU.
- * XLA's plugins wait here until the buffer is ready. */
+/* Whether BUFFER lies in memory of the host, as the plugin says. */
+static bool is_on_host(const record_plugin *p, PJRT_Buffer *buffer)
+{
+    RECORD_ARGS(Buffer_IsOnCpu, args, .buffer = buffer);
+    return RECORD_HAS(p, Buffer_IsOnCpu) && record_good(p, p->api->PJRT_Buffer_IsOnCpu(&args)) &&
+           args.is_on_cpu;
+}
+
+/* Somebody asks that the buffer's memory stays. JAX does so on a CPU to read a value where it is;
+ * XLA's plugins for CPUs may wait here until the buffer is ready. Memory of another device is
+ * handed to another framework so (DLPack), and nothing is read. */
 PJRT_Error *record_Buffer_IncreaseExternalReferenceCount(
     record_plugin *p, PJRT_Buffer_IncreaseExternalReferenceCount_Args *caller)
 {
@@ -133,6 +142,8 @@ PJRT_Error *record_Buffer_IncreaseExternalReferenceCount(
     PJRT_Error *error = p->api->PJRT_Buffer_IncreaseExternalReferenceCount(args);
     record_end(&span);
     record_narrow(caller, args);
+    if (!is_on_host(p, args->buffer))
+        return error;
     record_event event = record_span_event(RECORD_TO_HOST, &span);
     event.flags = record_failure(p, error) | RECORD_IN_PLACE;
     event.field[3] = (uint64_t)(uintptr_t)args->buffer;

@@ -271,12 +271,14 @@ bool record_room(uint64_t bytes, bool whole)
 {
     if (!record_disk_allows(bytes))
         return false;
-    uint64_t slots = atomic_load(&file.next) * RECORD_SLOT;
-    uint64_t others = atomic_fetch_add(&file.others, bytes) + bytes;
-    if (slots + others + (whole ? 0 : bytes) <= file.limit)
-        return true;
-    record_room_back(bytes);
-    return false;
+    const uint64_t slots = atomic_load(&file.next) * RECORD_SLOT;
+    uint64_t others = atomic_load(&file.others);
+    /* Only what fits is ever added: events of other threads end the recording beyond the limit. */
+    do
+        if (slots + others + bytes + (whole ? 0 : bytes) > file.limit)
+            return false;
+    while (!atomic_compare_exchange_weak(&file.others, &others, others + bytes));
+    return true;
 }
 
 void record_room_back(uint64_t bytes)

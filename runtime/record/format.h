@@ -11,7 +11,7 @@
  *                           first
  *   PID-TIME/profile        what the plugin's own profiler told of some executions: a
  *                           record_profile, then its bytes; absent where nobody asked for it, or
- *                           the profiler never began
+ *                           too few executions came
  *
  * The events file is append-only. It is mapped and shared, so that what was written outlives the
  * process, however that ends. Its first slot is a record_file. Each event begins at a slot with a
@@ -130,8 +130,8 @@ enum record_kind {
           */
 
 #define RECORD_IN_PLACE                                                                            \
-    0x40 /* TO_HOST: no bytes are copied: the call waits for the buffer, and the host then reads   \
-          * its memory where it is */
+    0x40 /* TO_HOST: no bytes are copied: the host reads the buffer's memory where it is. The call \
+          * may wait until it is ready */
 
 /*
  * An event, and what its six fields are. "Words" are further ones, in RECORD_MORE slots: bytes
@@ -235,7 +235,8 @@ enum record_no_profile {
     RECORD_PROFILER_REFUSED = 2, /* it did not start: another one runs, say the program's own */
     RECORD_PROFILE_LOST = 3,     /* it did not hand its bytes over, or there was no memory */
     RECORD_PROFILE_RUNS = 4,     /* it ran when this was written, and nothing was since */
-    RECORD_PROFILE_NO_ROOM = 5   /* the recording's limit, or RECORD_PROFILE_BYTES, is less */
+    RECORD_PROFILE_NO_ROOM = 5,  /* RECORD_PROFILE_BYTES, or half of what the limit left, is less */
+    RECORD_PROFILE_UNWRITTEN = 6 /* the file system did not take its bytes */
 };
 
 /* The head of the file "profile". */
@@ -247,7 +248,8 @@ typedef struct record_profile {
     uint64_t begin_ns;   /* before the profiler was started: CLOCK_MONOTONIC, as all of these */
     uint64_t started_ns; /* when it ran */
     uint64_t stop_ns;    /* before it was stopped */
-    uint64_t end_ns;     /* when they were written: until then the program was held up */
+    uint64_t end_ns;     /* when they were written: until then the program was held up;
+                            UINT64_MAX with RECORD_PROFILE_RUNS */
     uint64_t size;       /* of the bytes that follow: an XSpace message as the plugin gave it */
     uint32_t executions; /* that it was to see */
     uint32_t why;        /* enum record_no_profile */

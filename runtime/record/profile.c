@@ -90,7 +90,7 @@ static void keep_head(enum record_no_profile why)
     profile.head.why = why;
     profile.head.size = 0;
     profile.head.end_ns = why == RECORD_PROFILE_RUNS ? UINT64_MAX : record_now();
-    (void)!record_keep_profile(&profile.head, NULL);
+    (void)record_keep_profile(&profile.head, NULL);
 }
 
 static enum record_no_profile begin(void)
@@ -155,8 +155,8 @@ static void stop(void)
         session(profile.table->stop) ? collect(&bytes) : RECORD_PROFILE_LOST;
     session(profile.table->destroy);
     profile.head.why = what;
-    if (what == RECORD_PROFILED && !record_keep_profile(&profile.head, bytes))
-        what = RECORD_PROFILE_NO_ROOM;
+    if (what == RECORD_PROFILED)
+        what = record_keep_profile(&profile.head, bytes);
     if (what != RECORD_PROFILED)
         keep_head(what);
     free(bytes);

@@ -153,16 +153,18 @@ record_hash record_keep(const char *form, const void *bytes, size_t size)
     return kept ? hash : none;
 }
 
-bool record_keep_profile(record_profile *head, const void *bytes)
+enum record_no_profile record_keep_profile(record_profile *head, const void *bytes)
 {
-    const uint64_t size = bytes ? head->size : 0;
+    /* A head alone takes no room: it is so much less than the events that told how long it took. */
+    const uint64_t size = sizeof *head + (bytes ? head->size : 0);
     const int folder = record_folder();
-    if (folder < 0 || (bytes && !record_room(size, false)))
-        return false;
-    const int error = write_profile(folder, head, bytes);
-    if (!error)
-        return true;
-    record_room_back(size);
-    record_stop_for(record_stop_of(error));
-    return false;
+    if (folder < 0 || (!bytes && !record_disk_allows(size)))
+        return RECORD_PROFILE_UNWRITTEN;
+    if (bytes && !record_room(size, false))
+        return RECORD_PROFILE_NO_ROOM;
+    if (write_profile(folder, head, bytes) == 0)
+        return RECORD_PROFILED;
+    if (bytes)
+        record_room_back(size);
+    return RECORD_PROFILE_UNWRITTEN;
 }

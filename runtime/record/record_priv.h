@@ -344,8 +344,8 @@ typedef struct record_hash {
 record_hash record_keep(const char *form, const void *bytes, size_t size);
 /* Keeps HEAD and the HEAD->size BYTES as the file "profile", in place of one that is there, and
  * sets HEAD->end_ns to when they were written; or HEAD alone, as it is, where BYTES is NULL.
- * Whether it is kept: there may be no room. One thread at a time. */
-bool record_keep_profile(record_profile *head, const void *bytes);
+ * RECORD_PROFILED, _NO_ROOM or _UNWRITTEN; the recording goes on. One thread at a time. */
+enum record_no_profile record_keep_profile(record_profile *head, const void *bytes);
 
 /* ---- profile.c ------------------------------------------------------------------------------ */
 

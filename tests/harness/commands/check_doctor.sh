@@ -99,21 +99,24 @@ done
 # leave the host little. Three processes have intervals.
 healthy() {
     local one model phase mode runtime processes
+    rm -rf "$folder"/well-*
     for one in "resnet18 infer lazy sim 1" "resnet18 train capture sim 3" "bert infer capture sim 1" \
         "bert train lazy sim 3" "llama infer lazy sim 1" "gpt2 infer capture sim 1" \
         "mobilenet_v2 infer lazy sim 1" "squeezenet1_1 infer capture cpu 3" \
         "unit_qnli infer capture sim 1" "vgg16 infer lazy cpu 1"; do
-        rm -rf "$folder/well"
         read -r model phase mode runtime processes <<<"$one"
         PJRT_SIM=values=none,device_us=20000 run --model "$model" --phase "$phase" --variant small \
             --batch 8 --mode "$mode" --runtime "$runtime" --processes "$processes" --steps 8 \
-            --min-time 0 --warmup 8 --store "$folder/well"
+            --min-time 0 --warmup 8 --store "$folder/well-$model-$phase"
         fault_of 0
         grep '] doctor: ' "$folder/err"
         grep -q '] records: ' "$folder/err" || echo "$one: not run"
     done
 }
-live "ten healthy runs draw no complaint" healthy busy_stores "$folder/well"
+well_busy() {
+    busy_stores "$folder"/well-*
+}
+live "ten healthy runs draw no complaint" healthy well_busy
 
 # ---- forms --------------------------------------------------------------------------------
 

@@ -83,6 +83,21 @@ report "the doctor says of what its costs are" "$(
     fault_of 0
     tr '\n' ' ' <"$folder/out" | grep -Eq "by these, and kernels run for 1\.4[0-9]* ms of it" || cat "$folder/out"
 )"
+cp -r "$folder/r" "$folder/slowed"
+PJRT_SIM=device_us=3000,seed=1 run record --runtime sim --profile 20 --output "$folder/slower" -- \
+    "$program" --steps 60 --way two
+cp "$folder"/slower/*/profile "$folder"/slowed/*/profile
+run steps "$folder/slowed"
+report "kernels that take longer than the step are not its device time" "$(
+    fault_of 0
+    tr '\n' ' ' <"$folder/out" | grep -q "kernels run for longer than a step takes" || cat "$folder/out"
+)"
+run import --store "$folder/store-slowed" --model two "$folder/slowed"
+run table --store "$folder/store-slowed" --table executions --format json
+report "nor are they in a record" "$(
+    fault_of 0
+    holds 'assert all(x["device_time_source"] == "event" for x in records["rows"]), records'
+)"
 run import --store "$folder/store" --model two "$folder/r"
 run table --store "$folder/store" --table executions --format json
 report "a record of the recording has its device times, so that overheads are told" "$(

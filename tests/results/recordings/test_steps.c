@@ -172,29 +172,6 @@ static void without_completions_there_is_no_verdict(void **state)
     lose(&f);
 }
 
-static void kernels_longer_than_the_step_are_not_its_device_time(void **state)
-{
-    (void)state;
-    play p;
-    play_begin(&p);
-    play_loop(&p, &(loop){.call_ns = 50 * US, .device_ns = 2800 * US, .work_ns = 1000 * US});
-    found f = find(&p, NULL);
-    rec_steps *s = f.steps;
-    rec_process *process = (rec_process *)(uintptr_t)s->process;
-    const double by_completions = f.answer.busy_share;
-    process->profile.asked = true;
-    s->kernels_ns = (res_interval){1e6, 0.9e6, 1.1e6};
-    f.answer = rec_answer_make(s);
-    assert_near(f.answer.busy_share, 1e6 / rec_steps_wall(s).mean_ns, 1e-9);
-    says(&f, "The answer is made of the profiler's time");
-    s->kernels_ns = (res_interval){6e6, 5.9e6, 6.1e6};
-    f.answer = rec_answer_make(s);
-    assert_true(isnan(f.answer.kernels_ns.estimate));
-    assert_near(f.answer.busy_share, by_completions, 1e-9);
-    says(&f, "more than a step takes");
-    lose(&f);
-}
-
 static void a_pipelined_loop_overlaps(void **state)
 {
     (void)state;
@@ -582,7 +559,6 @@ int main(void)
         cmocka_unit_test(work_and_sleep_are_told_apart),
         cmocka_unit_test(without_clocks_the_rest_is_host_work),
         cmocka_unit_test(without_completions_there_is_no_verdict),
-        cmocka_unit_test(kernels_longer_than_the_step_are_not_its_device_time),
         cmocka_unit_test(a_pipelined_loop_overlaps),
         cmocka_unit_test(what_was_not_recorded_is_said),
         cmocka_unit_test(two_programs_are_one_step),

@@ -242,7 +242,7 @@ static void it_ends_where_the_recording_has_ended(void **state)
 }
 
 /* Nobody would read what it told. */
-static void it_does_not_begin_behind_the_recording(void **state)
+static void it_does_not_begin_after_the_recording_has_ended(void **state)
 {
     (void)state;
     record_profile head;
@@ -265,7 +265,7 @@ int main(void)
         cmocka_unit_test(threads_go_on_while_one_starts_and_stops_it),
         cmocka_unit_test(the_child_of_a_fork_is_not_profiled),
         cmocka_unit_test(it_ends_where_the_recording_has_ended),
-        cmocka_unit_test(it_does_not_begin_behind_the_recording),
+        cmocka_unit_test(it_does_not_begin_after_the_recording_has_ended),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
