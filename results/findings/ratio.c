@@ -143,7 +143,7 @@ res_estimate res_with_drift(res_estimate estimate, double drift)
  * docs/measuring.md.
  */
 #define DRIFT         0.04
-#define BUSY_DRIFT    0.25
+#define BUSY_DRIFT    0.35
 #define SPREAD_SHARED 0.5
 #define AWAKE_SHARED  0.3
 #define LITTLE_SHARE  0.05
