@@ -108,12 +108,17 @@ static res_estimate unmatched(const res_pool *base, const res_pool *other, res_p
 
 /* ---- what differs between runs -------------------------------------------------------------- */
 
-static bool was_busy(const res_pool *base, const res_pool *other)
+static res_witness witness_of(const res_pool *base, const res_pool *other)
 {
     res_witness witness = {0};
     res_witness_add(&witness, base);
     res_witness_add(&witness, other);
-    return res_witness_busy(&witness);
+    return witness;
+}
+
+static double apart_share(const res_witness *w)
+{
+    return w->apart_of > 0 ? w->apart / w->apart_of : 0;
 }
 
 res_estimate res_with_drift(res_estimate estimate, double drift)
@@ -129,7 +134,10 @@ res_estimate res_with_drift(res_estimate estimate, double drift)
  * Work of the host and work of the device are slowed down unequally, and for minutes: the processes
  * of one run share that, and another run finds another ratio. The further a ratio lies from 1, the
  * more it moves: its log by a standard deviation of DRIFT times 1 - exp(-|log|), which is the share
- * that differs, and by BUSY_DRIFT times that share on a busy machine.
+ * that differs, and by BUSY_DRIFT times that share on a busy machine. Cores apart make a step
+ * longer and its share smaller, by about the same time in both modes, and the way back to cores
+ * together is as long: so APART_DRIFT times the share is added where they were apart after all
+ * rounds, and as much of it as rounds where after some.
  *
  * The processes of a quiet run have a part of their own spread in common, too. Short steps have
  * several lengths, by how threads are woken, and now one and now another of them is frequent, for
@@ -139,23 +147,25 @@ res_estimate res_with_drift(res_estimate estimate, double drift)
  *
  * The estimate of a single run holds both beside the spread of its processes. Nothing is added
  * where three runs or more tell it themselves, nor to a ratio of 1, so what is told from no
- * difference stays the same. All five were measured on 2 shared cores with XLA for CPU:
+ * difference stays the same. All six were measured on 2 shared cores with XLA for CPU:
  * docs/measuring.md.
  */
 #define DRIFT         0.04
 #define BUSY_DRIFT    0.35
+#define APART_DRIFT   0.15
 #define SPREAD_SHARED 0.5
 #define AWAKE_SHARED  0.3
 #define LITTLE_SHARE  0.05
 
-/* Sets both drifts of RATIO, whose OWN estimate is made. AWAKE: no core slept. */
-static void set_drift(res_pool_ratio *ratio, bool awake)
+/* Sets both drifts of RATIO, whose OWN estimate is made. APART: in that share of the rounds the
+ * cores were apart. AWAKE: no core slept. */
+static void set_drift(res_pool_ratio *ratio, double apart, bool awake)
 {
     const double share = -expm1(-fabs(ratio->own.mean));
     const double spread = ratio->own.error * sqrt((double)ratio->own.values);
     const double part = awake ? AWAKE_SHARED : SPREAD_SHARED;
     const double shared = ratio->busy ? 0 : part * -expm1(-share / LITTLE_SHARE);
-    ratio->common = (ratio->busy ? BUSY_DRIFT : DRIFT) * share;
+    ratio->common = (ratio->busy ? BUSY_DRIFT + APART_DRIFT * apart : DRIFT) * share;
     ratio->drift = hypot(ratio->common, shared * spread);
 }
 
@@ -164,10 +174,12 @@ static void allow_drift(const res_pool *base, const res_pool *other, res_pool_ra
     ratio->own = ratio->log;
     if (!(ratio->log.freedom > 0) || ratio->of_runs)
         return;
-    ratio->busy = was_busy(base, other);
+    const res_witness witness = witness_of(base, other);
+    ratio->busy = res_witness_busy(&witness);
     /* What a simulated device does to its processes is drawn for each: they show all of it. */
     if (!base->newest->simulated || ratio->busy)
-        set_drift(ratio, json_object_get(base->newest->provenance, "idle_cores") != NULL);
+        set_drift(ratio, apart_share(&witness),
+                  json_object_get(base->newest->provenance, "idle_cores") != NULL);
     ratio->log = res_with_drift(ratio->log, ratio->drift);
 }
 

@@ -74,6 +74,30 @@ static void awake_cores_share_less(void **state)
     clear(&s);
 }
 
+/* The drift of a ratio of 2 where the cores were apart after APART of 4 rounds of each process. */
+static double drift_apart(int apart)
+{
+    store s = {.count = 0};
+    add_busy(&s, 2, 900000);
+    for (size_t i = 0; i < s.count; i++)
+        json_object_set_new(s.records[i]->provenance, "nearness",
+                            json_pack("{s:i, s:i}", "rounds", 4, "apart", apart));
+    res_speedup table = made(&s);
+    const double drift = row_of(&table, "m", "capture")->ratio.drift;
+    res_speedup_free(&table);
+    clear(&s);
+    return drift;
+}
+
+/* Cores apart: 0.15 of the share is added, by the rounds after which they were. */
+static void cores_apart_move_ratios_more(void **state)
+{
+    (void)state;
+    assert_near(drift_apart(0), 0.175, 1e-6);
+    assert_near(drift_apart(2), 0.2125, 1e-6);
+    assert_near(drift_apart(4), 0.25, 1e-6);
+}
+
 /* What a simulated device does is drawn for each process. */
 static void a_simulated_device_does_not_drift(void **state)
 {
@@ -102,6 +126,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_busy_machine_moves_ratios),
         cmocka_unit_test(awake_cores_share_less),
+        cmocka_unit_test(cores_apart_move_ratios_more),
         cmocka_unit_test(a_simulated_device_does_not_drift),
         cmocka_unit_test(a_ratio_of_one_does_not_move),
     };
