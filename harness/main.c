@@ -236,17 +236,17 @@ static int graph(options *o, const char *const *words)
     return command_graph(&o->output, words);
 }
 
-static const char graph_help[] = "A and B are StableHLO texts: programs, or the files of bench run "
-                                 "--graph-report. What values are\n"
-                                 "called does not count, nor places (loc), nor the order of "
-                                 "statements that do not depend on each\n"
-                                 "other. The first difference is told with its reason: op, "
-                                 "results, shape, dtype, type, constant,\n"
-                                 "attribute or operand.\n"
-                                 "\n"
-                                 "Exit codes: 0 the graphs are the same; 1 they differ; 2 usage; 3 "
-                                 "a file is missing, or holds no\n"
-                                 "StableHLO text.\n";
+static const char graph_help[] =
+    "A and B are programs: StableHLO as text or byte code, or HLO, as in files of --graph-report\n"
+    "or of a recording. JAX's libraries read byte code and HLO (make frontends FRONTENDS=jax).\n"
+    "What values are called does not count, nor places (loc), nor the order of statements that do\n"
+    "not depend on each other. The first difference is told with its reason: op, results, shape,\n"
+    "dtype, type, constant, attribute or operand. With a RECORDING each program in it is compared\n"
+    "with the one of the same name that was compiled before it.\n"
+    "\n"
+    "bench graph text prints the program in FILE as StableHLO text.\n"
+    "\n"
+    "Exit codes: 0 the graphs are the same; 1 they differ; 2 usage; 3 a program cannot be read.\n";
 
 static const char record_help[] =
     "The program runs in the foreground, with this terminal. Its exit code is that of bench: 128\n"
@@ -334,8 +334,8 @@ static const command_row commands[] = {
     {"steps", "bench steps DIR [--step-program NAME] [--format json]",
      "where the time of a recording's steps went, on host and device, and what bounds them",
      .bit = OPTION_STEPS, .run = steps, .what = "DIR", .most_words = 1},
-    {"graph", "bench graph diff A B [--format json]",
-     "what differs between two programs in StableHLO text: the first difference, and counts by op",
+    {"graph", "bench graph diff A B|RECORDING [--format json], bench graph text FILE",
+     "what differs between two programs: the first difference, and counts by op; programs as text",
      .bit = OPTION_GRAPH, .run = graph, .what = "diff A B", .most_words = 3, .help = graph_help},
     {"compare", "bench compare --runtime A --runtime B [--suite FILE] [OPTIONS]",
      "is runtime B slower than A, by how much, and where: fresh processes in pairs, or two stores",

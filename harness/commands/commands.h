@@ -49,8 +49,9 @@ typedef struct command_stepping {
 /* bench steps: the steps of the recording in FOLDER, where their time went, and what that says. */
 int command_steps(const command_stepping *own, const cli_output *output, const char *folder);
 
-/* bench graph WORDS: "diff" and two files of StableHLO text. Prints what differs between them; the
- * exit code is CLI_EXIT_FAILED where something does. */
+/* bench graph WORDS. "text" and a file: the program in it as StableHLO text. "diff" and two files,
+ * or a recording: what differs between two programs, or between those of one name; the exit code is
+ * CLI_EXIT_FAILED where something does. */
 int command_graph(const cli_output *output, const char *const *words);
 
 /* ---- of stored records ------------------------------------------------------------------ */

@@ -1,35 +1,45 @@
 /*
- * graph.c - bench graph diff: what differs between two graphs in StableHLO text.
+ * graph.c - bench graph: a program as StableHLO text, and what differs between two.
  */
 #include "harness/commands/graph_priv.h"
 #include "results/tables/tables.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-/* Bytes of a statement that are shown; further differences that people see, and that JSON has. */
-#define MOST_STATEMENT 200
-#define MOST_FURTHER   10
-#define MOST_JSON      1000
+#define MOST_OP      200  /* bytes of an op's name in JSON */
+#define MOST_FURTHER 10   /* differences behind the first one that people see */
+#define MOST_JSON    1000 /* that JSON has */
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-bn_code command_graph_read(const char *path, shlo_graph **graph, bn_status *st)
+/* The program in the file PATH, which messages name, as text into *TEXT (malloc). */
+static bn_code read_text(const char *path, char **text, size_t *size, bn_status *st)
+{
+    int fd = -1;
+    *text = NULL;
+    bn_code code = bn_regular_open(path, &fd, size, st);
+    if (code != BN_OK)
+        return code;
+    if (*size > SHLO_MOST_BYTES)
+        code = bn_fail(st, BN_FORMAT, "%s: %zu bytes: texts of graphs may have %zu", path, *size,
+                       SHLO_MOST_BYTES);
+    else
+        code = bn_regular_all(fd, path, *size, text, st);
+    close(fd);
+    if (code == BN_OK && command_graph_text(text, size, st) != BN_OK)
+        code = bn_context(st, "%s", path);
+    return code;
+}
+
+static bn_code read_graph(const char *path, shlo_graph **graph, bn_status *st)
 {
     char *text = NULL;
     size_t size = 0;
-    int fd = -1;
     *graph = NULL;
-    bn_code code = bn_regular_open(path, &fd, &size, st);
-    if (code != BN_OK)
-        return code;
-    if (size > SHLO_MOST_BYTES)
-        code = bn_fail(st, BN_FORMAT, "%s: %zu bytes: texts of graphs may have %zu", path, size,
-                       SHLO_MOST_BYTES);
-    else
-        code = bn_regular_all(fd, path, size, &text, st);
-    close(fd);
+    bn_code code = read_text(path, &text, &size, st);
     if (code == BN_OK && shlo_graph_read(text, size, graph, st) != BN_OK)
         code = bn_context(st, "%s", path);
     free(text);
@@ -38,74 +48,9 @@ bn_code command_graph_read(const char *path, shlo_graph **graph, bn_status *st)
 
 /* ---- as JSON --------------------------------------------------------------------------------- */
 
-/* TEXT as a string, which is freed (new reference). */
-static json_t *text_json(bn_text *text)
-{
-    json_t *string = json_string(text->data && !text->failed ? text->data : "");
-    bn_text_free(text);
-    return string;
-}
-
-json_t *command_piece_json(shlo_piece piece, size_t most)
-{
-    bn_text text = {0};
-    if (piece.length)
-        shlo_piece_put(piece, most, &text);
-    return text_json(&text);
-}
-
-/* Statement INDEX of G, null where there is none (new reference). */
-static json_t *node_json(const shlo_graph *g, uint32_t index)
-{
-    if (index == SHLO_NONE)
-        return json_null();
-    const shlo_node *node = &g->nodes[index];
-    return json_pack("{sI so so}", "line", (json_int_t)node->line, "op",
-                     command_piece_json(g->ops[node->op], MOST_STATEMENT), "statement",
-                     command_piece_json(node->text, MOST_STATEMENT));
-}
-
-/* The statement that a difference is shown at: B's, unless B lacks it. */
-static const shlo_node *shown_node(const shlo_diff *d, const shlo_difference *one)
-{
-    return one->b != SHLO_NONE ? &d->b->nodes[one->b] : &d->a->nodes[one->a];
-}
-
-static json_t *difference_json(const shlo_diff *d, const shlo_difference *one)
-{
-    static const char *const changes[] = {"changed", "added", "removed"};
-    bn_text words = {0}, place = {0};
-    json_t *reasons = json_array();
-    for (int i = 0; i < SHLO_REASON_COUNT; i++)
-        if (one->reasons >> i & 1)
-            json_array_append_new(reasons, json_string(shlo_reason_name((shlo_reason)i)));
-    shlo_difference_put(d, one, &words);
-    shlo_place_put(shown_node(d, one), &place);
-    return json_pack("{ss so so so so so}", "change", changes[one->change], "reasons", reasons,
-                     "words", text_json(&words), "place", text_json(&place), "a",
-                     node_json(d->a, one->a), "b", node_json(d->b, one->b));
-}
-
-json_t *command_diff_json(const shlo_diff *d, size_t most)
-{
-    json_t *reasons = json_object(), *list = json_array();
-    for (int i = 0; i < SHLO_REASON_COUNT; i++)
-        json_object_set_new(reasons, shlo_reason_name((shlo_reason)i),
-                            json_integer((json_int_t)d->because[i]));
-    for (size_t i = 0; i < d->count && i < most; i++)
-        json_array_append_new(list, difference_json(d, &d->list[i]));
-    return json_pack("{sb sI sI sI sI so so sI}", "same", d->count == 0, "changed",
-                     (json_int_t)d->changed, "added", (json_int_t)d->added, "removed",
-                     (json_int_t)d->removed, "moved", (json_int_t)d->moved, "reasons", reasons,
-                     "differences", list, "left_out",
-                     (json_int_t)(d->count > most ? d->count - most : 0));
-}
-
 static json_t *graph_json(const char *path, const shlo_graph *g)
 {
-    bn_text name = {0};
-    bn_text_plain(&name, path);
-    return json_pack("{so sI sI sI}", "file", text_json(&name), "statements",
+    return json_pack("{so sI sI sI}", "file", res_json_text(path), "statements",
                      (json_int_t)g->node_count, "arguments", (json_int_t)g->of_kind[SHLO_ARGUMENT],
                      "functions", (json_int_t)g->of_kind[SHLO_FUNCTION]);
 }
@@ -117,7 +62,7 @@ static json_t *ops_json(const shlo_diff *d)
         const shlo_op_count *op = &d->ops[i];
         json_array_append_new(
             list,
-            json_pack("{so sI sI sI sI sI}", "op", command_piece_json(op->op, MOST_STATEMENT), "a",
+            json_pack("{so sI sI sI sI sI}", "op", command_piece_json(op->op, MOST_OP), "a",
                       (json_int_t)op->a, "b", (json_int_t)op->b, "added", (json_int_t)op->added,
                       "removed", (json_int_t)op->removed, "changed", (json_int_t)op->changed));
     }
@@ -125,38 +70,6 @@ static json_t *ops_json(const shlo_diff *d)
 }
 
 /* ---- for people ------------------------------------------------------------------------------ */
-
-void command_diff_counts(const shlo_diff *d, bn_text *out)
-{
-    bn_text_printf(out, "%zu changed, %zu added, %zu removed", d->changed, d->added, d->removed);
-    if (d->moved)
-        bn_text_printf(out, "; %zu the same in another order", d->moved);
-}
-
-static void put_statement(const char *indent, const char *name, const shlo_graph *g, uint32_t index,
-                          bn_text *out)
-{
-    if (index == SHLO_NONE)
-        return;
-    bn_text_printf(out, "%s  %s, line %u: ", indent, name, g->nodes[index].line);
-    shlo_piece_put(g->nodes[index].text, MOST_STATEMENT, out);
-    bn_text_putc(out, '\n');
-}
-
-void command_difference_put(const shlo_diff *d, const shlo_difference *one, const char *indent,
-                            bn_text *out)
-{
-    bn_text place = {0};
-    shlo_place_put(shown_node(d, one), &place);
-    bn_text_puts(out, indent);
-    if (place.length)
-        bn_text_printf(out, "%s: ", place.data);
-    shlo_difference_put(d, one, out);
-    bn_text_putc(out, '\n');
-    put_statement(indent, "A", d->a, one->a, out);
-    put_statement(indent, "B", d->b, one->b, out);
-    bn_text_free(&place);
-}
 
 static void put_graph(const char *name, const char *path, const shlo_graph *g, bn_text *out)
 {
@@ -254,37 +167,67 @@ static bn_code show(const shlo_diff *d, const char *const *paths, res_format for
     return failed ? bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the answer") : BN_OK;
 }
 
-static bn_code check_words(const char *const *words, bn_status *st)
+static bn_code compare_files(const char *const *paths, const cli_output *output, bool *differ,
+                             bn_status *st)
 {
-    if (strcmp(words[0], "diff") != 0)
-        return bn_fail_choice(st, "graph command", words[0], "diff");
-    if (!words[1] || !words[2])
-        return bn_fail(st, BN_INVALID, "bench graph diff takes two files of StableHLO text");
-    return BN_OK;
+    shlo_graph *a = NULL, *b = NULL;
+    shlo_diff *diff = NULL;
+    res_format format;
+    bn_code code = res_format_parse(output->format, &format, st);
+    if (code == BN_OK)
+        code = read_graph(paths[0], &a, st);
+    if (code == BN_OK)
+        code = read_graph(paths[1], &b, st);
+    if (code == BN_OK)
+        code = shlo_diff_make(a, b, &diff, st);
+    if (code == BN_OK)
+        code = show(diff, paths, format, st);
+    *differ = diff && diff->count > 0;
+    shlo_diff_free(diff);
+    shlo_graph_free(a);
+    shlo_graph_free(b);
+    return code;
+}
+
+/* The text of the program in the file PATH, which must be one. */
+static bn_code show_text(const char *path, bn_status *st)
+{
+    shlo_graph *graph = NULL;
+    bn_code code = read_graph(path, &graph, st);
+    if (code == BN_OK)
+        cli_show(graph->text);
+    shlo_graph_free(graph);
+    return code;
+}
+
+static bool is_folder(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+/* WORDS: "diff", two files; "diff", a recording; "text", a file. */
+static bn_code run_words(const char *const *words, const cli_output *output, bool *differ,
+                         bn_status *st)
+{
+    const bool text = strcmp(words[0], "text") == 0;
+    if (!text && strcmp(words[0], "diff") != 0)
+        return bn_fail_choice(st, "graph command", words[0], "diff or text");
+    if (text)
+        return words[1] && !words[2] ? show_text(words[1], st)
+                                     : bn_fail(st, BN_INVALID, "bench graph text takes one file");
+    if (words[1] && words[2])
+        return compare_files(&words[1], output, differ, st);
+    if (words[1] && is_folder(words[1]))
+        return command_graph_recording(words[1], output, differ, st);
+    return bn_fail(st, BN_INVALID, "bench graph diff takes two files of programs, or a recording");
 }
 
 int command_graph(const cli_output *output, const char *const *words)
 {
     bn_status st = {.code = BN_OK};
-    shlo_graph *a = NULL, *b = NULL;
-    shlo_diff *diff = NULL;
-    res_format format;
-    bn_code code = check_words(words, &st);
-    if (code == BN_OK)
-        code = res_format_parse(output->format, &format, &st);
-    if (code == BN_OK)
-        code = command_graph_read(words[1], &a, &st);
-    if (code == BN_OK)
-        code = command_graph_read(words[2], &b, &st);
-    if (code == BN_OK)
-        code = shlo_diff_make(a, b, &diff, &st);
-    if (code == BN_OK)
-        code = show(diff, &words[1], format, &st);
-    const bool differ = diff && diff->count > 0;
-    shlo_diff_free(diff);
-    shlo_graph_free(a);
-    shlo_graph_free(b);
-    if (code != BN_OK)
+    bool differ = false;
+    if (run_words(words, output, &differ, &st) != BN_OK)
         return (int)cli_complain(&st);
     return differ ? CLI_EXIT_FAILED : CLI_EXIT_OK;
 }

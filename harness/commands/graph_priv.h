@@ -1,5 +1,5 @@
 /*
- * graph_priv.h - StableHLO texts as graphs, for bench graph diff and the graph report of a run.
+ * graph_priv.h - StableHLO texts as graphs, for bench graph and the graph report of a run.
  */
 #ifndef BENCH_HARNESS_GRAPH_H
 #define BENCH_HARNESS_GRAPH_H
@@ -7,15 +7,15 @@
 #include "harness/commands/commands.h"
 #include "runtime/stablehlo/stablehlo.h"
 
-/* Reads the graph in the file PATH, which messages name. BN_FORMAT: it holds none. */
-BN_MUST_USE bn_code command_graph_read(const char *path, shlo_graph **graph, bn_status *st);
+/* Makes StableHLO text of the *SIZE bytes *BYTES (malloc), in their place, where they are byte code
+ * or HLO. BN_NOT_FOUND: what reads these is not installed; BN_FORMAT: it cannot read them. */
+BN_MUST_USE bn_code command_graph_text(char **bytes, size_t *size, bn_status *st);
+/* What differs between successive programs of the same name in the recording PATH. *DIFFER: whether
+ * something does. Programs that cannot be compared are said, and the first one's reason is *ST. */
+BN_MUST_USE bn_code command_graph_recording(const char *path, const cli_output *output,
+                                            bool *differ, bn_status *st);
 /* PIECE, cut to MOST bytes, as a string (new reference). */
 json_t *command_piece_json(shlo_piece piece, size_t most);
-/* The scopes of GRAPH, [{"scope": "backward/layer1.0.conv1", "statements": 3}], in the order of the
- * text; "": outside of all (new reference). */
-json_t *command_scopes_json(const shlo_graph *graph);
-/* Appends "conv1 4, layer1 43": the statements of the parts of the model, in all phases. */
-void command_scopes_put(const shlo_graph *graph, bn_text *out);
 /* How many differences DIFF has, of which kinds, and the MOST first of them (new reference). */
 json_t *command_diff_json(const shlo_diff *diff, size_t most);
 /* Appends "3 changed, 1 added, 0 removed; 2 stand elsewhere". */

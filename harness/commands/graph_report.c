@@ -15,6 +15,8 @@
 
 #define MOST_INDEXED 20 /* differences of two graphs that the index has */
 #define MOST_TYPE    400
+#define MOST_SCOPE   200 /* bytes of one that are shown */
+#define MOST_PARTS   12  /* parts of a model that a line names */
 
 /* A graph; experiments share those whose text is the same. */
 typedef struct indexed {
@@ -39,6 +41,89 @@ typedef struct report {
     bn_text text;   /* the index for people */
     json_t *lists;  /* and for programs: "experiments" */
 } report;
+
+/* ---- which scopes statements are of, as the text says in their places ---------- */
+
+/* The scope in the place of NODE, "backward/layer1.0.conv1" of
+ * `"backward/layer1.0.conv1/convolution"`: what stands before the op. Empty: outside of all. */
+static shlo_piece scope_of(const shlo_node *node)
+{
+    shlo_piece scope = node->place.name;
+    if (scope.length == 0)
+        return scope;
+    const bool quoted = scope.at[0] == '"';
+    scope.at += quoted;
+    scope.length -= quoted;
+    const char *quote = memchr(scope.at, '"', scope.length);
+    scope.length = quote ? (size_t)(quote - scope.at) : scope.length;
+    while (scope.length > 0 && scope.at[scope.length - 1] != '/')
+        scope.length--;
+    scope.length -= scope.length > 0;
+    return scope;
+}
+
+/* The part of the model that SCOPE is in, without its phase: "layer1". */
+static shlo_piece part_of(shlo_piece scope)
+{
+    for (size_t i = scope.length; i-- > 0;)
+        if (scope.at[i] == '/') {
+            scope.at += i + 1;
+            scope.length -= i + 1;
+            break;
+        }
+    const char *dot = scope.length ? memchr(scope.at, '.', scope.length) : NULL;
+    scope.length = dot ? (size_t)(dot - scope.at) : scope.length;
+    return scope;
+}
+
+/* The statements of each scope of G, or of each PART of the model: {NAME: count}, in the order of
+ * the text (new reference). */
+static json_t *count_scopes(const shlo_graph *g, bool parts)
+{
+    json_t *counts = json_object();
+    for (size_t i = 0; i < g->node_count; i++) {
+        bn_text name = {0};
+        if (g->nodes[i].kind != SHLO_OP)
+            continue;
+        const shlo_piece scope = scope_of(&g->nodes[i]);
+        if (scope.length > 0)
+            shlo_piece_put(parts ? part_of(scope) : scope, MOST_SCOPE, &name);
+        const char *key = name.data && !name.failed ? name.data : "";
+        const json_int_t before = json_integer_value(json_object_get(counts, key));
+        json_object_set_new(counts, key, json_integer(before + 1));
+        bn_text_free(&name);
+    }
+    return counts;
+}
+
+/* The scopes of GRAPH, [{"scope": "backward/layer1.0.conv1", "statements": 3}], in the order of the
+ * text; "": outside of all (new reference). */
+static json_t *scopes_json(const shlo_graph *graph)
+{
+    json_t *counts = count_scopes(graph, false), *list = json_array(), *count;
+    const char *name;
+    json_object_foreach(counts, name, count)
+        json_array_append_new(list, json_pack("{ss sO}", "scope", name, "statements", count));
+    json_decref(counts);
+    return list;
+}
+
+/* Appends "conv1 4, layer1 43": the statements of the parts of the model, in all phases. */
+static void put_parts(const shlo_graph *graph, bn_text *out)
+{
+    json_t *counts = count_scopes(graph, true), *count;
+    const char *name;
+    size_t shown = 0;
+    json_object_foreach(counts, name, count)
+    {
+        if (shown++ < MOST_PARTS)
+            bn_text_printf(out, "%s%s %lld", shown > 1 ? ", " : "", *name ? name : "(no scope)",
+                           (long long)json_integer_value(count));
+    }
+    if (shown > MOST_PARTS)
+        bn_text_printf(out, " and %zu more", shown - MOST_PARTS);
+    json_decref(counts);
+}
 
 /* ---- graphs --------------------------------------------------------------------------------- */
 
@@ -153,7 +238,7 @@ static json_t *graph_json(const indexed *graph)
         json_object_update(o, signature);
     json_decref(signature);
     if (o && graph->graph)
-        json_object_set_new(o, "scopes", command_scopes_json(graph->graph));
+        json_object_set_new(o, "scopes", scopes_json(graph->graph));
     return o;
 }
 
@@ -253,7 +338,7 @@ static void put_scopes(report *r, const shlo_graph *g)
     if (!g)
         return;
     bn_text_puts(&r->text, "     scopes: ");
-    command_scopes_put(g, &r->text);
+    put_parts(g, &r->text);
     bn_text_putc(&r->text, '\n');
 }
 

@@ -92,7 +92,7 @@ static json_t *list_front_ends(const job_matrix *matrix, bn_status *st)
     for (size_t i = 0; (row = frontend_at(i)); i++) {
         frontend_place place;
         bn_status why = {.code = BN_OK};
-        const bool found = frontend_find(row, &place, &why) == BN_OK;
+        const bool found = frontend_find(row, FRONTEND_RUN, &place, &why) == BN_OK;
         json_array_append_new(list, json_pack("{ss ss ss sb so}", "front_end", row->name,
                                               "framework", row->framework, "modes", row->modes,
                                               "installed", found, "where",

@@ -1,10 +1,10 @@
 /*
  * frontends.h - front ends other than bench: frameworks that trace and dispatch the steps of our
  * models themselves, under the recorder. Which there are, where their scripts and Pythons lie, what
- * a script is asked, and what it answers (docs/frontends.md).
+ * a script is asked, and what it answers (docs/frontends.md). And programs of theirs as text.
  *
- * Nothing here starts a process. What a script answers is foreign: each member is checked. Prefix
- * frontend_.
+ * Only frontend_program_text starts a process. What a script answers is foreign: each member is
+ * checked. Prefix frontend_.
  */
 #ifndef BENCH_HARNESS_FRONTENDS_H
 #define BENCH_HARNESS_FRONTENDS_H
@@ -38,16 +38,18 @@ bool frontend_has_mode(const frontend_info *row, const char *mode, const char *p
 
 /* What runs a front end. */
 typedef struct frontend_place {
-    char script[PATH_MAX]; /* run.py */
+    char script[PATH_MAX];
     char python[PATH_MAX]; /* a path, or a name for PATH */
 } frontend_place;
 
 /*
- * Finds ROW's script: in the folder that BENCH_FRONTENDS names, or beside bench; and its Python:
- * what BENCH_FRONTEND_PYTHON_<NAME> names, or the virtual environment that `make frontends` made.
- * BN_NOT_FOUND says which is missing, and the command that installs it.
+ * Finds ROW's SCRIPT, such as FRONTEND_RUN: in the folder that BENCH_FRONTENDS names, or beside
+ * bench; and its Python: what BENCH_FRONTEND_PYTHON_<NAME> names, or the virtual environment that
+ * `make frontends` made. BN_NOT_FOUND says which is missing, and the command that installs it.
  */
-BN_MUST_USE bn_code frontend_find(const frontend_info *row, frontend_place *place, bn_status *st);
+#define FRONTEND_RUN "run.py" /* measures a model */
+BN_MUST_USE bn_code frontend_find(const frontend_info *row, const char *script,
+                                  frontend_place *place, bn_status *st);
 /* "make frontends FRONTENDS=jax" */
 void frontend_command(const frontend_info *row, char *text, size_t size);
 
@@ -104,5 +106,17 @@ BN_MUST_USE bn_code frontend_report_parse(const char *text, size_t size, const f
 void frontend_report_free(frontend_report *report);
 /* What a record keeps of it under "front_end" (new reference). */
 json_t *frontend_report_provenance(const frontend_report *report);
+
+/* ---- programs as text (text.c) ------------------------------------------------------------- */
+
+/*
+ * A program that is no text, StableHLO byte code or a serialized HloModuleProto of SIZE bytes at
+ * CODE, as StableHLO text into *TEXT (malloc, terminated by a zero byte that *LENGTH does not
+ * count), which has fewer than MOST bytes. JAX's libraries read it, in a process of its own with
+ * limits of memory and time: a program is foreign, and may crash them. BN_NOT_FOUND says how JAX is
+ * installed where it is not; BN_FORMAT what keeps it from reading the program.
+ */
+BN_MUST_USE bn_code frontend_program_text(const void *code, size_t size, size_t most, char **text,
+                                          size_t *length, bn_status *st);
 
 #endif

@@ -58,13 +58,14 @@ static bool find_beside(const char *const *places, const char *file, int mode, c
 
 /* ---- the script --------------------------------------------------------------------------- */
 
-static bn_code find_script(const frontend_info *row, char path[PATH_MAX], bn_status *st)
+static bn_code find_script(const frontend_info *row, const char *name, char path[PATH_MAX],
+                           bn_status *st)
 {
     static const char *const usual[] = {"../contrib/frontends", "../share/bench/frontends", NULL};
     const char *folder = getenv("BENCH_FRONTENDS");
     const bool named = folder && folder[0];
-    char file[RES_TEXT + 16];
-    snprintf(file, sizeof file, "%s/run.py", row->name);
+    char file[RES_TEXT + 32];
+    snprintf(file, sizeof file, "%s/%s", row->name, name);
     if (named ? find_file(folder, file, R_OK, path) : find_beside(usual, file, R_OK, path))
         return BN_OK;
     return bn_fail(st, BN_NOT_FOUND, "front end %s: there is no %s%s%s", row->name,
@@ -105,8 +106,9 @@ static bn_code find_python(const frontend_info *row, char path[PATH_MAX], bn_sta
                    row->name, row->framework, command, variable);
 }
 
-bn_code frontend_find(const frontend_info *row, frontend_place *place, bn_status *st)
+bn_code frontend_find(const frontend_info *row, const char *script, frontend_place *place,
+                      bn_status *st)
 {
-    bn_code code = find_script(row, place->script, st);
+    bn_code code = find_script(row, script, place->script, st);
     return code == BN_OK ? find_python(row, place->python, st) : code;
 }

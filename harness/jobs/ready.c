@@ -100,7 +100,7 @@ static bn_code check_front_end(const job_experiment *e, bn_status *st)
 {
     const frontend_info *row = frontend_named(e->what.front_end);
     frontend_place place;
-    return row ? frontend_find(row, &place, st) : BN_OK;
+    return row ? frontend_find(row, FRONTEND_RUN, &place, st) : BN_OK;
 }
 
 /* ---- all of it -------------------------------------------------------------------- */

@@ -278,7 +278,7 @@ static bn_code run(worker_framework *f, const worker_framework_options *o, bn_st
         return bn_fail(st, BN_INVALID, "there is no front end %s", f->e.what.front_end);
     if ((size_t)snprintf(f->folder, sizeof f->folder, "%s", o->scratch) >= sizeof f->folder)
         return bn_fail(st, BN_INVALID, "the scratch folder's name is too long");
-    bn_code code = frontend_find(f->row, &f->place, st);
+    bn_code code = frontend_find(f->row, FRONTEND_RUN, &f->place, st);
     if (code == BN_OK)
         code = write_files(f, o, st);
     if (code == BN_OK)

@@ -90,23 +90,40 @@ size_t shlo_behind_place(const shlo_token *tokens, size_t at, size_t count)
     return count;
 }
 
-shlo_piece shlo_place_of(const shlo_token *tokens, size_t count)
+static shlo_piece token_piece(const shlo_token *first, const shlo_token *last)
 {
-    /* Behind "loc(", before ")". */
-    for (size_t i = 2; i + 1 < count; i++) {
-        const shlo_token *t = &tokens[i];
-        const shlo_token *last = &tokens[count - 2];
-        if (t->kind == SHLO_TOKEN_STRING && shlo_is_mark(&tokens[i + 1], ':'))
-            return (shlo_piece){t->at, (size_t)(last->at + last->length - t->at)};
-        if (t->kind == SHLO_TOKEN_STRING && t->length > 2)
-            return (shlo_piece){t->at + 1, t->length - 2};
-        if (t->kind == SHLO_TOKEN_WORD && t->at[0] == '#')
-            return (shlo_piece){t->at, t->length};
-    }
-    return (shlo_piece){NULL, 0};
+    return (shlo_piece){first->at, (size_t)(last->at + last->length - first->at)};
 }
 
-bn_code shlo_alias(shlo_reader *r, uint64_t name, shlo_piece place)
+/* "f.py":5:22 to :30, which begins with the token AT of COUNT. */
+static shlo_piece file_place(const shlo_token *tokens, size_t at, size_t count)
+{
+    size_t end = at + 1;
+    while (end < count && !shlo_is_mark(&tokens[end], ')') && !shlo_is_mark(&tokens[end], ']') &&
+           !shlo_is_mark(&tokens[end], ',') && !shlo_is_word(&tokens[end], "at"))
+        end++;
+    return token_piece(&tokens[at], &tokens[end - 1]);
+}
+
+shlo_place shlo_place_of(const shlo_token *tokens, size_t count)
+{
+    shlo_place place = {0};
+    /* Behind "loc(", before ")". Of calls within each other the innermost one comes first. */
+    for (size_t i = 2; i + 1 < count && place.source.length == 0; i++) {
+        const shlo_token *t = &tokens[i];
+        if (t->kind == SHLO_TOKEN_STRING && shlo_is_mark(&tokens[i + 1], ':'))
+            place.source = file_place(tokens, i, count - 1);
+        else if (t->kind == SHLO_TOKEN_WORD && t->at[0] == '#')
+            place.source = token_piece(t, t);
+        else if (t->kind == SHLO_TOKEN_STRING && t->length > 2 && place.name.length == 0)
+            place.name = (shlo_piece){t->at + 1, t->length - 2};
+    }
+    if (place.name.length == 0)
+        place.name = place.source;
+    return place;
+}
+
+bn_code shlo_alias(shlo_reader *r, uint64_t name, shlo_place place)
 {
     if (r->place_count >= SHLO_MOST_NODES)
         return bn_fail(r->st, BN_FORMAT, "more than %u places", SHLO_MOST_NODES);
@@ -118,20 +135,23 @@ bn_code shlo_alias(shlo_reader *r, uint64_t name, shlo_piece place)
     return BN_OK;
 }
 
-static shlo_piece resolve(const shlo_reader *r, shlo_piece place)
+/* What PIECE, the name of a place or its SOURCE, stands for where it is an alias. */
+static shlo_piece resolve(const shlo_reader *r, shlo_piece piece, bool source)
 {
-    for (int i = 0; i < MOST_ALIASES && place.length > 0 && place.at[0] == '#'; i++) {
-        const uint32_t *slot = shlo_map_find(&r->aliases, shlo_hash(place.at, place.length));
-        place = slot ? r->places[*slot] : (shlo_piece){NULL, 0};
+    for (int i = 0; i < MOST_ALIASES && piece.length > 0 && piece.at[0] == '#'; i++) {
+        const uint32_t *slot = shlo_map_find(&r->aliases, shlo_hash(piece.at, piece.length));
+        const shlo_place place = slot ? r->places[*slot] : (shlo_place){0};
+        piece = source ? place.source : place.name;
     }
-    return place.length > 0 && place.at[0] == '#' ? (shlo_piece){NULL, 0} : place;
+    return piece.length > 0 && piece.at[0] == '#' ? (shlo_piece){NULL, 0} : piece;
 }
 
 void shlo_resolve_places(shlo_reader *r)
 {
     for (size_t i = 0; i < r->graph->node_count; i++) {
         shlo_node *node = &r->graph->nodes[i];
-        node->place = resolve(r, node->place);
-        node->place_hash = node->place.length ? shlo_hash(node->place.at, node->place.length) : 0;
+        const shlo_piece name = resolve(r, node->place.name, false);
+        node->place = (shlo_place){name, resolve(r, node->place.source, true)};
+        node->place_hash = name.length ? shlo_hash(name.at, name.length) : 0;
     }
 }

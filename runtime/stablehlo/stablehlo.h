@@ -27,6 +27,12 @@ typedef struct shlo_piece {
     size_t length;
 } shlo_piece;
 
+/* Where a statement comes from, as it says itself. */
+typedef struct shlo_place {
+    shlo_piece name;   /* a scope; without one the source; empty: it says nothing */
+    shlo_piece source; /* "f.py":5:22 to :30, of the innermost call; empty: it says none */
+} shlo_place;
+
 typedef enum shlo_kind {
     SHLO_OP,
     SHLO_ARGUMENT, /* of a function; its op is "argument" */
@@ -46,7 +52,7 @@ typedef struct shlo_node {
     shlo_piece text;       /* the statement, without its regions */
     shlo_piece attributes; /* what is said behind the op, values included, types not */
     shlo_piece types;      /* of its results; of an argument its own */
-    shlo_piece place;      /* its loc: a scope, or a place in a file; empty: none */
+    shlo_place place;      /* its loc */
     /* Of what it says, whatever its values and its place are called; of its op, attributes and
      * types alone; of its place; and of all that it is computed of. */
     uint64_t local, op_hash, attribute_hash, type_hash, place_hash, deep;
@@ -158,6 +164,8 @@ shlo_reason shlo_difference_reason(const shlo_difference *difference);
 void shlo_piece_put(shlo_piece piece, size_t most, bn_text *out);
 /* Appends where NODE stands, as it says itself; nothing where it says nothing. */
 void shlo_place_put(const shlo_node *node, bn_text *out);
+/* The same of the line that it comes from: "f.py:5". */
+void shlo_source_put(const shlo_node *node, bn_text *out);
 /* Appends one line, without its end: "shape: tensor<2xf32> in A, tensor<4xf32> in B". */
 void shlo_difference_put(const shlo_diff *diff, const shlo_difference *difference, bn_text *out);
 

@@ -117,7 +117,7 @@ typedef struct shlo_reader {
     size_t undo_count, undo_room;
     shlo_map ops;     /* names of ops: where in GRAPH->ops */
     shlo_map aliases; /* #loc1: where in PLACES */
-    shlo_piece *places;
+    shlo_place *places;
     size_t place_count, place_room;
     uint32_t depth;
     bn_status *st;
@@ -138,9 +138,9 @@ BN_MUST_USE bn_code shlo_op_number(shlo_reader *r, shlo_piece name, uint32_t *nu
 /* Behind "loc(...)", if that is what stands at AT; else AT. */
 size_t shlo_behind_place(const shlo_token *tokens, size_t at, size_t count);
 /* What the COUNT tokens of "loc(...)" say: a scope, a place in a file, or an alias, "#loc1". */
-shlo_piece shlo_place_of(const shlo_token *tokens, size_t count);
+shlo_place shlo_place_of(const shlo_token *tokens, size_t count);
 /* The alias of hash NAME stands for PLACE. */
-BN_MUST_USE bn_code shlo_alias(shlo_reader *r, uint64_t name, shlo_piece place);
+BN_MUST_USE bn_code shlo_alias(shlo_reader *r, uint64_t name, shlo_place place);
 /* Replaces the aliases in nodes by what they stand for, and hashes all places. */
 void shlo_resolve_places(shlo_reader *r);
 

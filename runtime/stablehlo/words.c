@@ -25,8 +25,22 @@ void shlo_piece_put(shlo_piece piece, size_t most, bn_text *out)
 
 void shlo_place_put(const shlo_node *node, bn_text *out)
 {
-    if (node->place.length)
-        shlo_piece_put(node->place, MOST_SHOWN, out);
+    if (node->place.name.length)
+        shlo_piece_put(node->place.name, MOST_SHOWN, out);
+}
+
+void shlo_source_put(const shlo_node *node, bn_text *out)
+{
+    const shlo_piece source = node->place.source;
+    const char *quote = source.length > 1 ? memchr(source.at + 1, '"', source.length - 1) : NULL;
+    if (!quote || source.at[0] != '"')
+        return;
+    size_t end = (size_t)(quote - source.at) + 1;
+    shlo_piece_put((shlo_piece){source.at + 1, end - 2}, MOST_SHOWN, out);
+    /* The line; no column. */
+    do
+        bn_text_putc(out, source.at[end++]);
+    while (end < source.length && source.at[end] >= '0' && source.at[end] <= '9');
 }
 
 /* ---- two texts ------------------------------------------------------------------------------- */

@@ -55,7 +55,8 @@ parsed_only=$(
 *--bisect*	a repository with builds; check_compare_ends.sh runs it
 *git bisect*	the same
 *bench completion*	a shell for each
-*bench graph diff*	files of a report; check_graph.sh runs it
+*bench graph diff*	files of a report or a recording; check_graph.sh runs it
+*bench graph text*	a file of a report; check_graph.sh runs it
 *bench metrics bench-results/*.h5*	a record of the example's store; check_metrics.sh runs it
 *bench metrics diff before*	files of reports; check_metrics.sh runs it
 *--table estimates*	records of bench estimate; check_estimate.sh runs it

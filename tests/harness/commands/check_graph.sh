@@ -1,6 +1,6 @@
 #!/bin/bash
-# check_graph.sh - bench run --graph-report and bench graph diff from outside, as TAP: on texts that
-# bench writes, on such that were changed, on files that are none.
+# check_graph.sh - bench run --graph-report and bench graph from outside, as TAP: on texts that bench
+# writes, on such that were changed, on byte code, on recordings, on files that are none.
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh
@@ -159,19 +159,110 @@ report "other formats have the table of ops" "$(
     said "op,A,B,changed,added,removed" "stablehlo.add,"
 )"
 
+# ---- programs that are no text ---------------------------------------------------------------
+
+# A front end that stands for JAX: its byte code is the text behind the first four bytes.
+export BENCH_FRONTENDS=$PWD/tests/harness/frontends/fake BENCH_FRONTEND_PYTHON_JAX=$python
+
+# byte_code NAME: standard input as the file NAME of byte code.
+byte_code() {
+    { printf 'ML\357R' && cat; } >"$folder/$1"
+}
+byte_code one.bc <"$one"
+run graph diff "$one" "$folder/one.bc"
+report "byte code is compared with text" "$(
+    fault_of 0
+    complaints
+    said "The graphs are the same"
+)"
+run graph text "$folder/one.bc"
+report "and shown as text" "$(
+    fault_of 0
+    cmp "$folder/out" "$one"
+)"
+run graph text "$one"
+report "a text is shown as it is" "$(
+    fault_of 0
+    cmp "$folder/out" "$one"
+)"
+run graph text "$(ls "$folder"/given/*.hlo.pb)"
+report "HLO is shown as text" "$(
+    fault_of 0
+    said "func.func @main() {"
+)"
+for fault in absent damaged crash large; do
+    echo "$fault" | byte_code "$fault.bc"
+done
+refuses "byte code without JAX" 3 "$folder/absent.bc: byte code|no module jaxlib; install JAX with: make frontends" \
+    -- graph text "$folder/absent.bc"
+refuses "byte code that JAX refuses" 3 "$folder/damaged.bc: |JAX cannot read it: ValueError: not a?[31m version" \
+    -- graph text "$folder/damaged.bc"
+refuses "byte code that crashes JAX" 3 "$folder/crash.bc: |killed by signal 11" -- graph text "$folder/crash.bc"
+refuses "byte code of too much text" 3 "$folder/large.bc: |more than 268435456 bytes" \
+    -- graph text "$folder/large.bc"
+BENCH_FRONTEND_PYTHON_JAX=$folder/none refuses "a Python that is not there" 3 "$folder/none', cannot be run" \
+    -- graph text "$folder/one.bc"
+refuses "two files for text" 2 "graph text takes one file" -- graph text "$one" "$two"
+refuses "a text that is none" 3 "zero bytes" -- graph text "$bench"
+
+# ---- a recording -------------------------------------------------------------------------------
+
+program=${BENCH_TEST_BUILD:-$PWD/build}/tests/harness/commands/pjrt_program
+run record --quiet --runtime sim --output "$folder/anew" -- "$program" --steps 12 --anew-every 4
+run graph diff "$folder/anew"
+report "programs of one name are compared with the one before" "$(
+    fault_of 1
+    complaints
+    said "fused in process " ", executed 4 times, then " ", 4 times:" "  1 changed, 0 added, 0 removed" \
+        "constant: " "All differences of the first two:"
+)"
+run graph diff "$folder/anew" --format json
+report "the same as JSON" "$(
+    fault_of 1
+    holds '
+assert records["bench_graph_diff"] == 1 and not records["same"] and records["left_out"] == 0
+pairs = records["pairs"]
+assert len(pairs) >= 2 and pairs[1]["a"]["executions"] == 4, pairs
+assert all(one["b"] == two["a"] for one, two in zip(pairs, pairs[1:]))
+for pair in pairs:
+    d = pair["difference"]
+    assert pair["name"] == "fused" and pair["process"] > 0 and pair["fault"] is None, pair
+    assert d["changed"] == 1 and d["added"] == d["removed"] == 0, d
+    assert d["differences"][0]["reasons"] == ["constant"], d'
+)"
+run graph diff "$folder/anew" --format csv
+report "and as a table" "$(
+    fault_of 1
+    said "process,program,A,executed,B,executed,difference" "1 changed, 0 added, 0 removed"
+)"
+for file in "$folder"/anew/*/programs/*.mlir; do
+    echo "// more" >>"$file"
+    break
+done
+run graph diff "$folder/anew"
+report "a program that was changed afterwards ends no comparison" "$(
+    fault_of 3 "its hash differs"
+    said "its hash differs" "fused in process "
+)"
+run record --quiet --runtime sim --output "$folder/once" -- "$program" --steps 4
+run graph diff "$folder/once"
+report "programs that were compiled once" "$(
+    fault_of 0
+    said "no process compiled two programs of the same name"
+)"
+
 # ---- what is refused --------------------------------------------------------------------
 
 head -c 700 "$one" >"$folder/cut.mlir"
 head -c 4000 "$bench" >"$folder/binary.mlir"
-printf 'ML\357R\001StableHLO' >"$folder/byte.mlir"
 printf 'HloModule jit_f\n\nENTRY main { }\n' >"$folder/hlo.mlir"
 : >"$folder/empty.mlir"
 truncate -s 300M "$folder/huge.mlir"
 refuses "a file that is not there" 3 "$folder/none.mlir|No such file" -- graph diff "$one" "$folder/none.mlir"
 refuses "a folder" 2 "$folder|not a regular file" -- graph diff "$folder" "$one"
+refuses "a folder without a recording" 3 "$folder/graphs: no recording" -- graph diff "$folder/graphs"
 refuses "a text that was cut" 3 "$folder/cut.mlir: line |cut" -- graph diff "$one" "$folder/cut.mlir"
 refuses "a binary file" 3 "$folder/binary.mlir: |zero bytes" -- graph diff "$folder/binary.mlir" "$one"
-refuses "MLIR byte code" 3 "$folder/byte.mlir: MLIR byte code" -- graph diff "$folder/byte.mlir" "$one"
 refuses "HLO text" 3 "$folder/hlo.mlir: line 1: no statement of StableHLO" -- graph diff "$folder/hlo.mlir" "$one"
 refuses "an empty file" 3 "$folder/empty.mlir: no func.func" -- graph diff "$one" "$folder/empty.mlir"
 refuses "a huge file" 3 "$folder/huge.mlir: 314572800 bytes" -- graph diff "$one" "$folder/huge.mlir"

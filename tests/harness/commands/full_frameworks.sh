@@ -146,6 +146,15 @@ assert abs(part(2, "host_work") - part(0, "host_work")) < 0.25e6, "sleep is call
         [ -z "$faults" ] || break
     done
     report "after $kills kills the recordings can be read" "$faults"
+
+    run record --quiet --output "$folder/anew" -- "$python" "$scripts/anew_jax.py"
+    export BENCH_FRONTEND_PYTHON_JAX=$python
+    run graph diff "$folder/anew"
+    report "what differs between two programs of one name, and in which line of the source" "$(
+        [ "$status" -eq 1 ] || echo "exit status $status"
+        grep -qE "anew_jax.py:15\): constant: dense<1.0+e-01> in A, dense<5.0+e-02> in B" "$folder/out" ||
+            echo "no line says so"
+    )"
 fi
 
 # ---- PyTorch/XLA -------------------------------------------------------------------------------

@@ -51,7 +51,7 @@ static void our_own_text_is_read(void **state)
     assert_int_equal(dot->line, 3);
     assert_int_equal(dot->depth, 2);
     assert_piece(dot->types, "tensor<2x2xf32>");
-    assert_piece(dot->place, "fc/dot");
+    assert_piece(dot->place.name, "fc/dot");
     assert_int_equal(giver(g, dot, 1)->kind, SHLO_ARGUMENT);
     assert_piece(giver(g, dot, 1)->types, "tensor<3x2xf32>");
     assert_piece(giver(g, dot, 1)->attributes, "{tf.aliasing_output = 0 : i32}");
@@ -61,7 +61,7 @@ static void our_own_text_is_read(void **state)
     assert_ptr_equal(giver(g, reduce, 1), find(g, "stablehlo.constant"));
     assert_piece(reduce->types, "tensor<f32>");
     assert_piece(find(g, "stablehlo.constant")->attributes, "dense<0xFF800000>");
-    assert_piece(find(g, "stablehlo.broadcast_in_dim")->place, "");
+    assert_piece(find(g, "stablehlo.broadcast_in_dim")->place.name, "");
     assert_int_equal(find(g, "return")->result_count, 0);
     assert_ptr_equal(giver(g, find(g, "return"), 0), find(g, "stablehlo.broadcast_in_dim"));
     shlo_graph_free(g);
@@ -147,13 +147,55 @@ static void places_are_read(void **state)
     char *text = jax_text();
     shlo_graph *g = graph_of(text);
     free(text);
-    assert_piece(find(g, "stablehlo.while")->place, "jit(f)/while");
-    assert_piece(find(g, "stablehlo.constant")->place, "\"f.py\":5:22 to :30");
-    assert_piece(find(g, "argument")->place, "w");
-    assert_piece(find(g, "argument")[1].place, "p['w']");
-    assert_piece(find(g, "return")->place, "");
+    assert_piece(find(g, "stablehlo.while")->place.name, "jit(f)/while");
+    assert_piece(find(g, "stablehlo.while")->place.source, "\"f.py\":5:22 to :30");
+    assert_piece(find(g, "argument")->place.source, "");
+    assert_piece(find(g, "stablehlo.constant")->place.name, "\"f.py\":5:22 to :30");
+    assert_piece(find(g, "argument")->place.name, "w");
+    assert_piece(find(g, "argument")[1].place.name, "p['w']");
+    assert_piece(find(g, "return")->place.name, "");
     assert_piece(find(g, "return")->text, "return %0#0, %2 : tensor<i32>, tensor<4xf32>");
     shlo_graph_free(g);
+}
+
+/* The innermost call of what JAX and others print is where a statement comes from. */
+static void sources_are_read(void **state)
+{
+    (void)state;
+    static const char *const rows[][2] = {
+        {"\"f.py\":5:22 to :30", "f.py:5"},
+        {"\"add\"(\"f.py\":5:22)", "f.py:5"},
+        {"callsite(\"add\"(\"f.py\":5:22) at \"g.py\":7:1)", "f.py:5"},
+        {"callsite(\"f.py\":5:22 at \"g.py\":7:1)", "f.py:5"},
+        {"fused<\"x\">[\"f.py\":5:22, \"g.py\":7:1]", "f.py:5"},
+        {"fused[#a, \"g.py\":7:1]", "h.py:9"},
+        {"#a", "h.py:9"},
+        {"#b", "h.py:9"},
+        {"#loop", NULL},
+        {"#none", NULL},
+        {"\"add\"", NULL},
+        {"\"f.py\"", NULL},
+        {"unknown", NULL},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char text[1000];
+        bn_text source = {0};
+        snprintf(text, sizeof text,
+                 "module {\n  func.func @main(%%a: tensor<f32>) -> tensor<f32> {\n"
+                 "    %%0 = stablehlo.add %%a, %%a : tensor<f32> loc(%s)\n"
+                 "    return %%0 : tensor<f32>\n  }\n}\n"
+                 "#a = loc(\"h.py\":9:1)\n#b = loc(\"mul\"(callsite(#a at #loop)))\n"
+                 "#loop = loc(\"l\"(#loop))\n",
+                 rows[i][0]);
+        shlo_graph *g = graph_of(text);
+        shlo_source_put(find(g, "stablehlo.add"), &source);
+        if (rows[i][1])
+            assert_string_equal(source.data, rows[i][1]);
+        else
+            assert_int_equal(source.length, 0);
+        bn_text_free(&source);
+        shlo_graph_free(g);
+    }
 }
 
 /* Each of the texts that fuzzing begins with, in generic form and by hand. */
@@ -252,6 +294,7 @@ int main(void)
         cmocka_unit_test(our_own_text_is_read),
         cmocka_unit_test(regions_are_read),
         cmocka_unit_test(places_are_read),
+        cmocka_unit_test(sources_are_read),
         cmocka_unit_test(other_texts_are_read),
         cmocka_unit_test(what_is_no_graph_is_refused),
         cmocka_unit_test(names_end_with_their_region),
