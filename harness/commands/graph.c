@@ -24,7 +24,7 @@ static bn_code read_text(const char *path, char **text, size_t *size, bn_status 
     if (code != BN_OK)
         return code;
     if (*size > SHLO_MOST_BYTES)
-        code = bn_fail(st, BN_FORMAT, "%s: %zu bytes: texts of graphs may have %zu", path, *size,
+        code = bn_fail(st, BN_FORMAT, "%s: %zu bytes: programs may have %zu", path, *size,
                        SHLO_MOST_BYTES);
     else
         code = bn_regular_all(fd, path, *size, text, st);
@@ -161,7 +161,7 @@ static bn_code show(const shlo_diff *d, const char *const *paths, res_format for
         res_put_page(&page, "Two graphs", text.data);
     const bool failed = text.failed || page.failed;
     if (!failed && text.data)
-        cli_show(page.data ? page.data : text.data);
+        cli_show_text(page.data ? &page : &text);
     bn_text_free(&text);
     bn_text_free(&page);
     return failed ? bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the answer") : BN_OK;
@@ -190,20 +190,25 @@ static bn_code compare_files(const char *const *paths, const cli_output *output,
 }
 
 /* The text of the program in the file PATH, which must be one. */
-static bn_code show_text(const char *path, bn_status *st)
+static bn_code show_text(const char *path, const cli_output *output, bn_status *st)
 {
     shlo_graph *graph = NULL;
-    bn_code code = read_graph(path, &graph, st);
+    res_format format;
+    bn_code code = res_format_parse(output->format, &format, st);
+    if (code == BN_OK && !res_format_is_text(format))
+        code = bn_fail(st, BN_INVALID, "bench graph text has no --format: a program is text");
+    if (code == BN_OK)
+        code = read_graph(path, &graph, st);
     if (code == BN_OK)
         cli_show(graph->text);
     shlo_graph_free(graph);
     return code;
 }
 
-static bool is_folder(const char *path)
+static bool is_file(const char *path)
 {
     struct stat info;
-    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+    return stat(path, &info) == 0 && !S_ISDIR(info.st_mode);
 }
 
 /* WORDS: "diff", two files; "diff", a recording; "text", a file. */
@@ -214,11 +219,11 @@ static bn_code run_words(const char *const *words, const cli_output *output, boo
     if (!text && strcmp(words[0], "diff") != 0)
         return bn_fail_choice(st, "graph command", words[0], "diff or text");
     if (text)
-        return words[1] && !words[2] ? show_text(words[1], st)
+        return words[1] && !words[2] ? show_text(words[1], output, st)
                                      : bn_fail(st, BN_INVALID, "bench graph text takes one file");
     if (words[1] && words[2])
         return compare_files(&words[1], output, differ, st);
-    if (words[1] && is_folder(words[1]))
+    if (words[1] && !is_file(words[1]))
         return command_graph_recording(words[1], output, differ, st);
     return bn_fail(st, BN_INVALID, "bench graph diff takes two files of programs, or a recording");
 }
@@ -227,7 +232,10 @@ int command_graph(const cli_output *output, const char *const *words)
 {
     bn_status st = {.code = BN_OK};
     bool differ = false;
-    if (run_words(words, output, &differ, &st) != BN_OK)
-        return (int)cli_complain(&st);
+    if (run_words(words, output, &differ, &st) != BN_OK) {
+        /* That something differs is not said of what could not be compared. */
+        const cli_exit code = cli_complain(&st);
+        return code == CLI_EXIT_FAILED ? CLI_EXIT_ENVIRONMENT : (int)code;
+    }
     return differ ? CLI_EXIT_FAILED : CLI_EXIT_OK;
 }

@@ -11,16 +11,23 @@
 /* Bytes of a statement that are shown. */
 #define MOST_STATEMENT 200
 
+bool command_graph_is_text(const char *bytes, size_t size)
+{
+    return mode_form_find(&bytes, &size) == MODE_FORM_TEXT;
+}
+
 bn_code command_graph_text(char **bytes, size_t *size, bn_status *st)
 {
     const char *program = *bytes;
     char *text = NULL;
     size_t length = *size;
+    if (*size > SHLO_MOST_BYTES)
+        return bn_fail(st, BN_FORMAT, "%zu bytes: programs may have %zu", *size, SHLO_MOST_BYTES);
     const mode_form form = mode_form_find(&program, &length);
     if (form == MODE_FORM_TEXT)
         return BN_OK;
     if (frontend_program_text(program, length, SHLO_MOST_BYTES, &text, &length, st) != BN_OK)
-        return bn_context(st, "%s, which JAX's libraries make text of",
+        return bn_context(st, "JAX's libraries are to read this %s",
                           form == MODE_FORM_HLO ? "HLO" : "byte code");
     free(*bytes);
     *bytes = text;
@@ -33,7 +40,7 @@ bn_code command_graph_text(char **bytes, size_t *size, bn_status *st)
 /* TEXT as a string, which is freed (new reference). */
 static json_t *text_json(bn_text *text)
 {
-    json_t *string = json_string(text->data && !text->failed ? text->data : "");
+    json_t *string = res_json_text(text->data && !text->failed ? text->data : "");
     bn_text_free(text);
     return string;
 }

@@ -7,18 +7,21 @@
 #include "harness/commands/commands.h"
 #include "runtime/stablehlo/stablehlo.h"
 
+/* Whether the SIZE bytes at BYTES are a program as text, or what is taken for it. */
+bool command_graph_is_text(const char *bytes, size_t size);
 /* Makes StableHLO text of the *SIZE bytes *BYTES (malloc), in their place, where they are byte code
- * or HLO. BN_NOT_FOUND: what reads these is not installed; BN_FORMAT: it cannot read them. */
+ * or HLO. BN_NOT_FOUND: what reads these is not installed; BN_TIMEOUT: it took too long; BN_FORMAT:
+ * it cannot read them, or they are too many. */
 BN_MUST_USE bn_code command_graph_text(char **bytes, size_t *size, bn_status *st);
 /* What differs between successive programs of the same name in the recording PATH. *DIFFER: whether
- * something does. Programs that cannot be compared are said, and the first one's reason is *ST. */
+ * something does. BN_FORMAT: what there is was shown, and not all programs could be compared. */
 BN_MUST_USE bn_code command_graph_recording(const char *path, const cli_output *output,
                                             bool *differ, bn_status *st);
 /* PIECE, cut to MOST bytes, as a string (new reference). */
 json_t *command_piece_json(shlo_piece piece, size_t most);
 /* How many differences DIFF has, of which kinds, and the MOST first of them (new reference). */
 json_t *command_diff_json(const shlo_diff *diff, size_t most);
-/* Appends "3 changed, 1 added, 0 removed; 2 stand elsewhere". */
+/* Appends "3 changed, 1 added, 0 removed; 2 the same in another order". */
 void command_diff_counts(const shlo_diff *diff, bn_text *out);
 /* Appends a difference as lines that begin with INDENT: where it is, what it is, both statements.
  */

@@ -1,6 +1,6 @@
 /*
- * graph_recording.c - bench graph diff RECORDING: each program that a recorded process compiled,
- * beside the one of the same name that it compiled before.
+ * graph_recording.c - bench graph diff RECORDING: programs that recorded processes compiled, each
+ * beside the one of the same name that the process compiled before.
  */
 #include "harness/commands/graph_priv.h"
 #include "harness/commands/recording_priv.h"
@@ -8,159 +8,36 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_COMPARED 100 /* pairs: each may take a second */
-#define MOST_PAIR     20  /* differences of a pair that JSON has */
+#define MOST_COMPARED 50 /* pairs: each may take a second */
+#define MOST_PAIR     20 /* differences of a pair that JSON has */
 #define SHORT_HASH    8
+
+/* Two programs of one name. */
+typedef struct pair {
+    const rec_process *process;
+    const rec_program *before, *after;
+} pair;
 
 typedef struct comparing {
     const rec_recording *recording;
-    const rec_process *process; /* that is looked at */
-    const rec_process *of_first;
-    const rec_program *first[2]; /* the first pair, and its process; NULL: none */
-    size_t compared, left_out;   /* pairs */
-    bool differ;
-    bn_status fault; /* of the first program that cannot be compared */
-    bn_text text;    /* for people */
-    json_t *list;    /* for programs */
-    json_t *rows;    /* and for tables */
+    res_format format;
+    pair *pairs; /* the longest compilations first */
+    size_t count, room;
+    size_t not_kept;   /* programs without a name or without their code */
+    const pair *shown; /* the first one that differs; NULL: none does */
+    bn_status fault;   /* of the first program that cannot be compared */
+    bn_status reader;  /* why no further program that is no text is read */
+    bn_text text;      /* for people */
+    json_t *rows;      /* of a table, or of JSON */
+    bool failed;       /* there was no memory for a pair */
 } comparing;
 
-/* ---- one pair ------------------------------------------------------------------------------- */
-
-/* A program of a pair. */
-typedef struct side {
-    shlo_graph *graph; /* NULL: WHY there is none */
-    bn_status why;
-    bool foreign; /* what reads its form is not installed: it reads no other one either */
-} side;
-
-static void read_side(const comparing *c, const rec_program *program, side *s)
+static size_t left_out(const comparing *c)
 {
-    char *bytes = NULL;
-    size_t size = 0;
-    *s = (side){.why = {.code = BN_OK}};
-    bn_code code = rec_program_read(c->recording, program, &bytes, &size, &s->why);
-    if (code == BN_OK) {
-        code = command_graph_text(&bytes, &size, &s->why);
-        s->foreign = code == BN_NOT_FOUND;
-    }
-    if (code == BN_OK)
-        code = shlo_graph_read(bytes, size, &s->graph, &s->why);
-    free(bytes);
-    if (code != BN_OK)
-        bn_context(&s->why, "program %.*s", SHORT_HASH, program->hash);
+    return c->count > MOST_COMPARED ? c->count - MOST_COMPARED : 0;
 }
 
-/* What PAIR's programs are, for all formats. WORDS: how they differ. */
-static void put_pair(comparing *c, const rec_program *const pair[2], const char *words)
-{
-    json_t *row = json_array();
-    bn_text_printf(&c->text, "%s in process %u: %.*s, executed %u time%s, then %.*s, %u time%s:\n",
-                   pair[1]->name, c->process->pid, SHORT_HASH, pair[0]->hash, pair[0]->executions,
-                   pair[0]->executions == 1 ? "" : "s", SHORT_HASH, pair[1]->hash,
-                   pair[1]->executions, pair[1]->executions == 1 ? "" : "s");
-    bn_text_printf(&c->text, "  %s\n", words);
-    json_array_append_new(c->rows, row);
-    res_sheet_put(row, "%u", c->process->pid);
-    json_array_append_new(row, res_json_text(pair[1]->name));
-    for (int i = 0; i < 2; i++) {
-        res_sheet_put(row, "%s", pair[i]->hash);
-        res_sheet_put(row, "%u", pair[i]->executions);
-    }
-    json_array_append_new(row, res_json_text(words));
-}
-
-static json_t *program_json(const rec_program *program)
-{
-    return json_pack("{ss ss sI sI}", "hash", program->hash, "form", program->form, "compiles",
-                     (json_int_t)program->compiles, "executions", (json_int_t)program->executions);
-}
-
-/* Adds PAIR with its DIFFERENCE (taken), an object or null. */
-static void list_pair(comparing *c, const rec_program *const pair[2], json_t *difference,
-                      const char *fault)
-{
-    json_array_append_new(
-        c->list, json_pack("{sI so so so so so}", "process", (json_int_t)c->process->pid, "name",
-                           res_json_text(pair[1]->name), "a", program_json(pair[0]), "b",
-                           program_json(pair[1]), "difference", difference, "fault",
-                           fault ? res_json_text(fault) : json_null()));
-}
-
-static void put_difference(comparing *c, const rec_program *const pair[2], const shlo_diff *diff)
-{
-    bn_text words = {0};
-    if (diff->count == 0)
-        bn_text_puts(&words, strcmp(pair[0]->hash, pair[1]->hash) == 0
-                                 ? "the same code, compiled with other options"
-                                 : "the same graph; names or places in it differ");
-    else
-        command_diff_counts(diff, &words);
-    put_pair(c, pair, words.data ? words.data : "");
-    if (diff->count > 0)
-        command_difference_put(diff, &diff->list[0], "    ", &c->text);
-    c->differ = c->differ || diff->count > 0;
-    c->text.failed = c->text.failed || words.failed;
-    list_pair(c, pair, command_diff_json(diff, MOST_PAIR), NULL);
-    bn_text_free(&words);
-}
-
-static void put_fault(comparing *c, const rec_program *const pair[2], const bn_status *why)
-{
-    if (c->fault.code == BN_OK)
-        c->fault = *why;
-    put_pair(c, pair, why->message);
-    list_pair(c, pair, json_null(), why->message);
-}
-
-/* ---- all pairs ------------------------------------------------------------------------------ */
-
-static bn_code compare_pair(comparing *c, const rec_program *const pair[2], const side *before,
-                            const side *now, bn_status *st)
-{
-    const side *unread = before->graph ? now : before;
-    shlo_diff *diff = NULL;
-    if (!unread->graph && unread->foreign) {
-        *st = unread->why;
-        return st->code;
-    }
-    if (!c->of_first) {
-        c->of_first = c->process;
-        memcpy(c->first, pair, sizeof c->first);
-    }
-    if (!unread->graph) {
-        put_fault(c, pair, &unread->why);
-        return BN_OK;
-    }
-    bn_code code = shlo_diff_make(before->graph, now->graph, &diff, st);
-    if (code == BN_OK)
-        put_difference(c, pair, diff);
-    shlo_diff_free(diff);
-    return code;
-}
-
-/* Compares the LIST of COUNT programs of one name, in the order in which they were compiled. */
-static bn_code compare_name(comparing *c, const rec_program *const *list, size_t count,
-                            bn_status *st)
-{
-    side before = {0}, now;
-    bn_code code = BN_OK;
-    for (size_t i = 0; i < count && count > 1 && code == BN_OK; i++) {
-        if (c->compared == MOST_COMPARED) {
-            c->left_out += i > 0;
-            continue;
-        }
-        read_side(c, list[i], &now);
-        if (i > 0) {
-            c->compared++;
-            code = compare_pair(c, &list[i - 1], &before, &now, st);
-        }
-        shlo_graph_free(before.graph);
-        before = now;
-    }
-    shlo_graph_free(before.graph);
-    return code;
-}
+/* ---- which programs ------------------------------------------------------------------------- */
 
 static int by_name(const void *a, const void *b)
 {
@@ -169,114 +46,270 @@ static int by_name(const void *a, const void *b)
     return order ? order : (*one > *two) - (*one < *two);
 }
 
-/* Whether PROGRAM was compiled from code that was kept. */
+static int by_compile_time(const void *a, const void *b)
+{
+    const pair *one = a, *two = b;
+    const uint64_t x = one->after->compile_ns, y = two->after->compile_ns;
+    if (x != y)
+        return x < y ? 1 : -1;
+    return (one->after > two->after) - (one->after < two->after);
+}
+
+/* Whether PROGRAM was compiled from code that the recording has. */
 static bool is_graph(const rec_program *program)
 {
     return program->name[0] && program->hash[0] && !program->deserialized &&
            strcmp(program->form, "executable") != 0;
 }
 
-static bn_code compare_process(comparing *c, bn_status *st)
+static bn_code add_pairs(comparing *c, const rec_process *p, bn_status *st)
 {
-    const rec_process *p = c->process;
     const rec_program **list = calloc(p->program_count + 1, sizeof *list);
     size_t count = 0;
-    if (!list)
+    if (!list || !bn_reserve(&c->pairs, c->count + p->program_count, &c->room, sizeof *c->pairs)) {
+        free(list);
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu programs", p->program_count);
+    }
     for (size_t i = 0; i < p->program_count; i++)
         if (is_graph(&p->programs[i]))
             list[count++] = &p->programs[i];
+    c->not_kept += p->program_count - count;
     qsort(list, count, sizeof *list, by_name);
-    bn_code code = BN_OK;
-    for (size_t first = 0, end; code == BN_OK && first < count; first = end) {
-        for (end = first + 1; end < count && strcmp(list[first]->name, list[end]->name) == 0;)
-            end++;
-        code = compare_name(c, &list[first], end - first, st);
-    }
+    for (size_t i = 1; i < count; i++)
+        if (strcmp(list[i - 1]->name, list[i]->name) == 0)
+            c->pairs[c->count++] = (pair){p, list[i - 1], list[i]};
     free(list);
+    return BN_OK;
+}
+
+/* ---- one pair ------------------------------------------------------------------------------- */
+
+/* The text of PROGRAM into *BYTES. After a program that could not be made text for want of a
+ * reader, or of time, no other one is tried. */
+static bn_code read_text(comparing *c, const rec_program *program, char **bytes, size_t *size,
+                         bn_status *st)
+{
+    bn_code code = rec_program_read(c->recording, program, bytes, size, st);
+    if (code != BN_OK)
+        return code;
+    if (c->reader.code != BN_OK && !command_graph_is_text(*bytes, *size)) {
+        *st = c->reader;
+        return st->code;
+    }
+    code = command_graph_text(bytes, size, st);
+    if (code == BN_NOT_FOUND || code == BN_TIMEOUT)
+        c->reader = *st;
+    return code;
+}
+
+static bn_code read_program(comparing *c, const rec_program *program, shlo_graph **graph,
+                            bn_status *st)
+{
+    char *bytes = NULL;
+    size_t size = 0;
+    bn_code code = read_text(c, program, &bytes, &size, st);
+    if (code == BN_OK)
+        code = shlo_graph_read(bytes, size, graph, st);
+    free(bytes);
+    return code == BN_OK ? BN_OK : bn_context(st, "program %.*s", SHORT_HASH, program->hash);
+}
+
+static json_t *program_json(const rec_program *program)
+{
+    return json_pack("{ss ss sI sI sI}", "hash", program->hash, "form", program->form, "compiles",
+                     (json_int_t)program->compiles, "compile_ns", (json_int_t)program->compile_ns,
+                     "executions", (json_int_t)program->executions);
+}
+
+/* PAIR as a line of JSON: its DIFF, or why there is none. */
+static json_t *pair_json(const pair *one, const shlo_diff *diff, const char *fault)
+{
+    return json_pack("{sI so so so so so}", "process", (json_int_t)one->process->pid, "name",
+                     res_json_text(one->after->name), "a", program_json(one->before), "b",
+                     program_json(one->after), "difference",
+                     diff ? command_diff_json(diff, MOST_PAIR) : json_null(), "fault",
+                     fault ? res_json_text(fault) : json_null());
+}
+
+/* PAIR as a row of a table. WORDS: how they differ. */
+static json_t *pair_row(const pair *one, const char *words)
+{
+    const rec_program *const both[] = {one->before, one->after};
+    json_t *row = json_array();
+    res_sheet_put(row, "%u", one->process->pid);
+    json_array_append_new(row, res_json_text(one->after->name));
+    for (int i = 0; i < 2; i++) {
+        res_sheet_put(row, "%s", both[i]->hash);
+        res_sheet_put(row, "%u", both[i]->executions);
+    }
+    json_array_append_new(row, res_json_text(words));
+    return row;
+}
+
+static void put_words(const pair *one, const shlo_diff *diff, const char *words, bn_text *out)
+{
+    const uint32_t before = one->before->executions, after = one->after->executions;
+    bn_text_printf(out, "%s in process %u: %.*s, executed %u time%s, then %.*s, %u time%s:\n",
+                   one->after->name, one->process->pid, SHORT_HASH, one->before->hash, before,
+                   before == 1 ? "" : "s", SHORT_HASH, one->after->hash, after,
+                   after == 1 ? "" : "s");
+    bn_text_printf(out, "  %s\n", words);
+    if (diff && diff->count > 0)
+        command_difference_put(diff, &diff->list[0], "    ", out);
+}
+
+static void differ_words(const pair *one, const shlo_diff *diff, bn_text *out)
+{
+    if (diff->count > 0)
+        command_diff_counts(diff, out);
+    else if (strcmp(one->before->hash, one->after->hash) == 0)
+        bn_text_puts(out, "the same code, compiled with other options");
+    else
+        bn_text_puts(out, "the same graph: what differs (names, places, order) does not count");
+}
+
+/* Adds PAIR with its DIFF; NULL: FAULT says why there is none. */
+static void put_pair(comparing *c, const pair *one, const shlo_diff *diff, const char *fault)
+{
+    bn_text words = {0};
+    if (diff)
+        differ_words(one, diff, &words);
+    else
+        bn_text_puts(&words, fault);
+    const char *text = words.data && !words.failed ? words.data : "";
+    if (res_format_is_text(c->format))
+        put_words(one, diff, text, &c->text);
+    else if (json_array_append_new(c->rows, c->format == RES_TABLE_JSON
+                                                ? pair_json(one, diff, fault)
+                                                : pair_row(one, text)) != 0)
+        c->failed = true;
+    c->failed = c->failed || words.failed;
+    bn_text_free(&words);
+}
+
+static bn_code compare_pair(comparing *c, const pair *one, bn_status *st)
+{
+    shlo_graph *a = NULL, *b = NULL;
+    shlo_diff *diff = NULL;
+    bn_status why = {.code = BN_OK};
+    bn_code code = BN_OK;
+    if (read_program(c, one->before, &a, &why) == BN_OK &&
+        read_program(c, one->after, &b, &why) == BN_OK)
+        code = shlo_diff_make(a, b, &diff, st);
+    if (code == BN_OK)
+        put_pair(c, one, diff, diff ? NULL : why.message);
+    if (diff && diff->count > 0 && !c->shown)
+        c->shown = one;
+    if (why.code != BN_OK && c->fault.code == BN_OK)
+        c->fault = why;
+    shlo_diff_free(diff);
+    shlo_graph_free(a);
+    shlo_graph_free(b);
     return code;
 }
 
 /* ---- showing it ------------------------------------------------------------------------------ */
 
-static bn_code show_json(const comparing *c, bn_status *st)
+static json_t *all_json(const comparing *c)
 {
-    json_t *object = json_pack("{sI so sb sO sI}", "bench_graph_diff", (json_int_t)1, "recording",
-                               res_json_text(c->recording->path), "same", !c->differ, "pairs",
-                               c->list, "left_out", (json_int_t)c->left_out);
-    if (!object)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the answer");
-    cli_json(object);
-    json_decref(object);
-    return BN_OK;
+    const bool unknown = c->fault.code != BN_OK || left_out(c) > 0;
+    json_t *same = c->shown ? json_false() : unknown ? json_null() : json_true();
+    return json_pack("{sI so so sO sI sI}", "bench_graph_diff", (json_int_t)1, "recording",
+                     res_json_text(c->recording->path), "same", same, "pairs", c->rows, "left_out",
+                     (json_int_t)left_out(c), "not_kept", (json_int_t)c->not_kept);
 }
 
-static void put_words(const comparing *c, bn_text *out)
+static void put_all(const comparing *c, bn_text *out)
 {
-    if (c->compared == 0) {
-        bn_text_printf(out, "%s: no process compiled two programs of the same name.\n",
+    if (c->count == 0) {
+        bn_text_printf(out, "%s: no process compiled two programs of one name.\n",
                        c->recording->path);
         return;
     }
-    bn_text_printf(
-        out, "A: a program. B: the next one of the same name that the process compiled.\n\n%s",
-        c->text.data ? c->text.data : "");
-    if (c->left_out)
-        bn_text_printf(out, "%zu further pairs are not compared.\n", c->left_out);
-    bn_text_puts(out, "\nAll differences of the first two:\n  bench graph diff");
-    for (int i = 0; i < 2; i++)
-        bn_text_printf(out, " %s/%s/programs/%s.%s", c->recording->path, c->of_first->folder,
-                       c->first[i]->hash, c->first[i]->form);
-    bn_text_putc(out, '\n');
+    bn_text_puts(out, "A: a program. B: the next one of the same name that the process compiled.\n"
+                      "The longest compilation of a B comes first.\n\n");
+    bn_text_append(out, c->text.data, c->text.length);
+    if (c->shown)
+        bn_text_printf(out,
+                       "\nAll differences of the first two, in %s/%s/programs:\n"
+                       "  bench graph diff %s.%s %s.%s\n",
+                       c->recording->path, c->shown->process->folder, c->shown->before->hash,
+                       c->shown->before->form, c->shown->after->hash, c->shown->after->form);
 }
 
-static bn_code show(const comparing *c, res_format format, bn_status *st)
+static void say_rest(const comparing *c)
+{
+    if (left_out(c) > 0)
+        cli_say("bench: %zu more such pair%s: not compared", left_out(c),
+                left_out(c) == 1 ? "" : "s");
+    if (c->not_kept > 0)
+        cli_say("bench: of %zu program%s the recording has no name or no code", c->not_kept,
+                c->not_kept == 1 ? "" : "s");
+}
+
+static bn_code show(const comparing *c, bn_status *st)
 {
     static const res_sheet_column columns[] = {
         {"process", true}, {"program", false}, {"A", false},         {"executed", true},
         {"B", false},      {"executed", true}, {"difference", false}};
     bn_text text = {0}, page = {0};
-    if (format == RES_TABLE_JSON)
-        return show_json(c, st);
-    if (res_format_is_text(format))
-        put_words(c, &text);
+    json_t *object = c->format == RES_TABLE_JSON && !c->failed ? all_json(c) : NULL;
+    const bool failed = c->failed || c->text.failed || (c->format == RES_TABLE_JSON && !object);
+    if (failed)
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the answer");
+    if (object)
+        cli_json(object);
+    else if (res_format_is_text(c->format))
+        put_all(c, &text);
     else
-        res_sheet_write(columns, sizeof columns / sizeof *columns, c->rows, format, &text);
-    if (format == RES_TABLE_HTML && text.data)
+        res_sheet_write(columns, sizeof columns / sizeof *columns, c->rows, c->format, &text);
+    if (c->format == RES_TABLE_HTML && text.data)
         res_put_page(&page, "Programs of a recording", text.data);
-    const bool failed = c->text.failed || text.failed || page.failed;
-    if (!failed && text.data)
-        cli_show(page.data ? page.data : text.data);
+    const bool written = !text.failed && !page.failed;
+    if (written)
+        cli_show_text(page.data ? &page : &text);
     bn_text_free(&text);
     bn_text_free(&page);
-    return failed ? bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the answer") : BN_OK;
+    json_decref(object);
+    say_rest(c);
+    return written ? BN_OK : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the answer");
+}
+
+/* ---- all of it ------------------------------------------------------------------------------- */
+
+static bn_code compare_all(comparing *c, bn_status *st)
+{
+    bn_code code = BN_OK;
+    for (size_t i = 0; code == BN_OK && i < c->recording->process_count; i++)
+        code = add_pairs(c, &c->recording->processes[i], st);
+    if (code == BN_OK && c->count > 0)
+        qsort(c->pairs, c->count, sizeof *c->pairs, by_compile_time);
+    for (size_t i = 0; code == BN_OK && i < c->count && i < MOST_COMPARED; i++)
+        code = compare_pair(c, &c->pairs[i], st);
+    return code;
 }
 
 bn_code command_graph_recording(const char *path, const cli_output *output, bool *differ,
                                 bn_status *st)
 {
     rec_recording *recording = NULL;
-    res_format format;
-    bn_code code = res_format_parse(output->format, &format, st);
+    comparing c = {.rows = json_array()};
+    bn_code code = res_format_parse(output->format, &c.format, st);
     if (code == BN_OK)
         code = rec_open(path, &recording, st);
-    comparing c = {.recording = recording, .list = json_array(), .rows = json_array()};
-    for (size_t i = 0; code == BN_OK && i < recording->process_count; i++) {
-        c.process = &recording->processes[i];
-        code = compare_process(&c, st);
-    }
-    if (code == BN_OK && command_say_damage(recording))
-        bn_fail(&c.fault, BN_FORMAT, "%s: a process is damaged", path);
+    c.recording = recording;
     if (code == BN_OK)
-        code = show(&c, format, st);
-    if (code == BN_OK && c.fault.code != BN_OK) {
-        *st = c.fault;
-        code = st->code;
-    }
-    *differ = c.differ;
-    json_decref(c.list);
+        code = compare_all(&c, st);
+    if (code == BN_OK)
+        code = show(&c, st);
+    if (code == BN_OK && c.fault.code != BN_OK)
+        code = bn_fail(st, BN_FORMAT, "%s", c.fault.message);
+    if (code == BN_OK && command_say_damage(recording))
+        code = bn_fail(st, BN_FORMAT, "%s: not all processes could be read", path);
+    *differ = c.shown != NULL;
     json_decref(c.rows);
     bn_text_free(&c.text);
+    free(c.pairs);
     rec_close(recording);
     return code;
 }

@@ -112,9 +112,10 @@ json_t *frontend_report_provenance(const frontend_report *report);
 /*
  * A program that is no text, StableHLO byte code or a serialized HloModuleProto of SIZE bytes at
  * CODE, as StableHLO text into *TEXT (malloc, terminated by a zero byte that *LENGTH does not
- * count), which has fewer than MOST bytes. JAX's libraries read it, in a process of its own with
+ * count), of at most MOST bytes. JAX's libraries read it, in a process of its own with
  * limits of memory and time: a program is foreign, and may crash them. BN_NOT_FOUND says how JAX is
- * installed where it is not; BN_FORMAT what keeps it from reading the program.
+ * installed where it is not; BN_TIMEOUT: it took too long; BN_FORMAT says what keeps it from
+ * reading the program.
  */
 BN_MUST_USE bn_code frontend_program_text(const void *code, size_t size, size_t most, char **text,
                                           size_t *length, bn_status *st);

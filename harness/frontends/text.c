@@ -6,10 +6,13 @@
 #include "harness/frontends/frontends.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/pidfd.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -17,7 +20,7 @@
 #include <unistd.h>
 
 #define SCRIPT       "program_text.py"
-#define MOST_SECONDS 600                /* of a core */
+#define MOST_SECONDS 120
 #define MOST_MEMORY  ((rlim_t)16 << 30) /* addresses */
 
 /* Exit codes: the script's, and that of a script that was not started. */
@@ -33,11 +36,15 @@ typedef struct reader {
 
 /* ---- the process ----------------------------------------------------------------------------- */
 
-static void limit(int resource, rlim_t most)
+/* At most MOST, or what is allowed already where that is less. */
+static bool limit(int resource, rlim_t most)
 {
-    /* What is limited to less already stays so. */
-    const struct rlimit both = {most, most};
-    (void)setrlimit(resource, &both);
+    struct rlimit now;
+    if (getrlimit(resource, &now) != 0)
+        return false;
+    now.rlim_max = now.rlim_max < most ? now.rlim_max : most;
+    now.rlim_cur = now.rlim_cur < now.rlim_max ? now.rlim_cur : now.rlim_max;
+    return setrlimit(resource, &now) == 0;
 }
 
 /* The script's side of fork; it never returns. */
@@ -49,13 +56,26 @@ static void run_script(const reader *r, pid_t parent)
         dup2(fileno(r->text), STDOUT_FILENO) < 0 || dup2(fileno(r->complaints), STDERR_FILENO) < 0)
         _exit(NOT_STARTED);
     close_range(3, ~0u, 0);
-    limit(RLIMIT_CORE, 0);
-    limit(RLIMIT_CPU, MOST_SECONDS);
-    limit(RLIMIT_AS, MOST_MEMORY);
-    limit(RLIMIT_FSIZE, r->most);
-    execvp(words[0], (char *const *)words);
+    if (limit(RLIMIT_CORE, 0) && limit(RLIMIT_CPU, MOST_SECONDS) && limit(RLIMIT_AS, MOST_MEMORY) &&
+        limit(RLIMIT_FSIZE, r->most))
+        execvp(words[0], (char *const *)words);
     dprintf(STDERR_FILENO, "%s\n", strerror(errno));
     _exit(NOT_STARTED);
+}
+
+/* Whether process PID ends in time; where it does not, it is killed. */
+static bool ends_in_time(pid_t pid)
+{
+    struct pollfd end = {.fd = pidfd_open(pid, 0), .events = POLLIN};
+    const uint64_t limit_ns = bn_now_ns() + MOST_SECONDS * UINT64_C(1000000000);
+    int ready = 0;
+    for (uint64_t now = bn_now_ns(); end.fd >= 0 && ready <= 0 && now < limit_ns; now = bn_now_ns())
+        ready = poll(&end, 1, (int)((limit_ns - now) / 1000000) + 1);
+    if (end.fd >= 0)
+        close(end.fd);
+    if (ready <= 0)
+        kill(pid, SIGKILL);
+    return ready > 0;
 }
 
 static bn_code run(const reader *r, int *status, bn_status *st)
@@ -65,10 +85,13 @@ static bn_code run(const reader *r, int *status, bn_status *st)
         return bn_fail_errno(st, errno, "starting %s", r->place.python);
     if (pid == 0)
         run_script(r, parent);
+    const bool in_time = ends_in_time(pid);
     while (waitpid(pid, status, 0) < 0)
         if (errno != EINTR)
             return bn_fail_errno(st, errno, "waiting for %s", r->place.script);
-    return BN_OK;
+    return in_time ? BN_OK
+                   : bn_fail(st, BN_TIMEOUT, "%s took more than %d seconds", r->row->framework,
+                             MOST_SECONDS);
 }
 
 /* ---- what it says ---------------------------------------------------------------------------- */
@@ -117,7 +140,7 @@ static bn_code take_text(const reader *r, int status, char **text, size_t *lengt
     if (fstat(fd, &info) != 0 || lseek(fd, 0, SEEK_SET) < 0)
         return bn_fail_errno(st, errno, "the text of a program");
     if ((size_t)info.st_size >= r->most)
-        return bn_fail(st, BN_FORMAT, "its text would have more than %zu bytes", r->most);
+        return bn_fail(st, BN_FORMAT, "its text has more than %zu bytes", r->most - 1);
     if (explain(r, status, st) != BN_OK)
         return st->code;
     *length = (size_t)info.st_size;
@@ -126,15 +149,25 @@ static bn_code take_text(const reader *r, int status, char **text, size_t *lengt
 
 /* ---- all of it ------------------------------------------------------------------------------- */
 
+/* In memory: no folder of temporary files is full then, and nobody else can open it. */
+static FILE *open_file(const char *name)
+{
+    const int fd = memfd_create(name, MFD_CLOEXEC);
+    FILE *file = fd < 0 ? NULL : fdopen(fd, "w+");
+    if (!file && fd >= 0)
+        close(fd);
+    return file;
+}
+
 static bn_code open_files(reader *r, const void *code, size_t size, bn_status *st)
 {
-    r->program = tmpfile();
-    r->text = tmpfile();
-    r->complaints = tmpfile();
+    r->program = open_file("program");
+    r->text = open_file("text");
+    r->complaints = open_file("complaints");
     if (!r->program || !r->text || !r->complaints)
-        return bn_fail_errno(st, errno, "temporary files for a program");
+        return bn_fail_errno(st, errno, "files in memory for a program");
     if (fwrite(code, 1, size, r->program) != size || fflush(r->program) != 0)
-        return bn_fail_errno(st, errno, "a temporary file for a program");
+        return bn_fail_errno(st, errno, "a file in memory for a program");
     rewind(r->program);
     return BN_OK;
 }
@@ -150,7 +183,7 @@ static void close_files(reader *r)
 bn_code frontend_program_text(const void *code, size_t size, size_t most, char **text,
                               size_t *length, bn_status *st)
 {
-    reader r = {.row = frontend_named("jax"), .most = most};
+    reader r = {.row = frontend_named("jax"), .most = most + 1};
     int status = 0;
     *text = NULL;
     *length = 0;

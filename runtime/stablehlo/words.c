@@ -29,18 +29,29 @@ void shlo_place_put(const shlo_node *node, bn_text *out)
         shlo_piece_put(node->place.name, MOST_SHOWN, out);
 }
 
+/* Behind the string that begins at AT, with its quotes; END where it does not end. */
+static const char *behind_string(const char *at, const char *end)
+{
+    for (at++; at < end && *at != '"'; at++)
+        at += *at == '\\' && at + 1 < end;
+    return at < end ? at + 1 : end;
+}
+
 void shlo_source_put(const shlo_node *node, bn_text *out)
 {
     const shlo_piece source = node->place.source;
-    const char *quote = source.length > 1 ? memchr(source.at + 1, '"', source.length - 1) : NULL;
-    if (!quote || source.at[0] != '"')
+    const char *end = source.at + source.length;
+    if (source.length < 3 || source.at[0] != '"')
         return;
-    size_t end = (size_t)(quote - source.at) + 1;
-    shlo_piece_put((shlo_piece){source.at + 1, end - 2}, MOST_SHOWN, out);
+    const char *at = behind_string(source.at, end);
+    shlo_piece_put((shlo_piece){source.at + 1, (size_t)(at - source.at) - 2}, MOST_SHOWN, out);
     /* The line; no column. */
-    do
-        bn_text_putc(out, source.at[end++]);
-    while (end < source.length && source.at[end] >= '0' && source.at[end] <= '9');
+    at += strspn(at, " \t\r\n");
+    if (at >= end || *at++ != ':')
+        return;
+    bn_text_putc(out, ':');
+    for (at += strspn(at, " \t\r\n"); at < end && *at >= '0' && *at <= '9'; at++)
+        bn_text_putc(out, *at);
 }
 
 /* ---- two texts ------------------------------------------------------------------------------- */

@@ -164,6 +164,9 @@ static void sources_are_read(void **state)
     (void)state;
     static const char *const rows[][2] = {
         {"\"f.py\":5:22 to :30", "f.py:5"},
+        {"\"f.py\"\n : 5:22", "f.py:5"},
+        {"\"a\\\"\xc3\xa9.py\":5:1", "a\\\"\xc3\xa9.py:5"},
+        {"\"a\\\"\x1b[31m.py\":5:1", "a\\\"?[31m.py:5"},
         {"\"add\"(\"f.py\":5:22)", "f.py:5"},
         {"callsite(\"add\"(\"f.py\":5:22) at \"g.py\":7:1)", "f.py:5"},
         {"callsite(\"f.py\":5:22 at \"g.py\":7:1)", "f.py:5"},
