@@ -14,6 +14,14 @@ static void check_piece(const shlo_graph *g, shlo_piece piece)
     fuzz_touch(piece.at, piece.length);
 }
 
+static void check_source(const shlo_node *node)
+{
+    bn_text text = {0};
+    shlo_source_put(node, &text);
+    fuzz_require(!text.data || bn_is_plain(text.data), "a source that is not plain");
+    bn_text_free(&text);
+}
+
 static void check_graph(const shlo_graph *g)
 {
     for (size_t i = 0; i < g->node_count; i++) {
@@ -29,7 +37,9 @@ static void check_graph(const shlo_graph *g)
         check_piece(g, node->text);
         check_piece(g, node->attributes);
         check_piece(g, node->types);
-        check_piece(g, node->place);
+        check_piece(g, node->place.name);
+        check_piece(g, node->place.source);
+        check_source(node);
     }
 }
 
