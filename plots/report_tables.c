@@ -73,7 +73,8 @@ static const char *verdict(const plot_row *row)
     if (!json_is_boolean(told))
         return "";
     if (!isfinite(plot_row_real(row, "speedup_low")))
-        return "too few processes";
+        return json_is_true(json_object_get(row->figures, "apart")) ? "measured apart"
+                                                                    : "too few processes";
     if (json_is_false(told))
         return "no difference told";
     return plot_row_real(row, "speedup") > 1 ? "faster" : "slower";
@@ -82,10 +83,10 @@ static const char *verdict(const plot_row *row)
 static void ratio_cells(double ratio, double low, double high, bn_text *out)
 {
     char text[64];
-    snprintf(text, sizeof text, "%.*fx", ratio < 0.0995 ? 3 : 2, ratio);
+    const int decimals = res_ratio_decimals((res_interval){ratio, low, high});
+    snprintf(text, sizeof text, "%.*fx", decimals, ratio);
     plot_cell_number(out, ratio, text);
-    snprintf(text, sizeof text, "%.*f to %.*f", high < 0.0995 ? 3 : 2, low, high < 0.0995 ? 3 : 2,
-             high);
+    snprintf(text, sizeof text, "%.*f to %.*f", decimals, low, decimals, high);
     plot_cell_number(out, low, text);
 }
 

@@ -231,14 +231,14 @@ static void put_labels(plot *p, const drawing *d, double left, double top)
             plot_text_at(p, text, left + 8, top + b->y, "left", "soft");
             continue;
         }
-        const int digits = b->speedup < 0.095 ? 3 : b->speedup < 9.95 ? 2 : 1;
+        const int digits = res_ratio_decimals((res_interval){b->speedup, b->low, b->high});
         /* The table claims nothing of means either. */
         const char *claim = b->kind == MEAN ? " not judged" : b->untold ? " not told" : "";
         if (isfinite(b->low))
             snprintf(text, sizeof text, "%.*fx [%.*f, %.*f]%s", digits, b->speedup, digits, b->low,
                      digits, b->high, claim);
         else
-            snprintf(text, sizeof text, "%.*fx, too few processes", digits, b->speedup);
+            snprintf(text, sizeof text, "%.*fx, no interval", digits, b->speedup);
         plot_text_at(p, text, WIDTH - 16, top + b->y, "right", "");
         bn_text_printf(&p->description, " %s %s: %s.", b->label, b->way, text);
     }

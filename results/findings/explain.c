@@ -18,9 +18,9 @@
 
 const char *res_finding_name(res_finding_kind kind)
 {
-    static const char *const names[] = {"faster",  "slower",      "no difference",
-                                        "too few", "other build", "other conditions",
-                                        "no base", "failed"};
+    static const char *const names[] = {"faster",           "slower",  "no difference",
+                                        "too few",          "apart",   "other build",
+                                        "other conditions", "no base", "failed"};
     return names[kind];
 }
 
@@ -181,6 +181,8 @@ static res_finding_kind kind_of(const res_speedup *speedup, const res_speedup_ro
         return RES_FINDING_OTHER_BUILD;
     if (!row->compared)
         return RES_FINDING_CONDITIONS;
+    if (row->ratio.apart)
+        return RES_FINDING_APART;
     if (!(row->ratio.log.freedom > 0))
         return RES_FINDING_TOO_FEW;
     if (!row->told)

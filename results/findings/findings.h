@@ -192,13 +192,15 @@ typedef struct res_witness {
     double repeated;        /* rounds measured again, since the cores were apart */
 } res_witness;
 void res_witness_add(res_witness *witness, const res_pool *pool);
-/* A machine is busy where something waited for a core for more than so much of the rounds' time,
- * and other programs used so much of the cores or nobody tells it; where a hypervisor took so much
- * of them, or had moved them apart after so many of the rounds. On 2 cores with nothing else to do,
- * XLA's own threads make a model wait for 2 to 50 % of it; two busy programs beside them, for 71 %.
- */
-#define RES_BUSY_STALLED 0.35
+/* A machine is busy where other programs used more than so much of the cores, and something waited
+ * for a core for more than so much of the rounds' time (RES_BUSY_BESIDE), or nobody tells that;
+ * where nobody tells of other programs, and something waited for more (RES_BUSY_STALLED); where a
+ * hypervisor took so much of the cores, or had moved them apart after so many of the rounds. On 2
+ * cores with nothing else to do, XLA's own threads make a model wait for 2 to 50 % of the time, and
+ * beside two busy programs, which use half of the cores, for 30 to 71 %. */
 #define RES_BUSY_OTHERS  0.1
+#define RES_BUSY_BESIDE  0.1
+#define RES_BUSY_STALLED 0.35
 #define RES_BUSY_STOLEN  0.02
 #define RES_BUSY_APART   0.05
 bool res_witness_busy(const res_witness *witness);
@@ -221,7 +223,9 @@ typedef struct res_pool_ratio {
     res_estimate own;   /* log over the pairs or, unmatched, the processes of each; or over runs */
     double drift;       /* standard error that OWN's sample does not show (set_drift in ratio.c) */
     double common;      /* the part of it that the other ratios of a run have, too */
+    double shared;      /* the part that the processes of a run share */
     bool busy;          /* of one run, and the machine was busy meanwhile */
+    bool apart;         /* unmatched, of one run each: no interval */
     res_estimate log;   /* OWN and DRIFT */
     size_t processes;   /* pairs that count; unmatched: of the side that has fewer */
     bool of_runs;       /* a value is the mean of a run */
@@ -235,8 +239,7 @@ typedef struct res_pool_ratio {
 /*
  * The value of a pair is res_middle_mean over its rounds of log(base's trimmed mean / the other's
  * of the same round); where one has no rounds, the log ratio of their medians. Pairs count where
- * they are at least RES_LEAST_PROCESSES, or where there is nothing else. False without memory.
- */
+ * they are at least RES_LEAST_PROCESSES, or where there is nothing else. False without memory. */
 bool res_pool_ratio_make(const res_pool *base, const res_pool *other, res_pool_ratio *ratio);
 void res_pool_ratio_free(res_pool_ratio *ratio);
 /* The geometric mean of the ratios of several cells. */
@@ -251,7 +254,7 @@ typedef struct res_ratio_mean {
 /* The same of two records, log(B / A): of processes that shared rounds, or took turns in them. NaN
  * where they did not, or without memory. */
 double res_turns_log_ratio(const res_record *a, const res_record *b);
-/* A figure of PROCESS, NaN where it is unknown; CONTEXT is the caller's. */
+/* A figure of PROCESS, or NaN; CONTEXT is the caller's. */
 typedef double res_process_value(const res_process *process, const void *context);
 /* Mean of VALUE over the processes of POOL that know it, with its error, by the sample that
  * res_sample_runs makes of them: for intervals of another level than 95 %. NaN without memory. */
@@ -329,8 +332,7 @@ typedef struct res_speedup {
 /* Makes the rows of ALL, which must outlive SPEEDUP. False without memory. */
 bool res_speedup_make(const res_collection *all, res_speedup *speedup);
 void res_speedup_free(res_speedup *speedup);
-/* The row whose rounds waited longest among those that met a busy machine: in a large table they
- * vanish in the share of the whole. NULL: none did. */
+/* The row whose rounds waited longest among those of a busy machine; NULL: there is none. */
 const res_speedup_row *res_speedup_busiest(const res_speedup *speedup);
 
 /* ---- what a speedup table found (explain.c) --------------------------------------- */
@@ -340,6 +342,7 @@ typedef enum res_finding_kind {
     RES_FINDING_SLOWER,
     RES_FINDING_NO_DIFFERENCE, /* none told */
     RES_FINDING_TOO_FEW,       /* processes: no interval */
+    RES_FINDING_APART,         /* measured in another run: no interval */
     RES_FINDING_OTHER_BUILD,   /* not compared: the lazy row is of another build */
     RES_FINDING_CONDITIONS,    /* not compared: the lazy row was measured under other conditions */
     RES_FINDING_NO_BASE,       /* not compared: others stand beside a lazy row, this one does not */

@@ -35,9 +35,10 @@ res_estimate res_sample_estimate(res_sample *sample);
 
 /* ---- ratios (ratio.c, ratio_mean.c) ------------------------------------------------------ */
 
-/* ESTIMATE with DRIFT beside its own error, both independent. A drift is known, so the sum has more
- * degrees of freedom: ESTIMATE as it is, where they would make its 95 % interval narrower. */
-res_estimate res_with_drift(res_estimate estimate, double drift);
+/* ESTIMATE with a drift that its sample does not show, and as many degrees of freedom: SHARED, a
+ * standard error that is a multiple of its own and no better known, and COMMON, which is known. The
+ * 95 % interval is the one in which both half-widths add up as squares. */
+res_estimate res_with_drift(res_estimate estimate, double shared, double common);
 /* Of the COUNT ratios LIST, whose logs are known. False without memory. */
 bool res_ratio_mean_make(const res_pool_ratio *const *list, size_t count, res_ratio_mean *mean);
 

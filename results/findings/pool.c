@@ -583,8 +583,11 @@ void res_witness_add(res_witness *w, const res_pool *pool)
 
 bool res_witness_busy(const res_witness *w)
 {
-    const bool alone = w->others_of_ns > 0 && w->others_ns <= RES_BUSY_OTHERS * w->others_of_ns;
-    return (w->stalled_ns > RES_BUSY_STALLED * w->stalled_of_ns && !alone) ||
+    const bool told = w->others_of_ns > 0;
+    const bool beside = told && w->others_ns > RES_BUSY_OTHERS * w->others_of_ns;
+    const double least = beside ? RES_BUSY_BESIDE : RES_BUSY_STALLED;
+    const bool waited = w->stalled_ns > least * w->stalled_of_ns;
+    return (beside && (waited || !(w->stalled_of_ns > 0))) || (!told && waited) ||
            w->stolen_ns > RES_BUSY_STOLEN * w->stolen_of_ns ||
            w->apart > RES_BUSY_APART * w->apart_of;
 }

@@ -108,6 +108,9 @@ static res_estimate unmatched(const res_pool *base, const res_pool *other, res_p
 
 /* ---- what differs between runs -------------------------------------------------------------- */
 
+/* Half of a normal distribution's 95 % interval, in standard deviations. */
+#define NORMAL 1.959964
+
 static res_witness witness_of(const res_pool *base, const res_pool *other)
 {
     res_witness witness = {0};
@@ -121,13 +124,14 @@ static double apart_share(const res_witness *w)
     return w->apart_of > 0 ? w->apart / w->apart_of : 0;
 }
 
-res_estimate res_with_drift(res_estimate estimate, double drift)
+res_estimate res_with_drift(res_estimate estimate, double shared, double common)
 {
-    static const double weights[] = {1, 1};
-    /* It is known, not estimated. */
-    const res_estimate both[] = {estimate, {0, drift, 1e9, estimate.values}};
-    const res_estimate sum = res_estimate_sum(both, weights, 2);
-    return res_estimate_half(&sum, 0.05) > res_estimate_half(&estimate, 0.05) ? sum : estimate;
+    const res_estimate unit = {0, 1, estimate.freedom, estimate.values};
+    const double student = res_estimate_half(&unit, 0.05);
+    if (estimate.freedom > 0)
+        estimate.error = sqrt(estimate.error * estimate.error + shared * shared +
+                              pow(common * NORMAL / student, 2));
+    return estimate;
 }
 
 /*
@@ -145,10 +149,12 @@ res_estimate res_with_drift(res_estimate estimate, double drift)
  * processes, and AWAKE_SHARED times where idle cores do not sleep: all of it where the share is far
  * above LITTLE_SHARE, none of it where the share is 0.
  *
- * The estimate of a single run holds both beside the spread of its processes. Nothing is added
- * where three runs or more tell it themselves, nor to a ratio of 1, so what is told from no
- * difference stays the same. All six were measured on 2 shared cores with XLA for CPU:
- * docs/measuring.md.
+ * The interval of a single run holds both beside the spread of its processes. What they share is a
+ * multiple of that spread, and no better known than it: Student's t is of the processes. DRIFT is
+ * known, and its half-width and theirs add up as squares (Zou and Donner, "Construction of
+ * confidence limits about effect measures", Statistics in Medicine 2008). Nothing is added where
+ * three runs or more tell it themselves, nor to a ratio of 1. All six were measured on 2 shared
+ * cores with XLA for CPU: docs/measuring.md.
  */
 #define DRIFT         0.04
 #define BUSY_DRIFT    0.35
@@ -166,7 +172,17 @@ static void set_drift(res_pool_ratio *ratio, double apart, bool awake)
     const double part = awake ? AWAKE_SHARED : SPREAD_SHARED;
     const double shared = ratio->busy ? 0 : part * -expm1(-share / LITTLE_SHARE);
     ratio->common = (ratio->busy ? BUSY_DRIFT + APART_DRIFT * apart : DRIFT) * share;
-    ratio->drift = hypot(ratio->common, shared * spread);
+    ratio->shared = shared * spread;
+}
+
+/* Times of one run each do not tell how far runs differ, and nothing cancels it where no processes
+ * belong together: so there is no interval. What a simulated device does is drawn for each. */
+static void refuse_apart(const res_pool *base, res_pool_ratio *ratio)
+{
+    ratio->apart = ratio->matching == RES_UNMATCHED && ratio->log.freedom > 0 && !ratio->of_runs &&
+                   !base->newest->simulated;
+    if (ratio->apart)
+        ratio->log.freedom = 0;
 }
 
 static void allow_drift(const res_pool *base, const res_pool *other, res_pool_ratio *ratio)
@@ -180,7 +196,8 @@ static void allow_drift(const res_pool *base, const res_pool *other, res_pool_ra
     if (!base->newest->simulated || ratio->busy)
         set_drift(ratio, apart_share(&witness),
                   json_object_get(base->newest->provenance, "idle_cores") != NULL);
-    ratio->log = res_with_drift(ratio->log, ratio->drift);
+    ratio->drift = hypot(ratio->common, ratio->shared);
+    ratio->log = res_with_drift(ratio->log, ratio->shared, ratio->common);
 }
 
 bool res_pool_ratio_make(const res_pool *base, const res_pool *other, res_pool_ratio *ratio)
@@ -210,6 +227,7 @@ bool res_pool_ratio_make(const res_pool *base, const res_pool *other, res_pool_r
         ratio->of_runs = base->runs.means || other->runs.means;
     }
     res_sample_end(&s);
+    refuse_apart(base, ratio);
     allow_drift(base, other, ratio);
     ratio->ratio = res_estimate_ratio(&ratio->log);
     ratio->p = fmax(res_estimate_p(&ratio->own), res_estimate_p(&ratio->log));

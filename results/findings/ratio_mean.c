@@ -58,16 +58,17 @@ static bool mean_by_cell(const res_pool_ratio *const *list, size_t count, res_es
     return made;
 }
 
-/* What a machine does to all of the ratios does not average out; what each of them shares within
- * its run alone does. */
-static double mean_drift(const res_pool_ratio *const *list, size_t count)
+/* OWN with what a machine does to all of the ratios, which does not average out, and with what each
+ * of them shares within its run alone, which does. */
+static res_estimate mean_with_drift(res_estimate own, const res_pool_ratio *const *list,
+                                    size_t count)
 {
-    double common = 0, apart = 0;
+    double common = 0, shared = 0;
     for (size_t i = 0; i < count; i++) {
         common += list[i]->common;
-        apart += list[i]->drift * list[i]->drift - list[i]->common * list[i]->common;
+        shared = hypot(shared, list[i]->shared);
     }
-    return count > 0 ? hypot(common, sqrt(fmax(apart, 0))) / (double)count : 0;
+    return count > 0 ? res_with_drift(own, shared / (double)count, common / (double)count) : own;
 }
 
 bool res_ratio_mean_make(const res_pool_ratio *const *list, size_t count, res_ratio_mean *mean)
@@ -77,7 +78,7 @@ bool res_ratio_mean_make(const res_pool_ratio *const *list, size_t count, res_ra
     *mean = (res_ratio_mean){.by_process = pairs > 0};
     if (pairs > 0 ? !mean_by_process(list, count, pairs, &own) : !mean_by_cell(list, count, &own))
         return false;
-    const res_estimate log = res_with_drift(own, mean_drift(list, count));
+    const res_estimate log = mean_with_drift(own, list, count);
     mean->ratio = res_estimate_ratio(&log);
     count_processes(list, count, mean);
     return true;

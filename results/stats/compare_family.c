@@ -183,9 +183,10 @@ static void size_up(res_comparison *c, double weights, const res_compare_options
     c->p_equivalent = of_look(c, res_upper_tail(delta - mean, c->error, freedom(c)));
 }
 
+/* A test by flips may tell what Student's interval holds possible: no row says both. */
 static res_verdict judge(const res_comparison *c, double level)
 {
-    if (c->p_holm <= level)
+    if (c->p_holm <= level && (c->ratio.low > 1 || c->ratio.high < 1))
         return c->ratio.estimate < 1 ? RES_FASTER : RES_SLOWER;
     return c->p_equivalent_holm <= level ? RES_EQUIVALENT : RES_UNDECIDED;
 }

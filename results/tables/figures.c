@@ -18,6 +18,8 @@ const char *res_simulated_shown(const res_record *record)
     return strcmp(record->values, "opaque") == 0 ? " (simulated, opaque)" : " (simulated)";
 }
 
+#define MOST_DECIMALS 4 /* of a ratio */
+
 /* A unit, with the number of decimals that leave three significant digits. */
 typedef struct scale {
     double divisor;
@@ -192,26 +194,44 @@ res_figure res_time_aligned(double ns, double scale_ns)
     return figure;
 }
 
-static int ratio_decimals(double ratio)
+static bool shown_as_one(double ratio, int decimals)
 {
-    return ratio < 0.0995 ? 3 : ratio < 9.995 ? 2 : ratio < 99.95 ? 1 : 0;
+    return fabs(ratio - 1) < 0.5 * pow(10, -decimals);
 }
 
-res_figure res_ratio(double ratio)
+int res_ratio_decimals(res_interval ratio)
+{
+    const double size = isfinite(ratio.high) ? ratio.high : ratio.estimate;
+    const double nearest = ratio.low > 1 ? ratio.low : ratio.high;
+    int decimals = size < 0.0995 ? 3 : size < 9.995 ? 2 : size < 99.95 ? 1 : 0;
+    if (ratio.low > 1 || ratio.high < 1)
+        while (decimals < MOST_DECIMALS && shown_as_one(nearest, decimals))
+            decimals++;
+    return decimals;
+}
+
+res_figure res_ratio(res_interval ratio)
 {
     res_figure figure = {"-"};
-    if (isfinite(ratio))
-        snprintf(figure.text, sizeof figure.text, "%.*fx", ratio_decimals(ratio), ratio);
+    if (isfinite(ratio.estimate))
+        snprintf(figure.text, sizeof figure.text, "%.*fx", res_ratio_decimals(ratio),
+                 ratio.estimate);
     return figure;
 }
 
-res_figure res_ratio_range(double low, double high)
+res_figure res_ratio_range(res_interval ratio)
 {
     res_figure figure = {""};
-    if (isfinite(low) && isfinite(high))
-        snprintf(figure.text, sizeof figure.text, "[%.*f, %.*f]", ratio_decimals(high), low,
-                 ratio_decimals(high), high);
+    const int decimals = res_ratio_decimals(ratio);
+    if (isfinite(ratio.low) && isfinite(ratio.high))
+        snprintf(figure.text, sizeof figure.text, "[%.*f, %.*f]", decimals, ratio.low, decimals,
+                 ratio.high);
     return figure;
+}
+
+res_figure res_ratio_alone(double ratio)
+{
+    return res_ratio((res_interval){ratio, (double)NAN, (double)NAN});
 }
 
 res_figure res_share(res_interval share)

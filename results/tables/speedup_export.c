@@ -121,6 +121,8 @@ static void set_speedup(json_t *object, const res_speedup_row *row)
     json_object_set_new(object, "matched",
                         row->compared ? json_boolean(row->ratio.matching == RES_MATCHED)
                                       : json_null());
+    json_object_set_new(object, "apart",
+                        row->compared ? json_boolean(row->ratio.apart) : json_null());
     json_object_set_new(object, "p_holm", row->compared ? res_json_real(row->p_holm) : json_null());
     json_object_set_new(object, "judged", json_boolean(row->ratio.log.freedom > 0));
     json_object_set_new(object, "told", row->compared ? json_boolean(row->told) : json_null());
@@ -253,6 +255,7 @@ static const char *const csv_columns[] = {
     "speedup_high",
     "speedup_drift",
     "matched",
+    "apart",
     "p_holm",
     "judged",
     "told",

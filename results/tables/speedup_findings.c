@@ -57,16 +57,17 @@ static void put_difference(const res_speedup *speedup, const res_finding *findin
 {
     const res_speedup_row *row = &speedup->rows[finding->row];
     const res_interval ratio = row->ratio.ratio;
+    const res_interval inverse = {1 / ratio.estimate, 1 / ratio.high, 1 / ratio.low};
     const bool faster = finding->kind == RES_FINDING_FASTER;
     /* Without bench's lazy it is another row. */
     const res_way_words base = res_way_of(&speedup->rows[row->base_row].record->experiment);
     res_speedup_name(speedup, row, out);
     if (faster)
-        bn_text_printf(out, ": %s as fast as %s %s", res_ratio(ratio.estimate).text, base.text,
-                       res_ratio_range(ratio.low, ratio.high).text);
+        bn_text_printf(out, ": %s as fast as %s %s", res_ratio(ratio).text, base.text,
+                       res_ratio_range(ratio).text);
     else
-        bn_text_printf(out, ": takes %s as long as %s %s", res_ratio(1 / ratio.estimate).text,
-                       base.text, res_ratio_range(1 / ratio.high, 1 / ratio.low).text);
+        bn_text_printf(out, ": takes %s as long as %s %s", res_ratio(inverse).text, base.text,
+                       res_ratio_range(inverse).text);
     bn_text_printf(out, ", %s %s a step", res_time(fabs(finding->saved_ns)).text,
                    finding->saved_ns > 0 ? "less" : "more");
     put_causes(finding, out);
@@ -153,9 +154,8 @@ static void add_undecided(const res_speedup *speedup, const res_finding *list, s
         if (f->kind != RES_FINDING_NO_DIFFERENCE)
             continue;
         const res_speedup_row *row = &speedup->rows[f->row];
-        res_speedup_name_row(speedup, row, &rows, "%s %s",
-                             res_ratio(row->ratio.ratio.estimate).text,
-                             res_ratio_range(row->ratio.ratio.low, row->ratio.ratio.high).text);
+        res_speedup_name_row(speedup, row, &rows, "%s %s", res_ratio(row->ratio.ratio).text,
+                             res_ratio_range(row->ratio.ratio).text);
         least = fmin(least, f->visible);
         most = fmax(most, f->visible);
         more_least = fmin(more_least, f->visible_with_more);
@@ -270,6 +270,10 @@ json_t *res_speedup_findings(const res_speedup *speedup)
     add_rest(speedup, list, count, RES_FINDING_TOO_FEW,
              "Nothing can be told of fewer than three processes of a run; --processes 4 would "
              "measure four",
+             "", out);
+    add_rest(speedup, list, count, RES_FINDING_APART,
+             "Nothing can be told of rows that another run measured; one run of both would tell "
+             "more",
              "", out);
     add_rest(speedup, list, count, RES_FINDING_OTHER_BUILD, since, " was measured on another build",
              out);

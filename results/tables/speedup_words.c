@@ -86,6 +86,8 @@ const char *res_speedup_verdict(const res_speedup_row *row)
 {
     if (!row->compared)
         return "";
+    if (row->ratio.apart)
+        return "measured apart";
     if (!(row->ratio.log.freedom > 0))
         return "too few processes";
     if (!row->told)
@@ -234,7 +236,7 @@ static void note_lengths(const res_speedup *speedup, json_t *notes)
         const res_figures *base = &speedup->rows[row->base_row].figures;
         const double medians = base->wall.value.estimate / row->figures.wall.value.estimate;
         if (medians < row->ratio.ratio.low || medians > row->ratio.ratio.high)
-            res_speedup_name_row(speedup, row, &list, "(%s)", res_ratio(medians).text);
+            res_speedup_name_row(speedup, row, &list, "(%s)", res_ratio_alone(medians).text);
     }
     add_note(notes,
              "Steps have several lengths, so their medians have another ratio than their means, "
@@ -390,6 +392,19 @@ static void note_few(const res_speedup *speedup, json_t *notes)
     add_note(notes, "Fewer than three processes, so no interval; --processes 4 makes one", &list);
 }
 
+static void note_apart(const res_speedup *speedup, json_t *notes)
+{
+    res_named list = {0};
+    for (size_t i = 0; i < speedup->count; i++)
+        if (speedup->rows[i].ratio.apart)
+            res_speedup_name_row(speedup, &speedup->rows[i], &list, "(%zu processes)",
+                                 speedup->rows[i].ratio.processes);
+    add_note(notes,
+             "Measured in another run than what they are compared with, and nobody knows how far "
+             "the machine's runs differ, so no interval; one run of both makes one",
+             &list);
+}
+
 static void note_dates(const res_speedup *speedup, json_t *notes)
 {
     bn_text text = {0};
@@ -404,6 +419,7 @@ json_t *res_speedup_notes(const res_speedup *speedup)
 {
     json_t *notes = json_array();
     note_few(speedup, notes);
+    note_apart(speedup, notes);
     note_runs(speedup, notes);
     note_means(speedup, notes);
     note_lengths(speedup, notes);

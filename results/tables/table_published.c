@@ -86,11 +86,11 @@ static json_t *mean_cells(const res_beside_mean *mean)
     res_sheet_put(row, "%s", res_way_of(&record->experiment).text);
     res_sheet_put(row, "%d", record->experiment.graphs);
     res_sheet_put(row, "%zu", mean->rows);
-    res_sheet_put(row, "%s", res_ratio(mean->mean.ratio.estimate).text);
-    res_sheet_put(row, "%s", res_ratio_range(mean->mean.ratio.low, mean->mean.ratio.high).text);
+    res_sheet_put(row, "%s", res_ratio(mean->mean.ratio).text);
+    res_sheet_put(row, "%s", res_ratio_range(mean->mean.ratio).text);
     res_sheet_put(row, mean->mean.by_process ? "%zu" : "%zu or more", mean->mean.processes);
     for (size_t c = 0; c < RES_PUBLISHED_COLUMNS; c++)
-        res_sheet_put(row, "%s", res_ratio(mean->published[c]).text);
+        res_sheet_put(row, "%s", res_ratio_alone(mean->published[c]).text);
     return row;
 }
 

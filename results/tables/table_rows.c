@@ -90,6 +90,8 @@ static void put_proportion(res_grid *grid, res_cell_kind kind, const json_t *row
 {
     const res_interval share = {number(row, key, "_share"), number(row, key, "_low_share"),
                                 number(row, key, "_high_share")};
+    const res_interval ratio = {number(row, key, ""), number(row, key, "_low"),
+                                number(row, key, "_high")};
     if (kind == RES_CELL_SHARE)
         res_grid_cell(grid, "%s", res_share(share).text);
     else if (kind == RES_CELL_PERCENT)
@@ -99,10 +101,9 @@ static void put_proportion(res_grid *grid, res_cell_kind kind, const json_t *row
     else if (kind == RES_CELL_PERCENTS)
         res_grid_cell(grid, "%s", res_percent_range(share.low, share.high).text);
     else if (kind == RES_CELL_RATIO)
-        res_grid_cell(grid, "%s", res_ratio(number(row, key, "")).text);
+        res_grid_cell(grid, "%s", res_ratio(ratio).text);
     else
-        res_grid_cell(grid, "%s",
-                      res_ratio_range(number(row, key, "_low"), number(row, key, "_high")).text);
+        res_grid_cell(grid, "%s", res_ratio_range(ratio).text);
 }
 
 static void put_cell(res_grid *grid, const res_column *column, const json_t *row)

@@ -101,8 +101,8 @@ static void put_speedup(res_grid *grid, const res_speedup_row *row)
         return;
     }
     res_grid_cell(grid, "%s", res_program_name(row->program));
-    res_grid_cell(grid, "%s", res_ratio(ratio.estimate).text);
-    res_grid_cell(grid, "%s", res_ratio_range(ratio.low, ratio.high).text);
+    res_grid_cell(grid, "%s", res_ratio(ratio).text);
+    res_grid_cell(grid, "%s", res_ratio_range(ratio).text);
     res_grid_cell(grid, "%s", res_speedup_verdict(row));
 }
 
@@ -158,9 +158,8 @@ static void put_means(const res_speedup *speedup, const res_record *block, res_f
         res_grid_cell(&grid, "%s", example->phase);
         res_grid_cell(&grid, "%s", res_way_of(example).text);
         res_grid_graphs(&grid, example);
-        res_grid_cell(&grid, "%s", res_ratio(mean->mean.ratio.estimate).text);
-        res_grid_cell(&grid, "%s",
-                      res_ratio_range(mean->mean.ratio.low, mean->mean.ratio.high).text);
+        res_grid_cell(&grid, "%s", res_ratio(mean->mean.ratio).text);
+        res_grid_cell(&grid, "%s", res_ratio_range(mean->mean.ratio).text);
         res_grid_cell(&grid, "(%zu of %zu)", mean->covered, mean->cells);
         res_grid_cell(&grid, mean->mean.by_process ? "%zu" : "%zu or more", mean->mean.processes);
     }

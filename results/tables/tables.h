@@ -44,6 +44,10 @@ void res_put_csv(bn_text *out, const char *text);
 /* What intervals of times do not say: for all tables and pages that have such (figures.c). */
 extern const char res_times_note[];
 
+/* Decimals of RATIO and its bounds, whose texts are "1.46x [1.41, 1.51]": two for what is near 1,
+ * and as many more, up to four, as an interval without 1 needs to be seen as one. */
+int res_ratio_decimals(res_interval ratio);
+
 /* ---- differences of times (figures.c) -------------------------------------------- */
 
 /* What is shown of a difference of two measured times, such as an overhead, in tables, pictures and

@@ -88,9 +88,10 @@ res_figure res_time_range(double estimate_ns, double low_ns, double high_ns);
  * comparable; SCALE_NS is the largest value of the column. */
 res_figure res_time_aligned(double ns, double scale_ns);
 const char *res_time_aligned_unit(double scale_ns);
-/* "1.46x", "-" for NaN. */
-res_figure res_ratio(double ratio);
-res_figure res_ratio_range(double low, double high);
+/* "1.46x", "-" for NaN; "[1.41, 1.51]", "" without bounds; and of a ratio without an interval. */
+res_figure res_ratio(res_interval ratio);
+res_figure res_ratio_range(res_interval ratio);
+res_figure res_ratio_alone(double ratio);
 /* "+0.3 % [-1.0, +1.6]"; without the bracket where there are no bounds. */
 res_figure res_share(res_interval share);
 /* A part of a whole, 0 to 1: "49.8 %", "< 0.1 %" for what is less, "not known" for NaN; its bounds:

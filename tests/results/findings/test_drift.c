@@ -36,27 +36,28 @@ static res_pool_ratio busy_ratio(double ratio, uint64_t stalled_ns)
 }
 
 /* A ratio of 2: half of the time differs, so its log drifts by 0.02, and by 0.175 on a busy
- * machine. Its own error is that of logs 0.00995 apart, over sqrt(3), with 2 degrees of freedom. Of
- * their standard deviation the processes of a quiet run share half: so the drift is the root of
- * 0.02^2 and 0.00498^2. Next to the larger drift the own error is nothing, so that the interval is
- * the normal one of both. With the smaller one it has 2 ((0.00574^2 + 0.0206^2) / 0.00574^2)^2 =
- * 386 degrees of freedom. */
+ * machine. Its own error is that of logs 0.00995 apart, over sqrt(3), with 2 degrees of freedom:
+ * Student's t is 4.30265. Of their standard deviation the processes of a quiet run share half, and
+ * so much of the error: 0.00498. The half-widths of the processes and of the drift, 1.96 times as
+ * much, add up as squares. */
 static void a_busy_machine_moves_ratios(void **state)
 {
     (void)state;
-    const double own = log(1.01) / sqrt(3), both = sqrt(own * own + 0.175 * 0.175);
+    const double own = log(1.01) / sqrt(3), t = 4.30265;
     const res_pool_ratio quiet = busy_ratio(2, 0), busy = busy_ratio(2, 900000);
     assert_false(quiet.busy);
-    const double shared = 0.5 * (1 - exp(-10)) * log(1.01), drift = hypot(0.02, shared);
+    const double shared = 0.5 * (1 - exp(-10)) * log(1.01);
     assert_near(quiet.common, 0.02, 1e-6);
-    assert_near(quiet.drift, drift, 1e-6);
-    assert_near(log(quiet.ratio.high / 2), 1.9662 * hypot(own, drift), 1e-4);
+    assert_near(quiet.shared, shared, 1e-6);
+    assert_near(quiet.drift, hypot(0.02, shared), 1e-6);
+    assert_near(log(quiet.ratio.high / 2), hypot(t * hypot(own, shared), 1.96 * 0.02), 1e-4);
     assert_true(busy.busy);
     assert_near(busy.drift, 0.175, 1e-6);
     assert_near(busy.common, busy.drift, 0);
     assert_near(busy.ratio.estimate, 2, 1e-5);
-    assert_near(log(busy.ratio.high / 2), 1.96 * both, 1e-3);
+    assert_near(log(busy.ratio.high / 2), hypot(t * own, 1.96 * 0.175), 1e-4);
     assert_near(busy.own.error, own, 1e-6);
+    assert_near(busy.log.freedom, 2, 1e-9);
 }
 
 /* Where no core sleeps, the processes share less of their spread: 0.3 of it. */
@@ -98,6 +99,44 @@ static void cores_apart_move_ratios_more(void **state)
     assert_near(drift_apart(4), 0.25, 1e-6);
 }
 
+/* Lazy and capture of one group each: two runs, whose times say nothing of how far runs differ. */
+static void runs_apart_have_no_interval(void **state)
+{
+    (void)state;
+    store s = {.count = 0};
+    add_busy(&s, 2, 0);
+    for (size_t i = 0; i < s.count; i++)
+        if (strcmp(s.records[i]->experiment.mode, "capture") == 0)
+            fixture_group(s.records[i], "another", (int)i / 2 + 1);
+    res_speedup table = made(&s);
+    const res_speedup_row *row = row_of(&table, "m", "capture");
+    assert_int_equal(row->ratio.matching, RES_UNMATCHED);
+    assert_true(row->ratio.apart && isnan(row->ratio.ratio.high) && !row->told);
+    assert_near(row->ratio.ratio.estimate, 2, 0.02);
+    res_speedup_free(&table);
+    clear(&s);
+}
+
+/* Other programs that use half of the cores are seen where steps wait for a third of the time, and
+ * where nobody tells of waiting; steps that wait for their own threads are left alone. */
+static void other_programs_make_it_busy(void **state)
+{
+    (void)state;
+    const res_witness beside = {
+        .others_ns = 47, .others_of_ns = 100, .stalled_ns = 30, .stalled_of_ns = 100};
+    const res_witness unknown = {.others_ns = 47, .others_of_ns = 100};
+    const res_witness alone = {
+        .others_ns = 5, .others_of_ns = 100, .stalled_ns = 50, .stalled_of_ns = 100};
+    const res_witness own = {.stalled_ns = 30, .stalled_of_ns = 100};
+    const res_witness little = {
+        .others_ns = 47, .others_of_ns = 100, .stalled_ns = 5, .stalled_of_ns = 100};
+    assert_true(res_witness_busy(&beside));
+    assert_true(res_witness_busy(&unknown));
+    assert_false(res_witness_busy(&alone));
+    assert_false(res_witness_busy(&own));
+    assert_false(res_witness_busy(&little));
+}
+
 /* What a simulated device does is drawn for each process. */
 static void a_simulated_device_does_not_drift(void **state)
 {
@@ -127,6 +166,8 @@ int main(void)
         cmocka_unit_test(a_busy_machine_moves_ratios),
         cmocka_unit_test(awake_cores_share_less),
         cmocka_unit_test(cores_apart_move_ratios_more),
+        cmocka_unit_test(other_programs_make_it_busy),
+        cmocka_unit_test(runs_apart_have_no_interval),
         cmocka_unit_test(a_simulated_device_does_not_drift),
         cmocka_unit_test(a_ratio_of_one_does_not_move),
     };

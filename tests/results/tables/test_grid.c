@@ -24,10 +24,19 @@ static void figures_have_three_digits(void **state)
         assert_string_equal(res_time(times[i].ns).text, times[i].text);
     assert_string_equal(res_time_range(52.6e6, 51.9e6, 530.1e5).text, "[51.9, 53.0]");
     assert_string_equal(res_time_range(52.6e6, (double)NAN, 1).text, "");
-    assert_string_equal(res_ratio(1.4567).text, "1.46x");
-    assert_string_equal(res_ratio(12.34).text, "12.3x");
-    assert_string_equal(res_ratio((double)NAN).text, "-");
-    assert_string_equal(res_ratio_range(1.2, 1.349).text, "[1.20, 1.35]");
+    assert_string_equal(res_ratio_alone(1.4567).text, "1.46x");
+    assert_string_equal(res_ratio_alone(12.34).text, "12.3x");
+    assert_string_equal(res_ratio_alone((double)NAN).text, "-");
+    assert_string_equal(res_ratio_range((res_interval){1.25, 1.2, 1.349}).text, "[1.20, 1.35]");
+    /* An interval without 1 is seen as one. */
+    assert_string_equal(res_ratio((res_interval){1.0042, 1.0012, 1.0072}).text, "1.004x");
+    assert_string_equal(res_ratio_range((res_interval){1.0042, 1.0012, 1.0072}).text,
+                        "[1.001, 1.007]");
+    assert_string_equal(res_ratio_range((res_interval){0.98, 0.96, 0.9997}).text,
+                        "[0.9600, 0.9997]");
+    assert_string_equal(res_ratio_range((res_interval){1.01, 0.9997, 1.02}).text, "[1.00, 1.02]");
+    assert_string_equal(res_ratio_range((res_interval){1.01, 1.00001, 1.02}).text,
+                        "[1.0000, 1.0200]");
     assert_string_equal(res_size(-1).text, "-");
     assert_string_equal(res_size(1023).text, "1023 B");
     assert_string_equal(res_size(102400000).text, "97.7 MiB");
