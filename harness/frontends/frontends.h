@@ -42,12 +42,12 @@ typedef struct frontend_place {
     char python[PATH_MAX]; /* a path, or a name for PATH */
 } frontend_place;
 
+#define FRONTEND_RUN "run.py" /* the script that measures a model */
 /*
  * Finds ROW's SCRIPT, such as FRONTEND_RUN: in the folder that BENCH_FRONTENDS names, or beside
  * bench; and its Python: what BENCH_FRONTEND_PYTHON_<NAME> names, or the virtual environment that
  * `make frontends` made. BN_NOT_FOUND says which is missing, and the command that installs it.
  */
-#define FRONTEND_RUN "run.py" /* measures a model */
 BN_MUST_USE bn_code frontend_find(const frontend_info *row, const char *script,
                                   frontend_place *place, bn_status *st);
 /* "make frontends FRONTENDS=jax" */

@@ -90,9 +90,12 @@ size_t shlo_behind_place(const shlo_token *tokens, size_t at, size_t count)
     return count;
 }
 
-static shlo_piece token_piece(const shlo_token *first, const shlo_token *last)
+shlo_piece shlo_piece_of(const shlo_token *tokens, size_t first, size_t behind)
 {
-    return (shlo_piece){first->at, (size_t)(last->at + last->length - first->at)};
+    if (first >= behind)
+        return (shlo_piece){tokens[0].at, 0};
+    const shlo_token *last = &tokens[behind - 1];
+    return (shlo_piece){tokens[first].at, (size_t)(last->at + last->length - tokens[first].at)};
 }
 
 /* "f.py":5:22 to :30, which begins with the token AT of COUNT. */
@@ -102,7 +105,7 @@ static shlo_piece file_place(const shlo_token *tokens, size_t at, size_t count)
     while (end < count && !shlo_is_mark(&tokens[end], ')') && !shlo_is_mark(&tokens[end], ']') &&
            !shlo_is_mark(&tokens[end], ',') && !shlo_is_word(&tokens[end], "at"))
         end++;
-    return token_piece(&tokens[at], &tokens[end - 1]);
+    return shlo_piece_of(tokens, at, end);
 }
 
 shlo_place shlo_place_of(const shlo_token *tokens, size_t count)
@@ -114,7 +117,7 @@ shlo_place shlo_place_of(const shlo_token *tokens, size_t count)
         if (t->kind == SHLO_TOKEN_STRING && shlo_is_mark(&tokens[i + 1], ':'))
             place.source = file_place(tokens, i, count - 1);
         else if (t->kind == SHLO_TOKEN_WORD && t->at[0] == '#')
-            place.source = token_piece(t, t);
+            place.source = shlo_piece_of(tokens, i, i + 1);
         else if (t->kind == SHLO_TOKEN_STRING && t->length > 2 && place.name.length == 0)
             place.name = (shlo_piece){t->at + 1, t->length - 2};
     }

@@ -27,15 +27,6 @@ bn_code shlo_node_add(shlo_reader *r, uint32_t parent, uint32_t line, uint32_t *
     return BN_OK;
 }
 
-/* The text from token FIRST to before token BEHIND. */
-static shlo_piece piece_of(const shlo_token *tokens, size_t first, size_t behind)
-{
-    if (first >= behind)
-        return (shlo_piece){tokens[0].at, 0};
-    const shlo_token *last = &tokens[behind - 1];
-    return (shlo_piece){tokens[first].at, (size_t)(last->at + last->length - tokens[first].at)};
-}
-
 /* ---- the op ---------------------------------------------------------------------------------- */
 
 /* The number that a digits' token is, from 1; 0: it is none. */
@@ -172,14 +163,14 @@ static bn_code argument_node(shlo_reader *r, shlo_frame *f, size_t from, size_t 
     node->kind = SHLO_ARGUMENT;
     node->depth++;
     node->result_count = 1;
-    node->types = piece_of(t, from + 2, end);
-    node->attributes = piece_of(t, end, to);
-    node->text = piece_of(t, from, to);
+    node->types = shlo_piece_of(t, from + 2, end);
+    node->attributes = shlo_piece_of(t, end, to);
+    node->text = shlo_piece_of(t, from, to);
     for (size_t i = end; i < to; i++) {
         const size_t behind = shlo_behind_place(t, i, to);
         if (behind > i) {
-            node->attributes = piece_of(t, end, i);
-            node->text = piece_of(t, from, i);
+            node->attributes = shlo_piece_of(t, end, i);
+            node->text = shlo_piece_of(t, from, i);
             node->place = shlo_place_of(&t[i], behind - i);
             break;
         }
@@ -359,7 +350,7 @@ static void read_types(const shlo_token *t, size_t from, size_t count, shlo_node
     result_types(t, &from, &to, node->result_count);
     for (size_t i = from; i < to; i++)
         node->type_hash = shlo_mix(node->type_hash, t[i].hash);
-    node->types = piece_of(t, from, to);
+    node->types = shlo_piece_of(t, from, to);
 }
 
 /* The last colon outside of brackets from FROM on; COUNT: there is none. */
@@ -393,7 +384,7 @@ static bn_code read_op(shlo_reader *r, const shlo_frame *f)
     while (said < colon && t[said].kind != SHLO_TOKEN_REGION &&
            shlo_behind_place(t, said, count) == said)
         said++;
-    node->attributes = piece_of(t, from, said);
+    node->attributes = shlo_piece_of(t, from, said);
     if (colon < count)
         read_types(t, colon + 1, count, node, &end);
     return read_words(r, f, end, count);
@@ -425,7 +416,7 @@ static void read_function(shlo_reader *r, const shlo_frame *f)
     hash_parts(t, to, count, &node->attribute_hash, &node->attribute_hash);
     if (from < to && t[from].kind == SHLO_TOKEN_ARROW)
         from++;
-    node->types = piece_of(t, from, to);
+    node->types = shlo_piece_of(t, from, to);
 }
 
 /* The same in generic form: the name stands among the properties. */
@@ -461,7 +452,7 @@ static void read_text(const shlo_token *t, size_t count, shlo_node *node)
         if (t[i].kind == SHLO_TOKEN_REGION && end > i)
             end = i;
     }
-    node->text = piece_of(t, 0, end);
+    node->text = shlo_piece_of(t, 0, end);
 }
 
 /* What all that NODE is computed of says. */

@@ -137,7 +137,9 @@ void shlo_forget(shlo_reader *r, size_t undo);
 BN_MUST_USE bn_code shlo_op_number(shlo_reader *r, shlo_piece name, uint32_t *number);
 /* Behind "loc(...)", if that is what stands at AT; else AT. */
 size_t shlo_behind_place(const shlo_token *tokens, size_t at, size_t count);
-/* What the COUNT tokens of "loc(...)" say: a scope, a place in a file, or an alias, "#loc1". */
+/* The text of the tokens from FIRST to before BEHIND; empty where there are none. */
+shlo_piece shlo_piece_of(const shlo_token *tokens, size_t first, size_t behind);
+/* What the COUNT tokens of "loc(...)" say: names and sources may be aliases, "#loc1". */
 shlo_place shlo_place_of(const shlo_token *tokens, size_t count);
 /* The alias of hash NAME stands for PLACE. */
 BN_MUST_USE bn_code shlo_alias(shlo_reader *r, uint64_t name, shlo_place place);
