@@ -45,10 +45,12 @@ for p in programs:
     assert abs(p["kernels_ns"] - 700e3) < 1e3, p
 assert abs(profile["kernels"]["ns"] - 1400e3) < 2e3, profile
 assert steps["answer"]["no_host_gaps"] == profile["kernels"], steps["answer"]
-assert abs(steps["answer"]["busy_share"] * steps["wall"]["mean_ns"] - profile["kernels"]["ns"]) < 1
+# Steps that are queued ahead catch up with a delay before them: their mean may be below the kernels.
+share = min(1, profile["kernels"]["ns"] / steps["wall"]["mean_ns"])
+assert abs(steps["answer"]["busy_share"] - share) < 1e-6, (steps["answer"], steps["wall"])
 # 30 steps of two executions, those in which it was started and stopped among them.
 assert 30 <= steps["left_out"]["profiled"] <= 32, steps["left_out"]
-assert "By the plugin'"'"'s profiler, over 60 executions, kernels run" in steps["answer"]["words"]
+assert "By the plugin'"'"'s profiler, over 60 executions, kernels run" in steps["answer"]["words"], steps["answer"]
 ')"
 run steps "$folder/r"
 report "the table of programs has a column for it" "$(
