@@ -124,14 +124,13 @@ static void find_causes(const res_speedup_row *base_row, const res_speedup_row *
 static void say_what_is_visible(const res_speedup *speedup, const res_pool_ratio *ratio,
                                 res_finding *finding)
 {
-    const res_estimate *log = &ratio->log;
-    const double level = LEVEL / (double)speedup->ratios;
-    const size_t twice = 2 * log->values;
+    const double level = LEVEL / (double)speedup->ratios, least = speedup->least_error;
+    const size_t values = ratio->log.values, twice = 2 * values;
     finding->of_runs = ratio->of_runs;
     finding->more_processes = twice > USUAL_MORE ? twice : USUAL_MORE;
-    finding->visible = expm1(res_estimate_visible(log, 1, level));
-    finding->visible_with_more = expm1(
-        res_estimate_visible(log, (double)finding->more_processes / (double)log->values, level));
+    finding->visible = res_ratio_visible(ratio, 1, least, level);
+    finding->visible_with_more = res_ratio_visible(
+        ratio, (double)finding->more_processes / (double)values, least, level);
 }
 
 /* Whether ROW is measured beside a base that is. */

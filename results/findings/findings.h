@@ -64,7 +64,8 @@ typedef struct res_process {
     const res_record *record; /* borrowed; NULL: a summary's, of which only what follows is known */
     res_measures measures;
     const char *group; /* borrowed; "": it ran alone */
-    size_t run; /* in order of time: processes of one run, which share a group, have the same */
+    double began_s;    /* Unix time, by the id of its record; NaN: untold */
+    size_t run;        /* in order of time; groups that began within ten minutes are of one */
     double *round_ns; /* [record->round_count] trimmed mean step of each round; NULL: none */
 } res_process;
 
@@ -82,8 +83,7 @@ typedef struct res_pool {
     size_t counted;   /* processes that count: figures are of these, whatever each of them knows */
     size_t run_count; /* that these are of: of several, each is a value; 1: processes are */
     size_t failed, other_builds, other_conditions; /* records that are left out */
-    char
-        differing[RES_DIFFERING]; /* in what conditions the last of these differ: "host, pinning" */
+    char differing[RES_DIFFERING]; /* conditions in which the last differs: "host, pinning" */
 } res_pool;
 
 /* Pools the COUNT records, at least one, which must outlive POOL. False without memory. */
@@ -221,18 +221,17 @@ typedef enum res_matching {
 typedef struct res_pool_ratio {
     res_matching matching;
     res_estimate own;   /* log over the pairs or, unmatched, the processes of each; or over runs */
-    double drift;       /* standard error that OWN's sample does not show (set_drift in ratio.c) */
-    double common;      /* the part of it that the other ratios of a run have, too */
-    double shared;      /* the part that the processes of a run share */
+    /* Standard errors that OWN's sample does not show (add_drift in ratio.c): the first the other
+     * ratios of a run have, too, the second its processes share. MOST: of ratios far from 1. */
+    double common, shared, common_most, shared_most;
     bool busy;          /* of one run, and the machine was busy meanwhile */
     bool apart;         /* unmatched, of one run each: no interval */
-    res_estimate log;   /* OWN and DRIFT */
+    res_estimate log;   /* OWN with both of these */
     size_t processes;   /* pairs that count; unmatched: of the side that has fewer */
     bool of_runs;       /* a value is the mean of a run */
     res_interval ratio; /* 95 %; bounds are NaN below RES_LEAST_PROCESSES */
     double p;           /* of no difference; 1 without an interval */
-    double *pairs;      /* the sample: log ratio of each pair or, OF_RUNS, of each run, in order of
-                           time; owned */
+    double *pairs;      /* the log ratio of each pair, or run (OF_RUNS), in order of time; owned */
     size_t pair_count;  /* 0 where unmatched */
 } res_pool_ratio;
 
@@ -325,6 +324,7 @@ typedef struct res_speedup {
     res_speedup_mean *means;
     size_t mean_count;
     size_t ratios;         /* that have an interval: the family over which differences are told */
+    double least_error;    /* of the logs of ratios: claims are made with no less */
     res_witness witness;   /* of all rows together */
     res_misdates misdates; /* of the collection */
 } res_speedup;

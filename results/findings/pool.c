@@ -63,8 +63,10 @@ static bool same_build(const res_record *a, const res_record *b)
 
 static bool fill_process(res_process *process, const res_record *record)
 {
-    *process = (res_process){
-        .record = record, .measures = res_record_measures(record), .group = res_group_id(record)};
+    *process = (res_process){.record = record,
+                             .measures = res_record_measures(record),
+                             .group = res_group_id(record),
+                             .began_s = res_id_time(record->id)};
     if (record->round_count == 0)
         return true;
     process->round_ns = calloc(record->round_count, sizeof *process->round_ns);
@@ -86,51 +88,6 @@ static const res_record *newest_of(const res_record *const *records, size_t coun
 static int by_id(const void *a, const void *b)
 {
     return res_id_order(((const res_process *)a)->record->id, ((const res_process *)b)->record->id);
-}
-
-/* Processes of one run have the same group. Records without one ran alone. Ids are in order of
- * time, so that few processes of other runs stand between those of one. */
-#define MOST_BETWEEN 256
-
-static void number_runs(res_pool *pool)
-{
-    for (size_t i = 0; i < pool->count; i++) {
-        const char *group = pool->list[i].group;
-        const size_t least = i > MOST_BETWEEN ? i - MOST_BETWEEN : 0;
-        size_t k = i;
-        while (group[0] && k > least && strcmp(pool->list[k - 1].group, group) != 0)
-            k--;
-        pool->list[i].run = group[0] && k > least ? pool->list[k - 1].run : pool->run_count++;
-    }
-}
-
-/* Decides which of the runs count; false without memory. */
-static bool choose_runs(res_pool *pool)
-{
-    size_t *run = calloc(pool->count + 1, sizeof *run);
-    if (!run)
-        return false;
-    for (size_t i = 0; i < pool->count; i++)
-        run[i] = pool->list[i].run;
-    pool->runs = res_runs_choose(run, pool->count);
-    for (size_t i = 0; i < pool->count; i++)
-        pool->counted += res_pool_counts(pool, i);
-    if (pool->run_count > 1 && !pool->runs.means)
-        pool->run_count = 1;
-    free(run);
-    return true;
-}
-
-bool res_pool_counts(const res_pool *pool, size_t i)
-{
-    return res_runs_have(&pool->runs, pool->list[i].run);
-}
-
-bool res_pool_settle(res_pool *pool)
-{
-    pool->run_count = pool->counted = 0;
-    number_runs(pool);
-    return choose_runs(pool);
 }
 
 /* Ends a POOL whose list is filled; MADE: with all of them. */

@@ -163,16 +163,52 @@ res_estimate res_with_drift(res_estimate estimate, double shared, double common)
 #define AWAKE_SHARED  0.3
 #define LITTLE_SHARE  0.05
 
-/* Sets both drifts of RATIO, whose OWN estimate is made. APART: in that share of the rounds the
- * cores were apart. AWAKE: no core slept. */
+/* Sets what drifts RATIO, whose OWN estimate is made, could have. APART: in that share of the
+ * rounds the cores were apart. AWAKE: no core slept. */
 static void set_drift(res_pool_ratio *ratio, double apart, bool awake)
 {
-    const double share = -expm1(-fabs(ratio->own.mean));
     const double spread = ratio->own.error * sqrt((double)ratio->own.values);
     const double part = awake ? AWAKE_SHARED : SPREAD_SHARED;
-    const double shared = ratio->busy ? 0 : part * -expm1(-share / LITTLE_SHARE);
-    ratio->common = (ratio->busy ? BUSY_DRIFT + APART_DRIFT * apart : DRIFT) * share;
-    ratio->shared = shared * spread;
+    ratio->common_most = ratio->busy ? BUSY_DRIFT + APART_DRIFT * apart : DRIFT;
+    ratio->shared_most = ratio->busy ? 0 : part * spread;
+}
+
+/* RATIO's drifts where the log of the ratio is LOG. */
+static void drift_at(const res_pool_ratio *ratio, double log, double *shared, double *common)
+{
+    const double share = -expm1(-fabs(log));
+    *common = ratio->common_most * share;
+    *shared = ratio->shared_most * -expm1(-share / LITTLE_SHARE);
+}
+
+/* What RES_POWER of tables tell at LEVEL of which OWN is the estimate without drifts, and whose
+ * drifts are those of RATIO at LOG. */
+static double told_at(const res_pool_ratio *ratio, const res_estimate *own, double log,
+                      double level)
+{
+    double shared, common;
+    drift_at(ratio, log, &shared, &common);
+    const res_estimate drifting = res_with_drift(*own, shared, common);
+    return res_estimate_visible(&drifting, 1, level);
+}
+
+double res_ratio_visible(const res_pool_ratio *ratio, double times, double least, double level)
+{
+    res_estimate own = ratio->own;
+    own.error = fmax(own.error, least) / sqrt(times);
+    own.freedom = times * (own.freedom + 1) - 1;
+    /* No drift is larger than that of a ratio of any size. */
+    double low = 0, high = told_at(ratio, &own, (double)INFINITY, level);
+    if (!(ratio->own.freedom > 0) || !isfinite(high))
+        return (double)NAN;
+    for (int i = 0; i < 60; i++) {
+        const double middle = (low + high) / 2;
+        if (told_at(ratio, &own, middle, level) > middle)
+            low = middle;
+        else
+            high = middle;
+    }
+    return expm1(high);
 }
 
 /* Times of one run each do not tell how far runs differ, and nothing cancels it where no processes
@@ -196,7 +232,7 @@ static void allow_drift(const res_pool *base, const res_pool *other, res_pool_ra
     if (!base->newest->simulated || ratio->busy)
         set_drift(ratio, apart_share(&witness),
                   json_object_get(base->newest->provenance, "idle_cores") != NULL);
-    ratio->drift = hypot(ratio->common, ratio->shared);
+    drift_at(ratio, ratio->own.mean, &ratio->shared, &ratio->common);
     ratio->log = res_with_drift(ratio->log, ratio->shared, ratio->common);
 }
 

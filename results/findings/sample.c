@@ -1,10 +1,73 @@
 /*
- * sample.c - values of the processes of a pool as the sample of an estimate.
+ * sample.c - which runs the processes of a pool are of, and their values as the sample of an
+ * estimate.
  */
 #include "results/findings/findings_priv.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
+
+/* ---- runs ------------------------------------------------------------------------------ */
+
+/* Ids are in order of time, so that few processes of other runs stand between those of one. */
+#define MOST_BETWEEN 256
+
+/* So long a machine keeps to one level (docs/measuring.md). Runs that begin within that time of the
+ * first of them tell no more of how runs differ than the processes of one do: they are one. */
+#define LEVEL_S 600.0
+
+/* Processes of one run have the same group. Records without one ran alone. */
+static void number_runs(res_pool *pool)
+{
+    double began_s = (double)NAN;
+    for (size_t i = 0; i < pool->count; i++) {
+        res_process *process = &pool->list[i];
+        const size_t least = i > MOST_BETWEEN ? i - MOST_BETWEEN : 0;
+        size_t k = process->group[0] ? i : least;
+        while (k > least && strcmp(pool->list[k - 1].group, process->group) != 0)
+            k--;
+        if (k > least) {
+            process->run = pool->list[k - 1].run;
+        } else if (process->began_s - began_s < LEVEL_S) {
+            process->run = pool->run_count - 1;
+        } else {
+            process->run = pool->run_count++;
+            began_s = process->began_s;
+        }
+    }
+}
+
+/* Decides which of the runs count; false without memory. */
+static bool choose_runs(res_pool *pool)
+{
+    size_t *run = calloc(pool->count + 1, sizeof *run);
+    if (!run)
+        return false;
+    for (size_t i = 0; i < pool->count; i++)
+        run[i] = pool->list[i].run;
+    pool->runs = res_runs_choose(run, pool->count);
+    for (size_t i = 0; i < pool->count; i++)
+        pool->counted += res_pool_counts(pool, i);
+    if (pool->run_count > 1 && !pool->runs.means)
+        pool->run_count = 1;
+    free(run);
+    return true;
+}
+
+bool res_pool_counts(const res_pool *pool, size_t i)
+{
+    return res_runs_have(&pool->runs, pool->list[i].run);
+}
+
+bool res_pool_settle(res_pool *pool)
+{
+    pool->run_count = pool->counted = 0;
+    number_runs(pool);
+    return choose_runs(pool);
+}
+
+/* ---- the sample ------------------------------------------------------------------------ */
 
 bool res_sample_begin(res_sample *s, size_t most)
 {

@@ -191,10 +191,10 @@ static bool tell(res_speedup *speedup)
     size_t count = 0;
     if (!p)
         return false;
-    const double least = least_error(speedup, p);
+    speedup->least_error = least_error(speedup, p);
     for (size_t i = 0; i < speedup->count; i++)
         if (speedup->rows[i].ratio.log.freedom > 0)
-            p[count++] = p_of(&speedup->rows[i].ratio, least);
+            p[count++] = p_of(&speedup->rows[i].ratio, speedup->least_error);
     const bool made = res_holm(p, NULL, count, p + count, NULL) == BN_OK;
     speedup->ratios = count;
     for (size_t i = 0, next = count; made && i < speedup->count; i++) {

@@ -31,7 +31,8 @@ static res_process process_of(const res_summary *s)
                                       .compile_ns = s->compile_ns,
                                       .source = s->source,
                                       .wall_ns = s->wall_ns},
-                         .group = s->group};
+                         .group = s->group,
+                         .began_s = res_id_time(s->id)};
 }
 
 bool res_pool_summaries(const res_summary **summaries, size_t count, const res_experiment *e,

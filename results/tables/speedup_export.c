@@ -117,7 +117,7 @@ static void set_speedup(json_t *object, const res_speedup_row *row)
     json_object_set_new(object, "speedup", res_json_real(ratio.estimate));
     json_object_set_new(object, "speedup_low", res_json_real(ratio.low));
     json_object_set_new(object, "speedup_high", res_json_real(ratio.high));
-    json_object_set_new(object, "speedup_drift", res_json_real(row->ratio.drift));
+    json_object_set_new(object, "speedup_drift", res_json_real(hypot(row->ratio.common, row->ratio.shared)));
     json_object_set_new(object, "matched",
                         row->compared ? json_boolean(row->ratio.matching == RES_MATCHED)
                                       : json_null());

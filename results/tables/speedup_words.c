@@ -274,8 +274,8 @@ static void note_drift(const res_speedup *speedup, json_t *notes)
     res_named list = {0};
     for (size_t i = 0; i < speedup->count; i++) {
         const res_speedup_row *row = &speedup->rows[i];
-        if (row->ratio.busy && row->ratio.drift > 0)
-            res_speedup_name_row(speedup, row, &list, "(%.1f %%)", 100 * row->ratio.drift);
+        if (row->ratio.busy && row->ratio.common > 0)
+            res_speedup_name_row(speedup, row, &list, "(%.1f %%)", 100 * row->ratio.common);
     }
     add_note(notes,
              "Beside other programs, runs find ratios that differ, so the interval of a ratio has "

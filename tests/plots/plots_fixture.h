@@ -30,15 +30,15 @@ static inline int begin(void **state)
     return 0;
 }
 
-/* Process P of a case. Ids as of runs a day apart, so that nothing depends on when the test runs.
- */
+/* Process P of a case. Ids as of runs an hour apart, and cases a day, so that nothing depends on
+ * when the test runs. */
 static inline res_record *process_of(size_t which, size_t p)
 {
     fixture_case c = cases[which];
     c.wall_ns += c.wall_ns / 1000 * (p * (which + 7) % 5);
     c.device_ns += 1000 * (double)p;
     res_record *record = fixture_record(&c, 60);
-    snprintf(record->id, sizeof record->id, "202601%02zuT12000%zu.000000000Z-host-1-%zu", which + 1,
+    snprintf(record->id, sizeof record->id, "202601%02zuT1%zu0000.000000000Z-host-1-%zu", which + 1,
              p, which);
     return record;
 }

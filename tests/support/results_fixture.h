@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -145,11 +146,26 @@ static inline void fixture_executions(res_record *record, const fixture_case *c)
     }
 }
 
+/* Dates RECORD an hour after the one that was dated before, so that each is of a run of its own
+ * where it has no group. */
+static inline void fixture_date(res_record *record)
+{
+    static const time_t first = 1600000000; /* in September of 2020 */
+    static int hours;
+    const time_t date = first + 3600 * (time_t)hours++;
+    char stamp[16];
+    struct tm utc;
+    assert_non_null(gmtime_r(&date, &utc));
+    assert_int_equal(strftime(stamp, sizeof stamp, "%Y%m%dT%H%M%S", &utc), 15);
+    memcpy(record->id, stamp, 15);
+}
+
 /* A good record of CASE. PJRT times have the median device_ns + 2 ms. */
 static inline res_record *fixture_record(const fixture_case *c, size_t steps)
 {
     res_record *record = res_record_new();
     assert_non_null(record);
+    fixture_date(record);
     res_experiment *experiment = &record->experiment;
     snprintf(experiment->model, sizeof experiment->model, "%s", c->model);
     snprintf(experiment->phase, sizeof experiment->phase, "%s", c->phase);

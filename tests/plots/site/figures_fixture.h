@@ -68,8 +68,8 @@ static inline void figures_write(const char *store, size_t which, int process)
     res_record *record = fixture_record(&c, 12);
     res_execution *x = &record->executions[0];
     bn_status st = {0};
-    snprintf(record->id, sizeof record->id, "20260101T02%02zu%02d.000000000Z-bench1-1-%d", which,
-             process, process);
+    snprintf(record->id, sizeof record->id, "20260101T%02d%02zu%02d.000000000Z-bench1-1-%d",
+             2 + process / 3, which, process, process);
     figures_provenance(record, cell, process);
     x->overhead_ns = 1e6 * (cell->overhead_ms + cell->vary_ms * place);
     x->from_disk = process < cell->from_disk;

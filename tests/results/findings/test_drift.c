@@ -49,11 +49,10 @@ static void a_busy_machine_moves_ratios(void **state)
     const double shared = 0.5 * (1 - exp(-10)) * log(1.01);
     assert_near(quiet.common, 0.02, 1e-6);
     assert_near(quiet.shared, shared, 1e-6);
-    assert_near(quiet.drift, hypot(0.02, shared), 1e-6);
     assert_near(log(quiet.ratio.high / 2), hypot(t * hypot(own, shared), 1.96 * 0.02), 1e-4);
     assert_true(busy.busy);
-    assert_near(busy.drift, 0.175, 1e-6);
-    assert_near(busy.common, busy.drift, 0);
+    assert_near(busy.common, 0.175, 1e-6);
+    assert_near(busy.shared, 0, 0);
     assert_near(busy.ratio.estimate, 2, 1e-5);
     assert_near(log(busy.ratio.high / 2), hypot(t * own, 1.96 * 0.175), 1e-4);
     assert_near(busy.own.error, own, 1e-6);
@@ -70,7 +69,7 @@ static void awake_cores_share_less(void **state)
         json_object_set_new(s.records[i]->provenance, "idle_cores", json_string("awake"));
     res_speedup table = made(&s);
     const double shared = 0.3 * (1 - exp(-10)) * log(1.01);
-    assert_near(row_of(&table, "m", "capture")->ratio.drift, hypot(0.02, shared), 1e-6);
+    assert_near(row_of(&table, "m", "capture")->ratio.shared, shared, 1e-6);
     res_speedup_free(&table);
     clear(&s);
 }
@@ -84,7 +83,7 @@ static double drift_apart(int apart)
         json_object_set_new(s.records[i]->provenance, "nearness",
                             json_pack("{s:i, s:i}", "rounds", 4, "apart", apart));
     res_speedup table = made(&s);
-    const double drift = row_of(&table, "m", "capture")->ratio.drift;
+    const double drift = row_of(&table, "m", "capture")->ratio.common;
     res_speedup_free(&table);
     clear(&s);
     return drift;
@@ -117,6 +116,55 @@ static void runs_apart_have_no_interval(void **state)
     clear(&s);
 }
 
+/* The ratio of 2 in three runs that begin at these minutes of an hour. */
+static res_pool_ratio ratio_of_runs(const int minutes[3], size_t *runs)
+{
+    store s = {.count = 0};
+    for (int run = 0; run < 3; run++) {
+        const char group[] = {'r', (char)('0' + run), '\0'};
+        size_t i = s.count;
+        add_busy(&s, 2, 0);
+        for (const size_t first = i; i < s.count; i++) {
+            char stamp[40];
+            fixture_group(s.records[i], group, (int)(i - first) / 2 + 1);
+            snprintf(stamp, sizeof stamp, "20260101T02%02d00", minutes[run] % 60);
+            memcpy(s.records[i]->id, stamp, 15);
+        }
+    }
+    res_speedup table = made(&s);
+    const res_speedup_row *row = row_of(&table, "m", "capture");
+    res_pool_ratio found = row->ratio;
+    *runs = row->pool.run_count;
+    found.pairs = NULL;
+    res_speedup_free(&table);
+    clear(&s);
+    return found;
+}
+
+/* A machine keeps to one level for ten minutes, so runs within these are one, and drift as one
+ * does. Three that are further apart show it themselves. */
+static void runs_within_minutes_are_one(void **state)
+{
+    (void)state;
+    size_t runs;
+    res_pool_ratio ratio = ratio_of_runs((const int[]){0, 5, 9}, &runs);
+    assert_int_equal(runs, 1);
+    assert_false(ratio.of_runs);
+    assert_int_equal(ratio.processes, 9);
+    assert_near(ratio.common, 0.02, 1e-6);
+    assert_true(ratio.shared > 0);
+    ratio = ratio_of_runs((const int[]){0, 10, 20}, &runs);
+    assert_int_equal(runs, 3);
+    assert_true(ratio.of_runs);
+    assert_int_equal(ratio.log.values, 3);
+    assert_near(hypot(ratio.common, ratio.shared), 0, 0);
+    /* The second belongs to the first: two, of which the later one stands. */
+    ratio = ratio_of_runs((const int[]){0, 9, 11}, &runs);
+    assert_int_equal(runs, 1);
+    assert_int_equal(ratio.processes, 3);
+    assert_near(ratio.common, 0.02, 1e-6);
+}
+
 /* Other programs that use half of the cores are seen where steps wait for a third of the time, and
  * where nobody tells of waiting; steps that wait for their own threads are left alone. */
 static void other_programs_make_it_busy(void **state)
@@ -146,7 +194,8 @@ static void a_simulated_device_does_not_drift(void **state)
     for (size_t i = 0; i < s.count; i++)
         s.records[i]->simulated = true;
     res_speedup table = made(&s);
-    assert_near(row_of(&table, "m", "capture")->ratio.drift, 0, 0);
+    const res_pool_ratio *ratio = &row_of(&table, "m", "capture")->ratio;
+    assert_near(hypot(ratio->common, ratio->shared), 0, 0);
     res_speedup_free(&table);
     clear(&s);
 }
@@ -168,6 +217,7 @@ int main(void)
         cmocka_unit_test(cores_apart_move_ratios_more),
         cmocka_unit_test(other_programs_make_it_busy),
         cmocka_unit_test(runs_apart_have_no_interval),
+        cmocka_unit_test(runs_within_minutes_are_one),
         cmocka_unit_test(a_simulated_device_does_not_drift),
         cmocka_unit_test(a_ratio_of_one_does_not_move),
     };
