@@ -95,12 +95,19 @@ static double overhead_figure(const res_figures *f)
     return f->overhead.value.estimate;
 }
 
-/* A figure that the table refuses to show is no cause either. */
+/* Whether the processes' own device times are those that ROW shows. */
+static bool device_uncut(const res_speedup_row *row)
+{
+    return row->figures.device_scale == 1;
+}
+
+/* A figure that the table refuses to show is no cause either, nor one that it cut. */
 static void find_causes(const res_speedup_row *base_row, const res_speedup_row *row,
                         res_finding *finding)
 {
     const res_pool *base = &base_row->pool, *other = &row->pool;
-    const bool device_known = both_show(base_row, row, device_figure) &&
+    const bool device_known = both_show(base_row, row, device_figure) && device_uncut(base_row) &&
+                              device_uncut(row) &&
                               res_figures_alike(&base_row->figures, &row->figures);
     const res_estimate trace = res_pool_difference(base, other, trace_of, NULL);
     const res_estimate overhead = res_pool_difference(base, other, overhead_of, NULL);

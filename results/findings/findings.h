@@ -226,6 +226,7 @@ typedef struct res_pool_ratio {
     double common, shared, common_most, shared_most;
     bool busy;          /* of one run, and the machine was busy meanwhile */
     bool apart;         /* unmatched, of one run each: no interval */
+    bool partial;       /* matched, of other processes than those that count in the two pools */
     res_estimate log;   /* OWN with both of these */
     size_t processes;   /* pairs that count; unmatched: of the side that has fewer */
     bool of_runs;       /* a value is the mean of a run */
@@ -235,8 +236,7 @@ typedef struct res_pool_ratio {
     size_t pair_count;  /* 0 where unmatched */
 } res_pool_ratio;
 
-/*
- * The value of a pair is res_middle_mean over its rounds of log(base's trimmed mean / the other's
+/* The value of a pair is res_middle_mean over its rounds of log(base's trimmed mean / the other's
  * of the same round); where one has no rounds, the log ratio of their medians. Pairs count where
  * they are at least RES_LEAST_PROCESSES, or where there is nothing else. False without memory. */
 bool res_pool_ratio_make(const res_pool *base, const res_pool *other, res_pool_ratio *ratio);

@@ -211,6 +211,20 @@ double res_ratio_visible(const res_pool_ratio *ratio, double times, double least
     return expm1(high);
 }
 
+/* Whether the pairs that RATIO is of are other processes than those that count in both pools, whose
+ * times the table shows: then it is not what the two times say. */
+static bool is_partial(const res_pool *base, const res_pool *other, const res_pool_ratio *ratio)
+{
+    size_t both = 0;
+    for (size_t i = 0; i < other->count; i++) {
+        const res_process *with = partner(base, &other->list[i]);
+        both +=
+            with && res_pool_counts(other, i) && res_pool_counts(base, (size_t)(with - base->list));
+    }
+    return ratio->matching == RES_MATCHED &&
+           (both != base->counted || both != other->counted || both != ratio->processes);
+}
+
 /* Times of one run each do not tell how far runs differ, and nothing cancels it where no processes
  * belong together: so there is no interval. What a simulated device does is drawn for each. */
 static void refuse_apart(const res_pool *base, res_pool_ratio *ratio)
@@ -263,6 +277,7 @@ bool res_pool_ratio_make(const res_pool *base, const res_pool *other, res_pool_r
         ratio->of_runs = base->runs.means || other->runs.means;
     }
     res_sample_end(&s);
+    ratio->partial = made && is_partial(base, other, ratio);
     refuse_apart(base, ratio);
     allow_drift(base, other, ratio);
     ratio->ratio = res_estimate_ratio(&ratio->log);

@@ -117,12 +117,15 @@ static void set_speedup(json_t *object, const res_speedup_row *row)
     json_object_set_new(object, "speedup", res_json_real(ratio.estimate));
     json_object_set_new(object, "speedup_low", res_json_real(ratio.low));
     json_object_set_new(object, "speedup_high", res_json_real(ratio.high));
-    json_object_set_new(object, "speedup_drift", res_json_real(hypot(row->ratio.common, row->ratio.shared)));
+    json_object_set_new(object, "speedup_drift",
+                        res_json_real(hypot(row->ratio.common, row->ratio.shared)));
     json_object_set_new(object, "matched",
                         row->compared ? json_boolean(row->ratio.matching == RES_MATCHED)
                                       : json_null());
     json_object_set_new(object, "apart",
                         row->compared ? json_boolean(row->ratio.apart) : json_null());
+    json_object_set_new(object, "partial",
+                        row->compared ? json_boolean(row->ratio.partial) : json_null());
     json_object_set_new(object, "p_holm", row->compared ? res_json_real(row->p_holm) : json_null());
     json_object_set_new(object, "judged", json_boolean(row->ratio.log.freedom > 0));
     json_object_set_new(object, "told", row->compared ? json_boolean(row->told) : json_null());

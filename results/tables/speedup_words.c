@@ -405,6 +405,19 @@ static void note_apart(const res_speedup *speedup, json_t *notes)
              &list);
 }
 
+static void note_partial(const res_speedup *speedup, json_t *notes)
+{
+    res_named list = {0};
+    for (size_t i = 0; i < speedup->count; i++)
+        if (speedup->rows[i].ratio.partial)
+            res_speedup_name_row(speedup, &speedup->rows[i], &list, "(%zu processes)",
+                                 speedup->rows[i].ratio.processes);
+    add_note(notes,
+             "The ratio is of the processes that measured both, and the times are of others, too, "
+             "so the ratio may differ from that of the two times",
+             &list);
+}
+
 static void note_dates(const res_speedup *speedup, json_t *notes)
 {
     bn_text text = {0};
@@ -420,6 +433,7 @@ json_t *res_speedup_notes(const res_speedup *speedup)
     json_t *notes = json_array();
     note_few(speedup, notes);
     note_apart(speedup, notes);
+    note_partial(speedup, notes);
     note_runs(speedup, notes);
     note_means(speedup, notes);
     note_lengths(speedup, notes);

@@ -116,6 +116,28 @@ static void runs_apart_have_no_interval(void **state)
     clear(&s);
 }
 
+/* Lazy alone is measured again: its time is then of the later run, and the ratio of the earlier. */
+static void a_ratio_may_be_of_some_of_the_processes(void **state)
+{
+    (void)state;
+    store s = {.count = 0};
+    add_busy(&s, 2, 0);
+    res_speedup table = made(&s);
+    assert_false(row_of(&table, "m", "capture")->ratio.partial);
+    res_speedup_free(&table);
+    for (int p = 0; p < 3; p++) {
+        const double lazy[2] = {5e6, 5e6};
+        fixture_group(add_rounds(&s, "m", "lazy", lazy, 2, p + 1), "later", p + 1);
+    }
+    table = made(&s);
+    const res_speedup_row *row = row_of(&table, "m", "capture");
+    assert_near(row_of(&table, "m", "lazy")->figures.wall.value.estimate, 5e6, 1);
+    assert_near(row->ratio.ratio.estimate, 2, 1e-3);
+    assert_true(row->ratio.partial);
+    res_speedup_free(&table);
+    clear(&s);
+}
+
 /* The ratio of 2 in three runs that begin at these minutes of an hour. */
 static res_pool_ratio ratio_of_runs(const int minutes[3], size_t *runs)
 {
@@ -217,6 +239,7 @@ int main(void)
         cmocka_unit_test(cores_apart_move_ratios_more),
         cmocka_unit_test(other_programs_make_it_busy),
         cmocka_unit_test(runs_apart_have_no_interval),
+        cmocka_unit_test(a_ratio_may_be_of_some_of_the_processes),
         cmocka_unit_test(runs_within_minutes_are_one),
         cmocka_unit_test(a_simulated_device_does_not_drift),
         cmocka_unit_test(a_ratio_of_one_does_not_move),

@@ -139,6 +139,23 @@ static void steps_of_several_lengths_are_named(void **state)
     res_collection_free(&all);
 }
 
+/* One process of lazy failed: the other way's time is of four, and the ratio of three. */
+static void a_ratio_of_fewer_processes_is_named(void **state)
+{
+    (void)state;
+    res_collection all = sample_store();
+    bn_text out = speedup_table(&all, RES_TABLE_TEXT);
+    assert_lacks(out.data, "processes that measured both");
+    bn_text_free(&out);
+    be_failed(all.records[at(INFER_LAZY, 2)], BN_TIMEOUT, "no step in a minute");
+    out = speedup_table(&all, RES_TABLE_TEXT);
+    assert_has(out.data, "The ratio is of the processes that measured both, and the times are of "
+                         "others, too, so the ratio may differ from that of the two times: "
+                         "resnet50 infer capture, on cpu (3 processes).");
+    bn_text_free(&out);
+    res_collection_free(&all);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -147,6 +164,7 @@ int main(void)
         cmocka_unit_test(a_refused_device_time_says_what_would_tell_it),
         cmocka_unit_test(an_unprobed_device_time_says_the_option),
         cmocka_unit_test(steps_of_several_lengths_are_named),
+        cmocka_unit_test(a_ratio_of_fewer_processes_is_named),
     };
     return cmocka_run_group_tests(tests, begin, NULL);
 }
