@@ -98,6 +98,29 @@ static void bundle_free(bundle *b)
     free(b->of_one);
 }
 
+/* Process number INDEX of those of ROW that a law is of: the ones that count. Where each run is a
+ * value, those of the newest: processes of several runs are no sample. NULL: there are fewer. */
+static const res_process *of_law(const res_speedup_row *row, size_t index)
+{
+    const res_pool *pool = &row->pool;
+    size_t newest = 0;
+    for (size_t i = 0; i < pool->count; i++)
+        newest = pool->list[i].run > newest ? pool->list[i].run : newest;
+    for (size_t i = 0; i < pool->count; i++)
+        if (res_pool_counts(pool, i) && (!pool->runs.means || pool->list[i].run == newest) &&
+            index-- == 0)
+            return &pool->list[i];
+    return NULL;
+}
+
+static size_t processes_of_law(const res_speedup_row *row)
+{
+    size_t count = 0;
+    while (of_law(row, count))
+        count++;
+    return count;
+}
+
 /* The rows that are like EXAMPLE. */
 static bool bundle_make(const res_costs *costs, const res_record *example, bundle *b)
 {
@@ -107,8 +130,9 @@ static bool bundle_make(const res_costs *costs, const res_record *example, bundl
         const res_speedup_row *row = costs->list[i].row;
         if (!same_law(row->record, example))
             continue;
+        const size_t processes = processes_of_law(row);
         b->list[b->rows++] = &costs->list[i];
-        b->processes = row->pool.counted < b->processes ? row->pool.counted : b->processes;
+        b->processes = processes < b->processes ? processes : b->processes;
     }
     if (!b->list || b->rows == 0)
         return false;
@@ -116,15 +140,6 @@ static bool bundle_make(const res_costs *costs, const res_record *example, bundl
     b->y = calloc(b->rows * b->processes + 1, sizeof *b->y);
     b->of_one = calloc(b->processes + 1, sizeof *b->of_one);
     return b->x && b->y && b->of_one;
-}
-
-/* Process number INDEX of those of ROW that count. */
-static const res_process *counted(const res_speedup_row *row, size_t index)
-{
-    for (size_t i = 0; i < row->pool.count; i++)
-        if (res_pool_counts(&row->pool, i) && index-- == 0)
-            return &row->pool.list[i];
-    return NULL;
 }
 
 /* Each process says the mean over the rows that trace, of the log. */
@@ -136,7 +151,7 @@ static res_interval node_of(const bundle *b, size_t *traced)
         *traced = 0;
         for (size_t i = 0; i < b->rows; i++) {
             const double nodes = b->list[i]->nodes;
-            const double ns = counted(b->list[i]->row, p)->measures.trace_ns;
+            const double ns = of_law(b->list[i]->row, p)->measures.trace_ns;
             if (nodes > 0 && ns > 0) {
                 sum += log(ns / nodes);
                 ++*traced;
@@ -159,7 +174,7 @@ static size_t put_points(bundle *b)
         for (size_t i = 0, at = 0; i < b->rows; i++)
             if (b->list[i]->executions > 0)
                 b->y[p * points + at++] =
-                    dispatch_of(counted(b->list[i]->row, p)) / b->list[i]->executions;
+                    dispatch_of(of_law(b->list[i]->row, p)) / b->list[i]->executions;
     return points;
 }
 

@@ -241,6 +241,20 @@ static void verdicts_follow_p_then_equivalence(void **state)
     assert_int_equal(verdict_of(0.01, 1), RES_SLOWER);
 }
 
+/* All eight pairs lie on one side, some of them far out: flips tell that, and Student's interval
+ * holds 1. */
+static void what_the_interval_holds_is_not_told(void **state)
+{
+    (void)state;
+    const double d[8] = {0.01, 0.01, 0.01, 0.01, 0.05, 0.1, 0.3, 0.4};
+    const res_comparison c = compare(d, 8);
+    assert_int_equal(c.pairs, 8);
+    assert_int_equal(c.test, RES_TEST_FLIP);
+    assert_near(c.p, 2.0 / 256, 1e-12);
+    assert_true(c.ratio.low < 1 && c.ratio.high > 1);
+    assert_int_equal(c.verdict, RES_UNDECIDED);
+}
+
 static void a_family_asks_for_more(void **state)
 {
     (void)state;
@@ -441,6 +455,7 @@ int main(void)
         cmocka_unit_test(the_fewest_pairs_for_a_level),
         cmocka_unit_test(orders_are_by_halves_or_by_coins),
         cmocka_unit_test(verdicts_follow_p_then_equivalence),
+        cmocka_unit_test(what_the_interval_holds_is_not_told),
         cmocka_unit_test(a_family_asks_for_more),
         cmocka_unit_test(weights_share_the_level),
         cmocka_unit_test(equivalence_needs_a_narrow_interval),

@@ -124,6 +124,34 @@ static void steps_of_several_sizes_tell_what_an_argument_costs(void **state)
     res_collection_free(&store);
 }
 
+/* Three runs, each slower than the one before: each is a value of a row, and lines are drawn by the
+ * processes of the newest. */
+static void lines_are_of_one_run(void **state)
+{
+    (void)state;
+    res_collection store = {.records = calloc(6 * SIZES * PROCESSES, sizeof(res_record *))};
+    for (int run = 0; run < 3; run++) {
+        const res_collection one = store_of(SIZES);
+        const char group[] = {'r', (char)('0' + run), '\0'};
+        for (size_t i = 0; i < one.count; i++) {
+            res_record *record = one.records[i];
+            fixture_group(record, group, (int)(i / 2 % PROCESSES) + 1);
+            for (size_t step = 0; step < record->step_count; step++)
+                record->part_ns[step * BN_PART_COUNT + BN_PART_DISPATCH] *= (uint64_t)(1 + run);
+            store.records[store.count++] = record;
+        }
+        free(one.records);
+    }
+    json_t *root = table_json("costs", &store);
+    assert_true(number(find(json_object_get(root, "rows"), "jax", "bert"), "processes") == 12);
+    const json_t *jax = find(json_object_get(root, "front_ends"), "jax", NULL);
+    assert_true(number(jax, "processes") == PROCESSES);
+    assert_near(number(jax, "execution_ns"), 3 * EXECUTION_NS * 1.015, 60);
+    assert_near(number(jax, "value_ns"), 3 * VALUE_NS * 1.015, 0.6);
+    json_decref(root);
+    res_collection_free(&store);
+}
+
 /* What does not lie on a line is said. */
 static void rows_off_the_line_are_told(void **state)
 {
@@ -203,6 +231,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_row_shares_its_times_among_what_it_has),
         cmocka_unit_test(steps_of_several_sizes_tell_what_an_argument_costs),
+        cmocka_unit_test(lines_are_of_one_run),
         cmocka_unit_test(rows_off_the_line_are_told),
         cmocka_unit_test(one_size_tells_no_argument_from_the_execution),
         cmocka_unit_test(emulated_front_ends_stand_apart),
