@@ -212,10 +212,12 @@ static bn_code add_all(coverage_run *run, size_t index, size_t live, bn_status *
     snprintf(all->name, sizeof all->name, "%s", like->simulated ? "simulated, all" : "all");
     snprintf(all->figure, sizeof all->figure, "%s", like->figure);
     all->truth = (double)NAN;
+    all->grand = true; /* until a row has a truth that its tables can hold */
     all->drifts = like->drifts;
     all->whole = true;
     for (size_t i = index; intervals && truths && i < live; i++) {
         const selftest_row *row = &run->rows[i];
+        all->grand = all->grand && !(same_figure(like, row) && isfinite(row->truth));
         all->late += same_figure(like, row) ? row->late : 0;
         all->busy += same_figure(like, row) ? row->busy : 0;
         for (size_t t = 0; same_figure(like, row) && t < row->count; t++, n++) {
