@@ -259,6 +259,7 @@ static const char *const csv_columns[] = {
     "speedup_drift",
     "matched",
     "apart",
+    "partial",
     "p_holm",
     "judged",
     "told",
