@@ -4,6 +4,7 @@ import hashlib
 import os
 import signal
 import sys
+import time
 
 code = sys.stdin.buffer.read()
 text = code[4:]
@@ -17,6 +18,10 @@ if text.startswith(b"damaged"):
     sys.exit(1)
 if text.startswith(b"crash"):
     os.kill(os.getpid(), signal.SIGSEGV)
+if text.startswith(b"sleep"):
+    time.sleep(3600)
+while text.startswith(b"work"):
+    pass
 if text.startswith(b"large"):
     while True:
         os.write(1, b" " * (1 << 20))
