@@ -221,7 +221,7 @@ typedef enum res_matching {
 typedef struct res_pool_ratio {
     res_matching matching;
     res_estimate own;   /* log over the pairs or, unmatched, the processes of each; or over runs */
-    /* Standard errors that OWN's sample does not show (add_drift in ratio.c): the first the other
+    /* Standard errors that OWN's sample does not show (set_drift in ratio.c): the first the other
      * ratios of a run have, too, the second its processes share. MOST: of ratios far from 1. */
     double common, shared, common_most, shared_most;
     bool busy;          /* of one run, and the machine was busy meanwhile */
