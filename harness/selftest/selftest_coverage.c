@@ -217,10 +217,12 @@ static bn_code add_all(coverage_run *run, size_t index, size_t live, bn_status *
     all->whole = true;
     for (size_t i = index; intervals && truths && i < live; i++) {
         const selftest_row *row = &run->rows[i];
-        all->grand = all->grand && !(same_figure(like, row) && isfinite(row->truth));
-        all->late += same_figure(like, row) ? row->late : 0;
-        all->busy += same_figure(like, row) ? row->busy : 0;
-        for (size_t t = 0; same_figure(like, row) && t < row->count; t++, n++) {
+        if (!same_figure(like, row))
+            continue;
+        all->grand = all->grand && !isfinite(row->truth);
+        all->late += row->late;
+        all->busy += row->busy;
+        for (size_t t = 0; t < row->count; t++, n++) {
             intervals[n] = row->intervals[t];
             truths[n] = row->truth;
         }

@@ -83,7 +83,8 @@ static bool same_law(const res_record *a, const res_record *b)
 
 /* What a law is of: its rows, and room for a value of each process of each. */
 typedef struct bundle {
-    const res_cost **list; /* [ROWS] */
+    const res_cost **list;     /* [ROWS] */
+    const res_process ***each; /* [row]: the processes of it that the law is of; owned */
     size_t rows, processes;
     double *x;      /* [row] arguments and results of an execution */
     double *y;      /* [process][row] */
@@ -92,49 +93,48 @@ typedef struct bundle {
 
 static void bundle_free(bundle *b)
 {
+    for (size_t i = 0; b->each && i < b->rows; i++)
+        free(b->each[i]);
+    free(b->each);
     free(b->list);
     free(b->x);
     free(b->y);
     free(b->of_one);
 }
 
-/* Process number INDEX of those of ROW that a law is of: the ones that count. Where each run is a
- * value, those of the newest: processes of several runs are no sample. NULL: there are fewer. */
-static const res_process *of_law(const res_speedup_row *row, size_t index)
+/* The processes of ROW that a law is of: the ones that count. Where each run is a value, those of
+ * the newest: processes of several runs are no sample. Sets *COUNT; NULL without memory. */
+static const res_process **of_law(const res_speedup_row *row, size_t *count)
 {
     const res_pool *pool = &row->pool;
+    const res_process **list = calloc(pool->count + 1, sizeof *list);
     size_t newest = 0;
-    for (size_t i = 0; i < pool->count; i++)
+    *count = 0;
+    for (size_t i = 0; pool->runs.means && i < pool->count; i++)
         newest = pool->list[i].run > newest ? pool->list[i].run : newest;
-    for (size_t i = 0; i < pool->count; i++)
-        if (res_pool_counts(pool, i) && (!pool->runs.means || pool->list[i].run == newest) &&
-            index-- == 0)
-            return &pool->list[i];
-    return NULL;
-}
-
-static size_t processes_of_law(const res_speedup_row *row)
-{
-    size_t count = 0;
-    while (of_law(row, count))
-        count++;
-    return count;
+    for (size_t i = 0; list && i < pool->count; i++)
+        if (res_pool_counts(pool, i) && pool->list[i].run >= newest)
+            list[(*count)++] = &pool->list[i];
+    return list;
 }
 
 /* The rows that are like EXAMPLE. */
 static bool bundle_make(const res_costs *costs, const res_record *example, bundle *b)
 {
-    *b =
-        (bundle){.list = calloc(costs->count + 1, sizeof(const res_cost *)), .processes = SIZE_MAX};
-    for (size_t i = 0; b->list && i < costs->count; i++) {
-        const res_speedup_row *row = costs->list[i].row;
-        if (!same_law(row->record, example))
+    *b = (bundle){.list = calloc(costs->count + 1, sizeof(const res_cost *)),
+                  .each = calloc(costs->count + 1, sizeof(const res_process **)),
+                  .processes = SIZE_MAX};
+    for (size_t i = 0; b->list && b->each && i < costs->count; i++) {
+        size_t processes;
+        if (!same_law(costs->list[i].row->record, example))
             continue;
-        const size_t processes = processes_of_law(row);
-        b->list[b->rows++] = &costs->list[i];
+        b->list[b->rows] = &costs->list[i];
+        b->each[b->rows] = of_law(costs->list[i].row, &processes);
+        if (!b->each[b->rows++])
+            return false;
         b->processes = processes < b->processes ? processes : b->processes;
     }
-    if (!b->list || b->rows == 0)
+    if (!b->list || !b->each || b->rows == 0)
         return false;
     b->x = calloc(b->rows + 1, sizeof *b->x);
     b->y = calloc(b->rows * b->processes + 1, sizeof *b->y);
@@ -151,7 +151,7 @@ static res_interval node_of(const bundle *b, size_t *traced)
         *traced = 0;
         for (size_t i = 0; i < b->rows; i++) {
             const double nodes = b->list[i]->nodes;
-            const double ns = of_law(b->list[i]->row, p)->measures.trace_ns;
+            const double ns = b->each[i][p]->measures.trace_ns;
             if (nodes > 0 && ns > 0) {
                 sum += log(ns / nodes);
                 ++*traced;
@@ -173,8 +173,7 @@ static size_t put_points(bundle *b)
     for (size_t p = 0; p < b->processes; p++)
         for (size_t i = 0, at = 0; i < b->rows; i++)
             if (b->list[i]->executions > 0)
-                b->y[p * points + at++] =
-                    dispatch_of(of_law(b->list[i]->row, p)) / b->list[i]->executions;
+                b->y[p * points + at++] = dispatch_of(b->each[i][p]) / b->list[i]->executions;
     return points;
 }
 

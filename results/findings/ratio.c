@@ -211,18 +211,11 @@ double res_ratio_visible(const res_pool_ratio *ratio, double times, double least
     return expm1(high);
 }
 
-/* Whether the pairs that RATIO is of are other processes than those that count in both pools, whose
- * times the table shows: then it is not what the two times say. */
-static bool is_partial(const res_pool *base, const res_pool *other, const res_pool_ratio *ratio)
+/* Whether process I of OTHER and its partner WITH in BASE count in their pools. */
+static bool both_count(const res_pool *base, const res_process *with, const res_pool *other,
+                       size_t i)
 {
-    size_t both = 0;
-    for (size_t i = 0; i < other->count; i++) {
-        const res_process *with = partner(base, &other->list[i]);
-        both +=
-            with && res_pool_counts(other, i) && res_pool_counts(base, (size_t)(with - base->list));
-    }
-    return ratio->matching == RES_MATCHED &&
-           (both != base->counted || both != other->counted || both != ratio->processes);
+    return res_pool_counts(other, i) && res_pool_counts(base, (size_t)(with - base->list));
 }
 
 /* Times of one run each do not tell how far runs differ, and nothing cancels it where no processes
@@ -256,16 +249,21 @@ bool res_pool_ratio_make(const res_pool *base, const res_pool *other, res_pool_r
     res_sample s;
     double *room = calloc(most_rounds(base) + 1, sizeof *room);
     const bool made = res_sample_begin(&s, other->count) && room;
+    size_t both = 0;
     for (size_t i = 0; made && i < other->count; i++) {
         const res_process *with = partner(base, &other->list[i]);
-        if (with)
-            res_sample_add(&s, log_ratio_of(with, &other->list[i], room), &other->list[i]);
+        if (!with)
+            continue;
+        res_sample_add(&s, log_ratio_of(with, &other->list[i], room), &other->list[i]);
+        both += both_count(base, with, other, i);
     }
     free(room);
     if (made && pairs_count(s.count, base, other)) {
         ratio->matching = RES_MATCHED;
         ratio->log = res_sample_estimate(&s);
         ratio->processes = s.processes;
+        ratio->partial =
+            both != base->counted || both != other->counted || both != ratio->processes;
         ratio->of_runs = s.of_runs;
         ratio->pair_count = s.count;
         ratio->pairs = s.values;
@@ -277,7 +275,6 @@ bool res_pool_ratio_make(const res_pool *base, const res_pool *other, res_pool_r
         ratio->of_runs = base->runs.means || other->runs.means;
     }
     res_sample_end(&s);
-    ratio->partial = made && is_partial(base, other, ratio);
     refuse_apart(base, ratio);
     allow_drift(base, other, ratio);
     ratio->ratio = res_estimate_ratio(&ratio->log);

@@ -392,30 +392,28 @@ static void note_few(const res_speedup *speedup, json_t *notes)
     add_note(notes, "Fewer than three processes, so no interval; --processes 4 makes one", &list);
 }
 
-static void note_apart(const res_speedup *speedup, json_t *notes)
+static bool is_apart(const res_pool_ratio *ratio)
 {
-    res_named list = {0};
-    for (size_t i = 0; i < speedup->count; i++)
-        if (speedup->rows[i].ratio.apart)
-            res_speedup_name_row(speedup, &speedup->rows[i], &list, "(%zu processes)",
-                                 speedup->rows[i].ratio.processes);
-    add_note(notes,
-             "Measured in another run than what they are compared with, and nobody knows how far "
-             "the machine's runs differ, so no interval; one run of both makes one",
-             &list);
+    return ratio->apart;
 }
 
-static void note_partial(const res_speedup *speedup, json_t *notes)
+static bool is_partial(const res_pool_ratio *ratio)
+{
+    return ratio->partial;
+}
+
+/* Names the rows whose ratio IS something, with how many processes it is of. */
+static void note_ratios(const res_speedup *speedup, json_t *notes, const char *words,
+                        bool (*is)(const res_pool_ratio *))
 {
     res_named list = {0};
-    for (size_t i = 0; i < speedup->count; i++)
-        if (speedup->rows[i].ratio.partial)
+    for (size_t i = 0; i < speedup->count; i++) {
+        const res_pool_ratio *ratio = &speedup->rows[i].ratio;
+        if (is(ratio))
             res_speedup_name_row(speedup, &speedup->rows[i], &list, "(%zu processes)",
-                                 speedup->rows[i].ratio.processes);
-    add_note(notes,
-             "The ratio is of the processes that measured both, and the times are of others, too, "
-             "so the ratio may differ from that of the two times",
-             &list);
+                                 ratio->processes);
+    }
+    add_note(notes, words, &list);
 }
 
 static void note_dates(const res_speedup *speedup, json_t *notes)
@@ -432,8 +430,14 @@ json_t *res_speedup_notes(const res_speedup *speedup)
 {
     json_t *notes = json_array();
     note_few(speedup, notes);
-    note_apart(speedup, notes);
-    note_partial(speedup, notes);
+    note_ratios(speedup, notes,
+                "Measured in another run than what they are compared with, and nobody knows how "
+                "far the machine's runs differ, so no interval; one run of both makes one",
+                is_apart);
+    note_ratios(speedup, notes,
+                "The ratio is of the processes that measured both, and the times are of others, "
+                "too, so the ratio may differ from that of the two times",
+                is_partial);
     note_runs(speedup, notes);
     note_means(speedup, notes);
     note_lengths(speedup, notes);
