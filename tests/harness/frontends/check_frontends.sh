@@ -212,6 +212,11 @@ JAX_PLATFORMS=cuda run "${one[@]}"
 report "a variable of the user's that is in the way" "$(
     grep -q "jax: it would run unrecorded: JAX_PLATFORMS is 'cuda' and stays so" "$folder/err" || echo "not said"
 )"
+# A bench beside which no framework is installed, whatever third_party holds.
+built=$bench
+mkdir "$folder/bare"
+cp "$built" "$(dirname "$built")/libpjrt_sim.so" "$folder/bare"
+bench=$folder/bare/bench
 unset BENCH_FRONTEND_PYTHON_JAX
 refuses "a framework that is not installed, with the command that installs it" 3 \
     "JAX is not installed|make frontends FRONTENDS=jax|BENCH_FRONTEND_PYTHON_JAX" -- \
@@ -226,6 +231,7 @@ report "bench list front-ends" "$(
     grep -qE '^jax .* no ' "$folder/out" || echo "jax is installed"
 )"
 export BENCH_FRONTEND_PYTHON_JAX=$python
+bench=$built
 
 # ---- suites, comparisons, golden values -----------------------------------------------------------
 
