@@ -102,19 +102,33 @@ static void bundle_free(bundle *b)
     free(b->of_one);
 }
 
-/* The processes of ROW that a law is of: the ones that count. Where each run is a value, those of
- * the newest: processes of several runs are no sample. Sets *COUNT; NULL without memory. */
+#define ANY_RUN SIZE_MAX
+
+/* Puts the processes of POOL that count and are of RUN into LIST; returns how many. */
+static size_t list_run(const res_pool *pool, size_t run, const res_process **list)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < pool->count; i++)
+        if (res_pool_counts(pool, i) && (run == ANY_RUN || pool->list[i].run == run))
+            list[count++] = &pool->list[i];
+    return count;
+}
+
+/* The processes of ROW that a law is of: the ones that count. Processes of several runs are no
+ * sample, unless each is a run of its own: so where each run is a value, those of the newest run
+ * that has RES_LEAST_PROCESSES, or of the newest. Sets *COUNT; NULL without memory. */
 static const res_process **of_law(const res_speedup_row *row, size_t *count)
 {
     const res_pool *pool = &row->pool;
     const res_process **list = calloc(pool->count + 1, sizeof *list);
-    size_t newest = 0;
+    const bool several = pool->runs.means && pool->run_count < pool->counted;
     *count = 0;
-    for (size_t i = 0; pool->runs.means && i < pool->count; i++)
-        newest = pool->list[i].run > newest ? pool->list[i].run : newest;
-    for (size_t i = 0; list && i < pool->count; i++)
-        if (res_pool_counts(pool, i) && pool->list[i].run >= newest)
-            list[(*count)++] = &pool->list[i];
+    if (!list)
+        return NULL;
+    for (size_t run = pool->run_count; several && run-- > 0 && *count < RES_LEAST_PROCESSES;)
+        *count = list_run(pool, run, list);
+    if (*count < RES_LEAST_PROCESSES)
+        *count = list_run(pool, several ? pool->run_count - 1 : ANY_RUN, list);
     return list;
 }
 

@@ -49,12 +49,21 @@ static double part_of(const res_process *p, const void *context)
     return res_has_ledger(p->record) ? res_part_median(p->record, context, 1) : (double)NAN;
 }
 
-/* Whether PART is looked at, given what is known of the device. */
-static bool is_own_cause(bn_part part, bool device_known)
+/* Whether PART is looked at, given what is known of the device and of the overhead. */
+static bool is_own_cause(bn_part part, bool device_known, bool overhead_known)
 {
-    const bool traced = part == BN_PART_TRACE || part == BN_PART_HASH || part == BN_PART_LOOKUP;
-    const bool waiting = part == BN_PART_WAIT || part == BN_PART_DISPATCH;
-    return !traced && !(waiting && device_known);
+    switch (part) {
+    case BN_PART_TRACE:
+    case BN_PART_HASH:
+    case BN_PART_LOOKUP:
+        return false;
+    case BN_PART_WAIT:
+        return !device_known;
+    case BN_PART_DISPATCH:
+        return !device_known && !overhead_known;
+    default:
+        return true;
+    }
 }
 
 /* Adds the cause where it is told and large; the largest stay, in order. */
@@ -109,17 +118,18 @@ static void find_causes(const res_speedup_row *base_row, const res_speedup_row *
     const bool device_known = both_show(base_row, row, device_figure) && device_uncut(base_row) &&
                               device_uncut(row) &&
                               res_figures_alike(&base_row->figures, &row->figures);
+    const bool overhead_known = both_show(base_row, row, overhead_figure);
     const res_estimate trace = res_pool_difference(base, other, trace_of, NULL);
     const res_estimate overhead = res_pool_difference(base, other, overhead_of, NULL);
     const res_estimate device = res_pool_difference(base, other, device_of, NULL);
     consider(finding, RES_CAUSE_TRACING, BN_PART_TRACE, &trace);
-    if (both_show(base_row, row, overhead_figure))
+    if (overhead_known)
         consider(finding, RES_CAUSE_OVERHEAD, BN_PART_DISPATCH, &overhead);
     if (device_known)
         consider(finding, RES_CAUSE_DEVICE, BN_PART_WAIT, &device);
     for (int p = 0; p < BN_PART_COUNT; p++) {
         const bn_part part = (bn_part)p;
-        if (!is_own_cause(part, device_known))
+        if (!is_own_cause(part, device_known, overhead_known))
             continue;
         const res_estimate saved = res_pool_difference(base, other, part_of, &part);
         consider(finding, RES_CAUSE_PART, part, &saved);
@@ -136,8 +146,8 @@ static void say_what_is_visible(const res_speedup *speedup, const res_pool_ratio
     finding->of_runs = ratio->of_runs;
     finding->more_processes = twice > USUAL_MORE ? twice : USUAL_MORE;
     finding->visible = res_ratio_visible(ratio, 1, least, level);
-    finding->visible_with_more = res_ratio_visible(
-        ratio, (double)finding->more_processes / (double)values, least, level);
+    finding->visible_with_more =
+        res_ratio_visible(ratio, (double)finding->more_processes / (double)values, least, level);
 }
 
 /* Whether ROW is measured beside a base that is. */

@@ -225,7 +225,7 @@ typedef struct res_pool_ratio {
      * ratios of a run have, too, the second its processes share. MOST: of ratios far from 1. */
     double common, shared, common_most, shared_most;
     bool busy;          /* of one run, and the machine was busy meanwhile */
-    bool apart;         /* unmatched, of one run each: no interval */
+    bool apart;         /* unmatched, and a side is of one run: no interval */
     bool partial;       /* matched, of other processes than those that count in the two pools */
     res_estimate log;   /* OWN with both of these */
     size_t processes;   /* pairs that count; unmatched: of the side that has fewer */

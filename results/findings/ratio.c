@@ -272,7 +272,7 @@ bool res_pool_ratio_make(const res_pool *base, const res_pool *other, res_pool_r
         ratio->matching = RES_UNMATCHED;
         ratio->log = unmatched(base, other, log_wall, NULL);
         ratio->processes = base->counted < other->counted ? base->counted : other->counted;
-        ratio->of_runs = base->runs.means || other->runs.means;
+        ratio->of_runs = base->runs.means && other->runs.means;
     }
     res_sample_end(&s);
     refuse_apart(base, ratio);

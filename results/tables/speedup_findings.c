@@ -129,7 +129,7 @@ static void put_more(size_t processes, size_t runs, bn_text *out)
     if (processes > 0 && runs > 0)
         bn_text_puts(out, "or where each run is a value ");
     if (runs > 0)
-        bn_text_printf(out, "%zu runs in all, ", runs);
+        bn_text_printf(out, "%zu runs in all, each ten minutes after the last, ", runs);
     bn_text_puts(out, "of about ");
 }
 
@@ -272,8 +272,8 @@ json_t *res_speedup_findings(const res_speedup *speedup)
              "measure four",
              "", out);
     add_rest(speedup, list, count, RES_FINDING_APART,
-             "Nothing can be told of rows that another run measured; one run of both would tell "
-             "more",
+             "Nothing can be told of rows that share no process with what they are compared with; "
+             "one run of both would tell more",
              "", out);
     add_rest(speedup, list, count, RES_FINDING_OTHER_BUILD, since, " was measured on another build",
              out);

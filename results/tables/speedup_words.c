@@ -231,7 +231,8 @@ static void note_lengths(const res_speedup *speedup, json_t *notes)
     res_named list = {0};
     for (size_t i = 0; i < speedup->count; i++) {
         const res_speedup_row *row = &speedup->rows[i];
-        if (!row->compared || row->base_row >= speedup->count)
+        /* Of other processes the two medians have another ratio anyhow: note_ratios names it. */
+        if (!row->compared || row->ratio.partial || row->base_row >= speedup->count)
             continue;
         const res_figures *base = &speedup->rows[row->base_row].figures;
         const double medians = base->wall.value.estimate / row->figures.wall.value.estimate;
@@ -431,12 +432,12 @@ json_t *res_speedup_notes(const res_speedup *speedup)
     json_t *notes = json_array();
     note_few(speedup, notes);
     note_ratios(speedup, notes,
-                "Measured in another run than what they are compared with, and nobody knows how "
-                "far the machine's runs differ, so no interval; one run of both makes one",
+                "Measured by other processes than what they are compared with, and nobody knows "
+                "how far these differ, so no interval; one run of both makes one",
                 is_apart);
     note_ratios(speedup, notes,
-                "The ratio is of the processes that measured both, and the times are of others, "
-                "too, so the ratio may differ from that of the two times",
+                "The ratio is of the processes that measured both, and one of the times is of "
+                "more or of other processes, so the two times may have another ratio",
                 is_partial);
     note_runs(speedup, notes);
     note_means(speedup, notes);

@@ -123,6 +123,9 @@ static void put_laws(const res_costs *costs, res_format format, bn_text *out)
                  "an execution, an argument: the line of dispatch over arguments and results "
                  "together; each process draws one through its rows. \"-\": all rows have as "
                  "many. line: whether the rows lie on it, and the row that lies farthest off.");
+    res_put_note(out, format,
+                 "Where each run is one value, all of this is of the newest run that has three "
+                 "processes, or of all runs if each has one.");
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */

@@ -322,6 +322,43 @@ static void causes_are_named_with_their_time(void **state)
     clear(&s);
 }
 
+/* Capture dispatches 1 ms less of 10, and its executions have 1 ms of overhead less: one cause, not
+ * two. The device times are above the steps, so they are cut and no cause. */
+static void overhead_and_dispatch_are_one_cause(void **state)
+{
+    (void)state;
+    store s = {.count = 0};
+    for (int p = 1; p <= 4; p++) {
+        const double lazy = 10e6 + 1000 * p, capture = 9e6 + 2000 * p;
+        res_record *both[2] = {add_rounds(&s, "m", "lazy", &lazy, 1, p),
+                               add_rounds(&s, "m", "capture", &capture, 1, p)};
+        for (int i = 0; i < 2; i++) {
+            res_execution *x = &both[i]->executions[0];
+            memset(both[i]->part_ns, 0, BN_PART_COUNT * sizeof *both[i]->part_ns);
+            both[i]->part_ns[BN_PART_DISPATCH] = (uint64_t)(2000000 - 1000000 * i + 100 * p);
+            x->device_source = BN_DEVICE_TIME_SLOPE;
+            x->device_ns = 10.5e6 + 2e5 * p;
+            /* Not told from zero, or a device time that is cut would refuse it. */
+            x->overhead_ns = (p % 2 ? 3e6 : -2e6) - 1e6 * i + 10 * p * i;
+        }
+    }
+    for (int known = 1; known >= 0; known--) {
+        res_speedup table = made(&s);
+        const res_figures *f = &row_of(&table, "m", "capture")->figures;
+        res_finding list[4];
+        assert_int_equal(isfinite(f->overhead.value.estimate), known);
+        assert_true(!known || f->device_scale != 1);
+        assert_int_equal(res_speedup_explain(&table, list), 1);
+        assert_int_equal(list[0].cause_count, 1);
+        assert_int_equal(list[0].causes[0].kind, known ? RES_CAUSE_OVERHEAD : RES_CAUSE_PART);
+        assert_int_equal(list[0].causes[0].part, BN_PART_DISPATCH);
+        res_speedup_free(&table);
+        for (size_t i = 0; i < s.count; i++)
+            s.records[i]->executions[0].device_source = BN_DEVICE_TIME_UNAVAILABLE;
+    }
+    clear(&s);
+}
+
 /* The difference of a log that leaves the interval with power 0.8, by its own error over
  * sqrt(TIMES). The drift of a difference of D is in it: what the processes share, half of their
  * spread, and 0.04 of the share that differs, whose half-width is a normal distribution's. STUDENT:
@@ -369,6 +406,7 @@ int main(void)
         cmocka_unit_test(claims_are_holms),
         cmocka_unit_test(means_are_of_processes_first),
         cmocka_unit_test(causes_are_named_with_their_time),
+        cmocka_unit_test(overhead_and_dispatch_are_one_cause),
         cmocka_unit_test(what_is_visible_is_said),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

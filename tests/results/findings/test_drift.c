@@ -116,6 +116,26 @@ static void runs_apart_have_no_interval(void **state)
     clear(&s);
 }
 
+/* Three runs of lazy tell how far lazy's runs differ, and nothing of capture's one. */
+static void one_run_beside_three_has_no_interval(void **state)
+{
+    (void)state;
+    store s = {.count = 0};
+    for (int run = 0; run < 4; run++) {
+        const char group[] = {'r', (char)('0' + run), '\0'};
+        for (int p = 1; p <= 3; p++) {
+            const double ns = 1e6 + 1e4 * run + 1e3 * p;
+            fixture_group(add_rounds(&s, "m", run < 3 ? "lazy" : "capture", &ns, 1, p), group, p);
+        }
+    }
+    res_speedup table = made(&s);
+    const res_speedup_row *row = row_of(&table, "m", "capture");
+    assert_true(row_of(&table, "m", "lazy")->pool.runs.means && !row->pool.runs.means);
+    assert_true(row->ratio.apart && isnan(row->ratio.ratio.high) && !row->told);
+    res_speedup_free(&table);
+    clear(&s);
+}
+
 /* Lazy alone is measured again: its time is then of the later run, and the ratio of the earlier. */
 static void a_ratio_may_be_of_some_of_the_processes(void **state)
 {
@@ -239,6 +259,7 @@ int main(void)
         cmocka_unit_test(cores_apart_move_ratios_more),
         cmocka_unit_test(other_programs_make_it_busy),
         cmocka_unit_test(runs_apart_have_no_interval),
+        cmocka_unit_test(one_run_beside_three_has_no_interval),
         cmocka_unit_test(a_ratio_may_be_of_some_of_the_processes),
         cmocka_unit_test(runs_within_minutes_are_one),
         cmocka_unit_test(a_simulated_device_does_not_drift),

@@ -124,32 +124,57 @@ static void steps_of_several_sizes_tell_what_an_argument_costs(void **state)
     res_collection_free(&store);
 }
 
-/* Three runs, each slower than the one before: each is a value of a row, and lines are drawn by the
- * processes of the newest. */
-static void lines_are_of_one_run(void **state)
+/* Three runs of so many processes each. The second dispatches twice as long as the first, and the
+ * third three times. */
+static res_collection three_runs(const int processes[3])
 {
-    (void)state;
     res_collection store = {.records = calloc(6 * SIZES * PROCESSES, sizeof(res_record *))};
+    assert_non_null(store.records);
     for (int run = 0; run < 3; run++) {
         const res_collection one = store_of(SIZES);
         const char group[] = {'r', (char)('0' + run), '\0'};
         for (size_t i = 0; i < one.count; i++) {
             res_record *record = one.records[i];
-            fixture_group(record, group, (int)(i / 2 % PROCESSES) + 1);
+            const int process = (int)(i / 2 % PROCESSES) + 1;
+            fixture_group(record, group, process);
             for (size_t step = 0; step < record->step_count; step++)
                 record->part_ns[step * BN_PART_COUNT + BN_PART_DISPATCH] *= (uint64_t)(1 + run);
-            store.records[store.count++] = record;
+            if (process <= processes[run])
+                store.records[store.count++] = record;
+            else
+                res_record_free(record);
         }
         free(one.records);
     }
-    json_t *root = table_json("costs", &store);
-    assert_true(number(find(json_object_get(root, "rows"), "jax", "bert"), "processes") == 12);
-    const json_t *jax = find(json_object_get(root, "front_ends"), "jax", NULL);
-    assert_true(number(jax, "processes") == PROCESSES);
-    assert_near(number(jax, "execution_ns"), 3 * EXECUTION_NS * 1.015, 60);
-    assert_near(number(jax, "value_ns"), 3 * VALUE_NS * 1.015, 0.6);
-    json_decref(root);
-    res_collection_free(&store);
+    return store;
+}
+
+/* Each run is a value of a row. Lines are drawn by the processes of the newest run that has enough,
+ * or by all where each is a run of its own. */
+static void lines_are_of_processes_that_are_a_sample(void **state)
+{
+    (void)state;
+    static const struct {
+        int processes[3];
+        double in_all, drawn, times;
+        bool interval;
+    } rows[] = {{{4, 4, 4}, 12, 4, 3 * 1.015, true},
+                {{4, 4, 2}, 10, 4, 2 * 1.015, true},
+                {{1, 1, 1}, 3, 3, 2, true},
+                {{2, 2, 2}, 6, 2, 3 * 1.005, false}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        res_collection store = three_runs(rows[i].processes);
+        json_t *root = table_json("costs", &store);
+        const json_t *row = find(json_object_get(root, "rows"), "jax", "bert");
+        assert_true(number(row, "processes") == rows[i].in_all);
+        const json_t *jax = find(json_object_get(root, "front_ends"), "jax", NULL);
+        assert_true(number(jax, "processes") == rows[i].drawn);
+        assert_near(number(jax, "execution_ns"), rows[i].times * EXECUTION_NS, 60);
+        assert_near(number(jax, "value_ns"), rows[i].times * VALUE_NS, 0.6);
+        assert_int_equal(json_is_number(json_object_get(jax, "value_low_ns")), rows[i].interval);
+        json_decref(root);
+        res_collection_free(&store);
+    }
 }
 
 /* What does not lie on a line is said. */
@@ -231,7 +256,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_row_shares_its_times_among_what_it_has),
         cmocka_unit_test(steps_of_several_sizes_tell_what_an_argument_costs),
-        cmocka_unit_test(lines_are_of_one_run),
+        cmocka_unit_test(lines_are_of_processes_that_are_a_sample),
         cmocka_unit_test(rows_off_the_line_are_told),
         cmocka_unit_test(one_size_tells_no_argument_from_the_execution),
         cmocka_unit_test(emulated_front_ends_stand_apart),

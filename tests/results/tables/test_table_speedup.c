@@ -307,7 +307,7 @@ static void runs_are_said_where_they_are_the_values(void **state)
     assert_has(out.data, "Each run is one value, the mean of its processes: resnet50 train lazy "
                          "(12 processes of 3 runs); resnet50 train capture (12 processes of 3 "
                          "runs).");
-    assert_has(out.data, " %; with 8 runs in all, of about ");
+    assert_has(out.data, " %; with 8 runs in all, each ten minutes after the last, of about ");
     assert_has(out.data, "or of the means of runs where there are several");
     assert_has(out.data, "They are not judged: no difference is claimed by them.");
     line_with(out.data, "(1 of 1)", "12");
