@@ -84,8 +84,8 @@ static void put_ledger(const rec_steps *steps, res_format format, bn_text *out)
         const rec_figure part = rec_steps_part(steps, (rec_part)i);
         const double gap = rec_steps_gap(steps, (rec_part)i).mean_ns;
         idle += gap;
-        /* Most steady steps compile nothing. */
-        if (i != REC_PART_COMPILE || part.mean_ns > 0)
+        /* Most steady steps compile nothing, and many copy nothing back. */
+        if ((i != REC_PART_COMPILE && i != REC_PART_READ) || part.mean_ns > 0)
             put_figure(rows, rec_part_name((rec_part)i), part, wall.mean_ns,
                        steps->completions ? gap : nan);
     }

@@ -164,7 +164,7 @@ static const rec_call *next_call(const rec_process *p, walk *at, const rec_step 
 static double cost_of_reads(const check *c, const rec_step *step, walk *at, uint32_t *reads,
                             uint32_t *read)
 {
-    double lost = 0, calls = 0;
+    double lost = 0;
     uint64_t done = 0;
     for (const rec_call *call; (call = next_call(c->steps->process, at, step));) {
         if (!rec_call_reads(call) || call->failed)
@@ -172,14 +172,12 @@ static double cost_of_reads(const check *c, const rec_step *step, walk *at, uint
         const uint64_t next = next_execution(c->steps, at, call->begin_ns);
         ++*reads;
         *read = call->buffer;
-        /* A read in place is a wait, and no work of the host. */
-        calls += call->kind == REC_CALL_TO_HOST ? (double)(call->end_ns - call->begin_ns) : 0;
         lost += rec_idle_between(&c->busy, call->begin_ns > done ? call->begin_ns : done, next);
         done = next > done ? next : done;
     }
     const uint64_t *part = step->part_ns;
     const double host =
-        (double)(part[REC_PART_HOST] + part[REC_PART_DISPATCH] + part[REC_PART_TRANSFER]) - calls;
+        (double)(part[REC_PART_HOST] + part[REC_PART_DISPATCH] + part[REC_PART_TRANSFER]);
     const double most = (double)step->wall_ns - fmax((double)step->busy_ns, host);
     return fmin(lost, fmax(most, 0));
 }

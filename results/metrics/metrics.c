@@ -85,8 +85,8 @@ static void collect_part(const res_record *record, bn_part part, samples *out)
     }
 }
 
-/* Whether the input part is of batches that were sent. In steps of recordings it is of transfers
- * both ways, and where batches lie on the device it is of handing them over. */
+/* Whether the input part is of batches that were sent. In older records of recordings it is of
+ * transfers both ways, and where batches lie on the device it is of handing them over. */
 static bool sends(const res_record *record)
 {
     return record->step_counters[BN_COUNTER_TRANSFERS_TO_DEVICE] > 0;

@@ -91,7 +91,8 @@ static double host_of(const rec_steps *s, size_t i, double with)
 {
     const uint64_t *part = s->list[i].part_ns;
     (void)with;
-    return (double)(part[REC_PART_HOST] + part[REC_PART_DISPATCH] + part[REC_PART_TRANSFER]);
+    return (double)(part[REC_PART_HOST] + part[REC_PART_DISPATCH] + part[REC_PART_TRANSFER] +
+                    part[REC_PART_READ]);
 }
 
 /* ---- the fixed cost of an execution -------------------------------------------------------------

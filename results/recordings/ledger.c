@@ -110,9 +110,9 @@ static bool put_executions(sweep *s)
 static bool put_calls(sweep *s)
 {
     static const rec_part parts[] = {
-        [REC_CALL_COMPILE] = REC_PART_COMPILE,  [REC_CALL_FROM_HOST] = REC_PART_TRANSFER,
-        [REC_CALL_TO_HOST] = REC_PART_TRANSFER, [REC_CALL_COPY] = REC_PART_TRANSFER,
-        [REC_CALL_BUFFER] = REC_PART_TRANSFER,  [REC_CALL_WAIT] = REC_PART_WAIT,
+        [REC_CALL_COMPILE] = REC_PART_COMPILE, [REC_CALL_FROM_HOST] = REC_PART_TRANSFER,
+        [REC_CALL_TO_HOST] = REC_PART_READ,    [REC_CALL_COPY] = REC_PART_TRANSFER,
+        [REC_CALL_BUFFER] = REC_PART_TRANSFER, [REC_CALL_WAIT] = REC_PART_WAIT,
         [REC_CALL_READ] = REC_PART_WAIT,
     };
     for (size_t i = 0; i < s->process->call_count; i++) {
@@ -175,12 +175,15 @@ static uint64_t share_of(uint64_t gap, uint64_t taken, uint64_t whole)
     return whole ? (uint64_t)((double)gap * ((double)taken / (double)whole)) : 0;
 }
 
+/* The parts that are calls. Where calls nest, the first of these counts. */
+static const rec_part calls[] = {REC_PART_DISPATCH, REC_PART_TRANSFER, REC_PART_READ,
+                                 REC_PART_COMPILE, REC_PART_WAIT};
+#define CALLS (sizeof calls / sizeof *calls)
+
 /* Gives the time outside of calls to the parts of the step: ON of it on a CPU, and HELPED on the
  * helpers' at most. */
 static void share_out(sweep *s, uint64_t on, uint64_t helped)
 {
-    static const rec_part first[] = {REC_PART_DISPATCH, REC_PART_TRANSFER, REC_PART_COMPILE,
-                                     REC_PART_WAIT};
     uint64_t *part = s->step->part_ns, *gap = s->step->gap_ns, whole = 0, idle = 0;
     for (int i = 0; i < REC_PART_COUNT; i++) {
         idle += s->outside[0][i];
@@ -188,11 +191,12 @@ static void share_out(sweep *s, uint64_t on, uint64_t helped)
     }
     uint64_t off = whole;
     uint64_t host = take(&off, on), gaps = 0;
-    for (size_t i = 0; i < sizeof first / sizeof *first; i++) {
-        const uint64_t quiet = s->outside[0][first[i]], all = quiet + s->outside[1][first[i]];
+    for (size_t i = 0; i < CALLS; i++) {
+        const rec_part of = calls[i];
+        const uint64_t quiet = s->outside[0][of], all = quiet + s->outside[1][of];
         const uint64_t taken = take(&off, all), of_gap = share_of(quiet, taken, all);
-        part[first[i]] += taken;
-        gap[first[i]] += of_gap;
+        part[of] += taken;
+        gap[of] += of_gap;
         gaps += of_gap;
     }
     host += take(&off, helped);
@@ -228,14 +232,12 @@ static void close_interval(sweep *s, uint64_t time)
 
 /* ---- the sweep -------------------------------------------------------------------------- */
 
-/* What SUBJECT is in now; REC_PART_IDLE: nothing. Where calls nest, the first of these. */
+/* What SUBJECT is in now; REC_PART_IDLE: nothing. */
 static rec_part part_of(const sweep *s, subject of)
 {
-    static const rec_part order[] = {REC_PART_DISPATCH, REC_PART_TRANSFER, REC_PART_COMPILE,
-                                     REC_PART_WAIT};
-    for (size_t i = 0; i < sizeof order / sizeof *order; i++)
-        if (s->open[of][order[i]] > 0)
-            return order[i];
+    for (size_t i = 0; i < CALLS; i++)
+        if (s->open[of][calls[i]] > 0)
+            return calls[i];
     return REC_PART_IDLE;
 }
 
@@ -255,7 +257,7 @@ static void pass(sweep *s, uint64_t length)
     }
     s->outside[busy][helper] += length;
     if (!busy && helper == REC_PART_IDLE &&
-        (other == REC_PART_TRANSFER || other == REC_PART_COMPILE))
+        (other == REC_PART_TRANSFER || other == REC_PART_READ || other == REC_PART_COMPILE))
         s->other[other] += length;
 }
 

@@ -125,6 +125,8 @@ static bn_part part_of(rec_part part, bool cpu_clocks)
         return BN_PART_DISPATCH;
     case REC_PART_TRANSFER:
         return BN_PART_INPUT;
+    case REC_PART_READ:
+        return BN_PART_READ;
     case REC_PART_COMPILE:
         return BN_PART_COMPILE;
     case REC_PART_WAIT:
@@ -259,18 +261,32 @@ static bn_code fill_executions(const rec_steps *steps, res_record *record, bn_st
     return code == BN_OK ? fill_samples(steps, record, st) : code;
 }
 
+/* Whether TIME, which never goes back, is in a steady step; *AT is where the search stands. */
+static bool in_steps(const rec_steps *steps, uint64_t time, size_t *at)
+{
+    while (*at < steps->count && steps->list[*at].begin_ns + steps->list[*at].wall_ns <= time)
+        ++*at;
+    return *at < steps->count && steps->list[*at].begin_ns <= time;
+}
+
 static void fill_counters(const rec_steps *steps, res_record *record)
 {
     const rec_process *p = steps->process;
+    size_t at = 0;
     record->counters[BN_COUNTER_STEPS] = (int64_t)steps->found;
     record->step_counters[BN_COUNTER_STEPS] = (int64_t)steps->count;
     record->counters[BN_COUNTER_EXECUTIONS] = (int64_t)p->execution_count;
     for (size_t i = 0; i < steps->count; i++)
         record->step_counters[BN_COUNTER_EXECUTIONS] += steps->list[i].executions;
     for (size_t i = 0; i < p->call_count; i++) {
-        record->counters[BN_COUNTER_COMPILES] += p->calls[i].kind == REC_CALL_COMPILE;
-        record->counters[BN_COUNTER_TRANSFERS_TO_DEVICE] += p->calls[i].kind == REC_CALL_FROM_HOST;
-        record->counters[BN_COUNTER_TRANSFERS_TO_HOST] += rec_call_reads(&p->calls[i]);
+        const rec_call *call = &p->calls[i];
+        const bool sends = call->kind == REC_CALL_FROM_HOST, reads = rec_call_reads(call);
+        const bool steady = in_steps(steps, call->begin_ns, &at);
+        record->counters[BN_COUNTER_COMPILES] += call->kind == REC_CALL_COMPILE;
+        record->counters[BN_COUNTER_TRANSFERS_TO_DEVICE] += sends;
+        record->counters[BN_COUNTER_TRANSFERS_TO_HOST] += reads;
+        record->step_counters[BN_COUNTER_TRANSFERS_TO_DEVICE] += steady && sends;
+        record->step_counters[BN_COUNTER_TRANSFERS_TO_HOST] += steady && reads;
     }
 }
 
@@ -477,8 +493,8 @@ static json_t *phases_of_steps(const rec_steps *steps)
                      (json_int_t)gap[REC_PART_TRANSFER], "tracing_ns",
                      (json_int_t)(steps->cpu_clocks ? host : 0), "compile_ns",
                      (json_int_t)gap[REC_PART_COMPILE], "overhead_ns",
-                     (json_int_t)(gap[REC_PART_DISPATCH] + gap[REC_PART_WAIT]), "idle_ns",
-                     (json_int_t)(steps->cpu_clocks ? idle : idle + host));
+                     (json_int_t)(gap[REC_PART_DISPATCH] + gap[REC_PART_READ] + gap[REC_PART_WAIT]),
+                     "idle_ns", (json_int_t)(steps->cpu_clocks ? idle : idle + host));
 }
 
 /* What the process did when, as res_phases has it (new reference). */

@@ -275,7 +275,8 @@ BN_MUST_USE bn_code rec_options_read(const rec_recording *recording, const rec_p
 #define REC_PARTS(X)                                                                               \
     X(HOST, "host_work", "the framework on a CPU, outside of PJRT calls")                          \
     X(DISPATCH, "dispatch", "in Execute calls")                                                    \
-    X(TRANSFER, "transfers", "in calls that move bytes from and to the device")                    \
+    X(TRANSFER, "transfers", "in calls that make buffers or send bytes to the device")             \
+    X(READ, "reads", "in calls that copy bytes from the device")                                   \
     X(COMPILE, "compile", "in compilations")                                                       \
     X(WAIT, "waits", "in Event_Await, or off the CPU while the device worked")                     \
     X(IDLE, "idle", "off the CPU while the device did not work: a loader, a sleep")
@@ -429,7 +430,8 @@ typedef struct rec_answer {
     double ahead_share; /* of the steps: the host was in the next one while the device worked */
     res_interval wall_ns;
     res_interval no_gaps_ns;   /* without host gaps: the device's own time */
-    res_interval host_only_ns; /* what the host needs by itself: host work, dispatch, transfers */
+    res_interval host_only_ns; /* what the host needs by itself: host work, dispatch, transfers,
+                                 reads */
     res_interval overhead_ns;  /* fixed cost of an execution, at most */
     res_interval fused_ns;     /* one execution in place of N; NaN where N is 1 */
     uint32_t executions;       /* N */

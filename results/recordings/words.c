@@ -43,7 +43,8 @@ static void put_gaps(const rec_steps *s, double wall_ns, double rest_ns, bn_text
     static const char *const doings[REC_PART_COUNT] = {
         [REC_PART_HOST] = "while the framework worked on a CPU",
         [REC_PART_DISPATCH] = "in Execute calls",
-        [REC_PART_TRANSFER] = "in transfers",
+        [REC_PART_TRANSFER] = "in transfers to it",
+        [REC_PART_READ] = "in reads",
         [REC_PART_COMPILE] = "in compilations",
         [REC_PART_WAIT] = "in Event_Await",
         [REC_PART_IDLE] = "while nothing ran (a loader, a sleep, a lock)",

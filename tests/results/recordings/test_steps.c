@@ -29,6 +29,7 @@ typedef struct loop {
     uint64_t device_ns, call_ns;
     unsigned read_every; /* 0: each step is awaited */
     unsigned steps;      /* 0: LOOPS */
+    uint64_t read_ns;    /* a result is copied, when the device has ended */
 } loop;
 
 /* Initialisation of many programs, then LOOPS steps of one that donates its state. */
@@ -65,6 +66,8 @@ static void play_loop(play *p, const loop *l)
         } else if (!l->read_every) {
             play_wait(p, 0, 0);
         }
+        if (l->read_ns)
+            play_read(p, 0, state[0], l->read_ns);
         play_work(p, 0, l->work_ns);
         play_rest(p, 0, l->sleep_ns);
     }
@@ -105,6 +108,24 @@ static void a_fused_step_is_device_bound(void **state)
     assert_true(isnan(f.answer.fused_ns.estimate));
     says(&f, "Device-bound");
     says(&f, "does not overlap");
+    lose(&f);
+}
+
+/* What is sent, for 20 us, and what is read back are parts of their own. */
+static void both_directions_are_told_apart(void **state)
+{
+    (void)state;
+    play p;
+    play_begin(&p);
+    play_loop(&p, &(loop){.call_ns = 50 * US, .device_ns = 2800 * US, .read_ns = 700 * US});
+    found f = find(&p, NULL);
+    sums_hold(f.steps);
+    part_is(f.steps, REC_PART_TRANSFER, 20 * US, 1);
+    part_is(f.steps, REC_PART_READ, 700 * US, 1);
+    part_is(f.steps, REC_PART_WAIT, 2750 * US, 1);
+    assert_near(rec_steps_gap(f.steps, REC_PART_READ).median_ns, 700 * US, 1);
+    assert_near(f.answer.host_only_ns.estimate, 810 * US, 1);
+    says(&f, "700 us in reads");
     lose(&f);
 }
 
@@ -556,6 +577,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_fused_step_is_device_bound),
+        cmocka_unit_test(both_directions_are_told_apart),
         cmocka_unit_test(work_and_sleep_are_told_apart),
         cmocka_unit_test(without_clocks_the_rest_is_host_work),
         cmocka_unit_test(without_completions_there_is_no_verdict),

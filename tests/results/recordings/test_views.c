@@ -369,6 +369,21 @@ static void parts_are_mapped_and_sum_to_the_wall(void **state)
     }
     res_record_free(record);
 
+    /* Copies from the device are reads, and what moves in the steady steps is counted. */
+    m->calls[0] = (rec_call){.kind = REC_CALL_TO_HOST, .begin_ns = START - MS, .end_ns = START};
+    m->calls[1] = (rec_call){
+        .kind = REC_CALL_FROM_HOST, .begin_ns = START + 12 * MS, .end_ns = START + 13 * MS};
+    m->list[0].part_ns[REC_PART_WAIT] = 3 * MS;
+    m->list[0].part_ns[REC_PART_READ] = MS;
+    record = record_of(m, &naming);
+    assert_int_equal(record->part_ns[BN_PART_READ], MS);
+    assert_int_equal(record->part_ns[BN_PART_INPUT], MS / 2);
+    assert_int_equal(record->counters[BN_COUNTER_TRANSFERS_TO_DEVICE], 1);
+    assert_int_equal(record->counters[BN_COUNTER_TRANSFERS_TO_HOST], 1);
+    assert_int_equal(record->step_counters[BN_COUNTER_TRANSFERS_TO_DEVICE], 1);
+    assert_int_equal(record->step_counters[BN_COUNTER_TRANSFERS_TO_HOST], 0);
+    res_record_free(record);
+
     /* Without clocks of the CPU nobody knows that the host worked. */
     m->steps.cpu_clocks = false;
     record = record_of(m, &naming);
