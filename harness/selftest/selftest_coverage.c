@@ -11,7 +11,7 @@
 #include <string.h>
 #include <time.h>
 
-#define FULL_TABLES  5000 /* in numbers */
+#define FULL_TABLES  20000 /* in numbers */
 #define QUICK_TABLES 1000
 
 /* What makes the intervals of tables in numbers. */

@@ -114,21 +114,34 @@ static size_t list_run(const res_pool *pool, size_t run, const res_process **lis
     return count;
 }
 
-/* The processes of ROW that a law is of: the ones that count. Processes of several runs are no
- * sample, unless each is a run of its own: so where each run is a value, those of the newest run
- * that has RES_LEAST_PROCESSES, or of the newest. Sets *COUNT; NULL without memory. */
+/* The same of the first process of each run. */
+static size_t list_first(const res_pool *pool, const res_process **list)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < pool->count; i++) {
+        bool first = res_pool_counts(pool, i);
+        for (size_t k = 0; k < count && first; k++)
+            first = list[k]->run != pool->list[i].run;
+        if (first)
+            list[count++] = &pool->list[i];
+    }
+    return count;
+}
+
+/* The processes of ROW that a law is of: the ones that count. Where each run is a value, processes
+ * of several are no sample: then it is of the newest run that has RES_LEAST_PROCESSES, or where
+ * none has, of one process of each run. Sets *COUNT; NULL without memory. */
 static const res_process **of_law(const res_speedup_row *row, size_t *count)
 {
     const res_pool *pool = &row->pool;
     const res_process **list = calloc(pool->count + 1, sizeof *list);
-    const bool several = pool->runs.means && pool->run_count < pool->counted;
     *count = 0;
     if (!list)
         return NULL;
-    for (size_t run = pool->run_count; several && run-- > 0 && *count < RES_LEAST_PROCESSES;)
-        *count = list_run(pool, run, list);
-    if (*count < RES_LEAST_PROCESSES)
-        *count = list_run(pool, several ? pool->run_count - 1 : ANY_RUN, list);
+    for (size_t run = pool->run_count; pool->runs.means && run-- > 0;)
+        if ((*count = list_run(pool, run, list)) >= RES_LEAST_PROCESSES)
+            return list;
+    *count = pool->runs.means ? list_first(pool, list) : list_run(pool, ANY_RUN, list);
     return list;
 }
 

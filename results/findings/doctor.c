@@ -125,11 +125,6 @@ static double cost_of_release(const res_process *p, const void *context)
     return behind_executions(p, part, mean_of(p, &part, 1));
 }
 
-static double a_step(const res_record *r, bn_counter counter)
-{
-    return r->step_count > 0 ? (double)r->step_counters[counter] / (double)r->step_count : 0;
-}
-
 /* What breaks of a step cost: the host takes values in READ, in which it waits for the device, too,
  * and each break is one execution more. Where no device time is known, all of READ. */
 static double cost_of_reads(const res_process *p, const void *context)
@@ -140,7 +135,8 @@ static double cost_of_reads(const res_process *p, const void *context)
     (void)context;
     if (!p->record || is_in_flight(p) || isnan(m->overhead_ns))
         return not_hidden(p, own_ns);
-    const double breaks = fmin(a_step(p->record, BN_COUNTER_GRAPH_BREAKS), m->executions - 1);
+    const double breaks =
+        fmin(res_counter_a_step(p->record, BN_COUNTER_GRAPH_BREAKS), m->executions - 1);
     return lesser(own_ns + breaks * m->overhead_ns,
                   exposed(p, read) - (m->executions - breaks) * m->overhead_ns);
 }
@@ -240,28 +236,29 @@ static const json_t *why_of(const res_speedup_row *row, res_rule number, size_t 
 
 static double programs_made(const res_speedup_row *row)
 {
-    return a_step(row->record, BN_COUNTER_COMPILES) + a_step(row->record, BN_COUNTER_DISK_HITS);
+    return res_counter_a_step(row->record, BN_COUNTER_COMPILES) +
+           res_counter_a_step(row->record, BN_COUNTER_DISK_HITS);
 }
 
 /* But for those of ops that the host computes. */
 static double values_read(const res_speedup_row *row)
 {
-    return a_step(row->record, BN_COUNTER_TRANSFERS_TO_HOST) -
-           a_step(row->record, BN_COUNTER_HOST_FALLBACKS);
+    return res_counter_a_step(row->record, BN_COUNTER_TRANSFERS_TO_HOST) -
+           res_counter_a_step(row->record, BN_COUNTER_HOST_FALLBACKS);
 }
 
 static double ops_of_the_host(const res_speedup_row *row)
 {
-    return a_step(row->record, BN_COUNTER_HOST_FALLBACKS);
+    return res_counter_a_step(row->record, BN_COUNTER_HOST_FALLBACKS);
 }
 
 /* A captured step is traced only where its guards fail. */
 static double nodes_traced(const res_speedup_row *row)
 {
     const char *mode = row->record->experiment.mode;
-    const bool again =
-        strcmp(mode, "lazy") == 0 ||
-        (strcmp(mode, "capture") == 0 && a_step(row->record, BN_COUNTER_GUARD_MISSES) > 0.5);
+    const bool again = strcmp(mode, "lazy") == 0 ||
+                       (strcmp(mode, "capture") == 0 &&
+                        res_counter_a_step(row->record, BN_COUNTER_GUARD_MISSES) > 0.5);
     return again ? row->figures.nodes_per_step : 0;
 }
 
@@ -296,7 +293,7 @@ static double padded_share(const res_speedup_row *row)
 
 static double slow_releases(const res_speedup_row *row)
 {
-    return a_step(row->record, BN_COUNTER_SLOW_RELEASES);
+    return res_counter_a_step(row->record, BN_COUNTER_SLOW_RELEASES);
 }
 
 static double is_compiled(const res_speedup_row *row)

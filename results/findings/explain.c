@@ -4,7 +4,8 @@
  *
  * A cause is named where it is told from zero over all causes that were looked at, and holds a part
  * of the difference that is worth a word. Device time and overhead see what the host only waits
- * for: where they are known, the ledger's waiting and dispatching are no causes of their own.
+ * for. So where the device time is known, or the overhead is told to differ, the ledger's waiting
+ * and dispatching are no causes of their own.
  */
 #include "results/findings/findings_priv.h"
 
@@ -49,21 +50,19 @@ static double part_of(const res_process *p, const void *context)
     return res_has_ledger(p->record) ? res_part_median(p->record, context, 1) : (double)NAN;
 }
 
-/* Whether PART is looked at, given what is known of the device and of the overhead. */
-static bool is_own_cause(bn_part part, bool device_known, bool overhead_known)
+/* Whether PART is looked at; BELOW: what the plugin and the device do is a cause already, or known
+ * not to be one. */
+static bool is_own_cause(bn_part part, bool below)
 {
-    switch (part) {
-    case BN_PART_TRACE:
-    case BN_PART_HASH:
-    case BN_PART_LOOKUP:
-        return false;
-    case BN_PART_WAIT:
-        return !device_known;
-    case BN_PART_DISPATCH:
-        return !device_known && !overhead_known;
-    default:
-        return true;
-    }
+    const bool traced = part == BN_PART_TRACE || part == BN_PART_HASH || part == BN_PART_LOOKUP;
+    const bool waiting = part == BN_PART_WAIT || part == BN_PART_DISPATCH;
+    return !traced && !(waiting && below);
+}
+
+/* Whether SAVED is told from zero over all causes that are looked at. */
+static bool is_told(const res_estimate *saved)
+{
+    return res_estimate_p(saved) <= LEVEL / BN_PART_COUNT;
 }
 
 /* Adds the cause where it is told and large; the largest stay, in order. */
@@ -71,8 +70,7 @@ static void consider(res_finding *finding, res_cause_kind kind, bn_part part,
                      const res_estimate *saved)
 {
     const double least = LEAST_SHARE * fabs(finding->saved_ns);
-    const double looked_at = BN_PART_COUNT;
-    if (!(fabs(saved->mean) >= least) || res_estimate_p(saved) > LEVEL / looked_at)
+    if (!(fabs(saved->mean) >= least) || !is_told(saved))
         return;
     res_cause cause = {kind, part, res_estimate_interval(saved)};
     for (size_t i = 0; i < finding->cause_count; i++) {
@@ -129,7 +127,7 @@ static void find_causes(const res_speedup_row *base_row, const res_speedup_row *
         consider(finding, RES_CAUSE_DEVICE, BN_PART_WAIT, &device);
     for (int p = 0; p < BN_PART_COUNT; p++) {
         const bn_part part = (bn_part)p;
-        if (!is_own_cause(part, device_known, overhead_known))
+        if (!is_own_cause(part, device_known || (overhead_known && is_told(&overhead))))
             continue;
         const res_estimate saved = res_pool_difference(base, other, part_of, &part);
         consider(finding, RES_CAUSE_PART, part, &saved);

@@ -342,7 +342,7 @@ typedef enum res_finding_kind {
     RES_FINDING_SLOWER,
     RES_FINDING_NO_DIFFERENCE, /* none told */
     RES_FINDING_TOO_FEW,       /* processes: no interval */
-    RES_FINDING_APART,         /* measured in another run: no interval */
+    RES_FINDING_APART,         /* too few processes measured both: no interval */
     RES_FINDING_OTHER_BUILD,   /* not compared: the lazy row is of another build */
     RES_FINDING_CONDITIONS,    /* not compared: the lazy row was measured under other conditions */
     RES_FINDING_NO_BASE,       /* not compared: others stand beside a lazy row, this one does not */

@@ -218,8 +218,9 @@ static bool both_count(const res_pool *base, const res_process *with, const res_
     return res_pool_counts(other, i) && res_pool_counts(base, (size_t)(with - base->list));
 }
 
-/* Times of one run each do not tell how far runs differ, and nothing cancels it where no processes
- * belong together: so there is no interval. What a simulated device does is drawn for each. */
+/* The times of one run do not tell how far runs differ, and nothing cancels it where too few
+ * processes belong together: so there is no interval where either side is of one. What a simulated
+ * device does is drawn for each. */
 static void refuse_apart(const res_pool *base, res_pool_ratio *ratio)
 {
     ratio->apart = ratio->matching == RES_UNMATCHED && ratio->log.freedom > 0 && !ratio->of_runs &&

@@ -183,6 +183,9 @@ rec_answer rec_answer_make(const rec_steps *steps)
         for (int k = 0; k < REC_PART_COUNT; k++)
             gaps[k] += (double)steps->list[i].gap_ns[k];
     }
+    /* Bytes that are moved count together, whichever way. */
+    gaps[REC_PART_TRANSFER] += gaps[REC_PART_READ];
+    gaps[REC_PART_READ] = 0;
     for (int k = 0; k < REC_PART_COUNT; k++)
         if (gaps[k] > gaps[a.gap_part])
             a.gap_part = (rec_part)k;

@@ -272,16 +272,15 @@ static bool in_steps(const rec_steps *steps, uint64_t time, size_t *at)
 static void fill_counters(const rec_steps *steps, res_record *record)
 {
     const rec_process *p = steps->process;
-    size_t at = 0;
     record->counters[BN_COUNTER_STEPS] = (int64_t)steps->found;
     record->step_counters[BN_COUNTER_STEPS] = (int64_t)steps->count;
     record->counters[BN_COUNTER_EXECUTIONS] = (int64_t)p->execution_count;
     for (size_t i = 0; i < steps->count; i++)
         record->step_counters[BN_COUNTER_EXECUTIONS] += steps->list[i].executions;
-    for (size_t i = 0; i < p->call_count; i++) {
+    for (size_t i = 0, at = 0; i < p->call_count; i++) {
         const rec_call *call = &p->calls[i];
-        const bool sends = call->kind == REC_CALL_FROM_HOST, reads = rec_call_reads(call);
-        const bool steady = in_steps(steps, call->begin_ns, &at);
+        const bool sends = call->kind == REC_CALL_FROM_HOST, reads = rec_call_reads(call),
+                   steady = in_steps(steps, call->begin_ns, &at);
         record->counters[BN_COUNTER_COMPILES] += call->kind == REC_CALL_COMPILE;
         record->counters[BN_COUNTER_TRANSFERS_TO_DEVICE] += sends;
         record->counters[BN_COUNTER_TRANSFERS_TO_HOST] += reads;

@@ -256,3 +256,10 @@ res_measures res_record_measures(const res_record *record)
     m.wall_ns = res_step_median(record, record->wall_ns);
     return m;
 }
+
+double res_counter_a_step(const res_record *record, bn_counter counter)
+{
+    const int64_t told = record->step_counters[BN_COUNTER_STEPS];
+    const double steps = told > 0 ? (double)told : (double)record->step_count;
+    return steps > 0 ? (double)record->step_counters[counter] / steps : 0;
+}

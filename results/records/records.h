@@ -262,6 +262,9 @@ typedef struct res_measures {
     double wall_ns;     /* median step */
 } res_measures;
 res_measures res_record_measures(const res_record *record);
+/* COUNTER in one of the measured steps. Where a sample is of several steps, as those of a recording
+ * that runs ahead, the record says how many there were. */
+double res_counter_a_step(const res_record *record, bn_counter counter);
 
 /* ---- who was measured (provenance.c) --------------------------------------- */
 

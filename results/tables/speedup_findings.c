@@ -272,8 +272,8 @@ json_t *res_speedup_findings(const res_speedup *speedup)
              "measure four",
              "", out);
     add_rest(speedup, list, count, RES_FINDING_APART,
-             "Nothing can be told of rows that share no process with what they are compared with; "
-             "one run of both would tell more",
+             "Nothing can be told of rows that share fewer than three processes with what they are "
+             "compared with; one run of both would tell more",
              "", out);
     add_rest(speedup, list, count, RES_FINDING_OTHER_BUILD, since, " was measured on another build",
              out);

@@ -432,8 +432,8 @@ json_t *res_speedup_notes(const res_speedup *speedup)
     json_t *notes = json_array();
     note_few(speedup, notes);
     note_ratios(speedup, notes,
-                "Measured by other processes than what they are compared with, and nobody knows "
-                "how far these differ, so no interval; one run of both makes one",
+                "Fewer than three processes measured both this and what it is compared with, and "
+                "nobody knows how far others differ, so no interval; one run of both makes one",
                 is_apart);
     note_ratios(speedup, notes,
                 "The ratio is of the processes that measured both, and one of the times is of "

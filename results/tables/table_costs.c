@@ -124,8 +124,8 @@ static void put_laws(const res_costs *costs, res_format format, bn_text *out)
                  "together; each process draws one through its rows. \"-\": all rows have as "
                  "many. line: whether the rows lie on it, and the row that lies farthest off.");
     res_put_note(out, format,
-                 "Where each run is one value, all of this is of the newest run that has three "
-                 "processes, or of all runs if each has one.");
+                 "Where each run is one value, all of this is of the newest run of each row that "
+                 "has three processes, or of one process of each run where none has.");
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */

@@ -110,7 +110,10 @@ static void put_advice(const res_complaint *c, const res_experiment *e, bn_text 
     case RES_RULE_READS:
         bn_text_puts(out, "Read values every so many steps, and not in each: the device waits for "
                           "the host until the next step is there.");
-        bn_text_puts(out, c->why ? "" : " bench explain says where.");
+        bn_text_puts(out, c->why                               ? ""
+                          : strcmp(e->front_end, "bench") == 0 ? " bench explain says where."
+                                                               : " bench doctor RECORDING says "
+                                                                 "which value.");
         return;
     case RES_RULE_FALLBACKS:
         bn_text_puts(out, "Say it with ops that the device has, such as a mask in place of "

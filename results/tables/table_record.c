@@ -410,8 +410,7 @@ static void put_counters(const res_record *record, res_format format, bn_text *o
         shown++;
         res_grid_cell(&grid, "%s", bn_counter_name((bn_counter)c));
         if (record->step_count > 0)
-            res_grid_cell(&grid, "%.10g",
-                          (double)record->step_counters[c] / (double)record->step_count);
+            res_grid_cell(&grid, "%.10g", res_counter_a_step(record, (bn_counter)c));
         else
             res_grid_cell(&grid, "-");
         res_grid_cell(&grid, "%lld", (long long)record->step_counters[c]);
