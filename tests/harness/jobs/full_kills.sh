@@ -94,12 +94,14 @@ for kind in ${KINDS:=run suite compare nightly}; do
         [ ! -e "$store/tonight" ] || echo "left behind: tonight"
         find "$TMPDIR" -mindepth 1 | sed 's/^/left behind: /'
     )"
-    stores=$store
-    [ $kind != compare ] || stores=$store/a,$store/b
-    run table --store "$stores" --format csv
+    stores=("$store")
+    [ $kind != compare ] || stores=("$store/a" "$store/b")
     report "$kind: the store reads without a complaint" "$(
-        fault_of 0
-        [ -z "$(complaints)" ] || echo "a complaint about the store"
+        for one in "${stores[@]}"; do
+            run table --store "$one" --format csv
+            fault_of 0
+            [ -z "$(complaints)" ] || echo "a complaint about $one"
+        done
     )"
 done
 echo "1..$count"
