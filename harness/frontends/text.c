@@ -37,7 +37,7 @@ typedef struct reader {
 /* ---- the process ----------------------------------------------------------------------------- */
 
 /* At most MOST, or what is allowed already where that is less. */
-static bool limit(int resource, rlim_t most)
+static bool limit(__rlimit_resource_t resource, rlim_t most)
 {
     struct rlimit now;
     if (getrlimit(resource, &now) != 0)

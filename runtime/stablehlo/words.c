@@ -40,10 +40,9 @@ static const char *behind_string(const char *at, const char *end)
 void shlo_source_put(const shlo_node *node, bn_text *out)
 {
     const shlo_piece source = node->place.source;
-    const char *end = source.at + source.length;
     if (source.length < 3 || source.at[0] != '"')
         return;
-    const char *at = behind_string(source.at, end);
+    const char *end = source.at + source.length, *at = behind_string(source.at, end);
     shlo_piece_put((shlo_piece){source.at + 1, (size_t)(at - source.at) - 2}, MOST_SHOWN, out);
     /* The line; no column. */
     at += strspn(at, " \t\r\n");
