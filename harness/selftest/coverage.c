@@ -83,7 +83,7 @@ selftest_coverage_verdict selftest_coverage_judge(const selftest_coverage *c,
 {
     const double share = (double)c->covered / (double)c->tables;
     const bool enough = c->tables >= selftest_coverage_enough(demand->least);
-    const double claim = enough ? demand->least : SELFTEST_COVERAGE_LEVEL;
+    const double claim = whole && enough ? demand->least : SELFTEST_COVERAGE_LEVEL;
     const double doubt = whole && enough ? WHOLE_DOUBT : DOUBT;
     if (c->tables == 0)
         return SELFTEST_COVERAGE_NONE;

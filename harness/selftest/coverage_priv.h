@@ -63,12 +63,11 @@ typedef enum selftest_coverage_verdict {
     SELFTEST_COVERAGE_WIDE         /* it is held more often than demanded */
 } selftest_coverage_verdict;
 /*
- * Judges C by the binomial distribution. A row is NARROW where it holds the truth less often than
- * demanded, and chance does not explain it. In a row of one case chance is 1 of 1,000: of few
- * tables for 95 % intervals, so 32 of 40 are NARROW; of enough tables for intervals that hold as
- * often as demanded, so 200 of 240 are where 0.9 is demanded. (Approximate intervals may hold a
- * little less than 95 of 100, and many tables would tell that.) In a row of all cases together
- * (WHOLE) that has enough tables it is 1 of 20 runs: 207 of 240 are NARROW. WIDE likewise.
+ * Judges C by the binomial distribution. A row of one case is NARROW where it holds the truth less
+ * often than demanded, and where 95 % intervals would do so in less than 1 of 1,000 such rows. Few
+ * tables show little: 33 of 40 are not refuted, while 215 of 240 are. A row of all cases together
+ * (WHOLE) that has enough tables is NARROW where intervals that hold as often as demanded would
+ * hold so rarely in less than 1 of 20 runs: 207 of 240 where 0.9 is demanded. WIDE likewise.
  */
 selftest_coverage_verdict selftest_coverage_judge(const selftest_coverage *c,
                                                   const selftest_demand *demand, bool whole);

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <time.h>
 
-#define FULL_TABLES  5000 /* in numbers */
+#define FULL_TABLES  20000 /* in numbers */
 #define QUICK_TABLES 1000
 
 /* What makes the intervals of tables in numbers. */
@@ -33,11 +33,13 @@ static const char explanation[] =
     "brackets\n"
     "were not set: they are the figure of all tables together.\n"
     "\"too narrow\": fewer than demanded, and chance does not explain it. In a row of one case,\n"
-    "95 %% intervals would hold so rarely in less than 1 of 1,000 rows, or if it has %zu tables,\n"
-    "enough to tell 90 of 100 from 80, intervals that hold what is demanded. In a row of all\n"
-    "cases with as many tables, those would hold so rarely in less than 1 of 20 runs. \"not\n"
-    "refuted\": the tables are too few to say \"holds\", or chance explains what is missing.\n"
-    "\"wide\": the median half-width is above what is demanded on a machine left alone.\n"
+    "95 %% intervals would hold so rarely in less than 1 of 1,000 rows. A row of all cases that "
+    "has\n"
+    "%zu tables, enough to tell 90 of 100 from 80, has to reach what is demanded: intervals that\n"
+    "do would hold so rarely in less than 1 of 20 runs. \"not refuted\": the tables are too few "
+    "to\n"
+    "say \"holds\", or chance explains what is missing. \"wide\": the median half-width is above\n"
+    "what is demanded on a machine left alone.\n"
     "Tables for which the machine was too busy to simulate a device do not count. Times of a real\n"
     "machine are not judged: its speed drifts from table to table, so that they have no one\n"
     "truth.\n";
