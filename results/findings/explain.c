@@ -125,9 +125,10 @@ static void find_causes(const res_speedup_row *base_row, const res_speedup_row *
         consider(finding, RES_CAUSE_OVERHEAD, BN_PART_DISPATCH, &overhead);
     if (device_known)
         consider(finding, RES_CAUSE_DEVICE, BN_PART_WAIT, &device);
+    const bool below = device_known || (overhead_known && is_told(&overhead));
     for (int p = 0; p < BN_PART_COUNT; p++) {
         const bn_part part = (bn_part)p;
-        if (!is_own_cause(part, device_known || (overhead_known && is_told(&overhead))))
+        if (!is_own_cause(part, below))
             continue;
         const res_estimate saved = res_pool_difference(base, other, part_of, &part);
         consider(finding, RES_CAUSE_PART, part, &saved);
