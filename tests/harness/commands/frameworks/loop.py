@@ -5,24 +5,33 @@ import json
 import time
 
 
-def options(ways):
+def options(ways, most_devices=1, sent=("plain",)):
+    """The options of a script that has these WAYS, MOST_DEVICES at most, and sends batches as SENT says."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--way", choices=ways, default=ways[0])
     parser.add_argument("--steps", type=int, default=120)
     parser.add_argument("--layers", type=int, default=8)
     parser.add_argument("--size", type=int, default=256)
+    parser.add_argument("--rows", type=int, default=0, help="of a batch; 0: as many as SIZE")
     parser.add_argument("--host-ms", type=float, default=0, help="busy time before each step")
     parser.add_argument("--sleep-ms", type=float, default=0)
     parser.add_argument("--read-every", type=int, default=1, help="steps from loss to loss")
     parser.add_argument("--lengths", type=int, default=1, help="numbers of rows that steps take in turns")
     parser.add_argument("--kept", type=int, default=0, help="1: nothing is donated")
+    parser.add_argument("--devices", type=int, default=1, choices=range(1, most_devices + 1),
+                        help="a batch is split between so many")
+    parser.add_argument("--sent", choices=sent, default="plain",
+                        help="plain: a batch each step; turned: the same, but columns lie together, and the "
+                             "runtime puts them in order while it sends; early: all before the first step")
     parser.add_argument("--say", help="file that appears once the tenth step is done")
-    return parser.parse_args()
+    o = parser.parse_args()
+    o.rows = o.rows or o.size
+    return o
 
 
 def rows_of(o, number):
     """How many rows of its batch step NUMBER takes: all, or less in turns."""
-    return o.size - number % o.lengths
+    return o.rows - number % o.lengths
 
 
 def plant(o):

@@ -14,7 +14,7 @@ def main():
               for layer in (torch.nn.Linear(o.size, o.size), torch.nn.Tanh())]
     model = torch.nn.Sequential(*layers).to(device)
     optimizer = torch.optim.SGD(model.parameters(), lr=1e-2)
-    batches = [torch.randn(o.size, o.size) for _ in range(4)]
+    batches = [torch.randn(o.rows, o.size) for _ in range(4)]
     forward = torch.compile(model, backend="openxla") if o.way == "dynamo" else model
 
     def train(x):
