@@ -184,10 +184,11 @@ $(BUILD)/lib$(1).a: $(OBJECTS_$(1)) $(BUILD)/$(1).list
 endef
 $(foreach room,$(ROOMS),$(eval $(call archive_rules,$(room))))
 
-# The simulated runtime's own objects, and who tells near words: position-independent, all hidden
-# but the entry.
+# The simulated runtime's own objects, and what it needs of base (near words, texts cut by whole
+# characters): position-independent, all hidden but the entry.
 SIM_OBJECTS := $(patsubst %.c,$(BUILD)/pic/%.o,\
-    $(wildcard $(foreach room,$(SIM_ROOMS),$(FOLDER_$(room))/*.c)) runtime/base/near.c)
+    $(wildcard $(foreach room,$(SIM_ROOMS),$(FOLDER_$(room))/*.c)) \
+    $(addprefix runtime/base/,near.c text.c array.c))
 $(BUILD)/pic/%.o: %.c $(BUILD)/flags
 	$(call note,CC,$< (plugin))
 	@mkdir -p $(@D)
@@ -283,11 +284,11 @@ FULL_PROGRAMS = $(call pick,$(FULL_SCRIPTS) $(TEST_SCRIPTS) $(call program,$(TES
 needed = $(filter $(BUILD)/%,$(1)) $(if $(filter tests/fuzz/check_fuzz_corpus.sh,$(1)),$(REPLAYS)) \
     $(if $(filter %_history.sh %_publish.sh %_docs.sh,$(1)),$(BUILD)/tests/harness/campaign/make_history) \
     $(if $(filter %_publish.sh,$(1)),$(BUILD)/tests/plots/site/make_figures) \
-    $(if $(filter %_nightly.sh %_nights.sh %_foreign.sh %_suite.sh,$(1)),$(BUILD)/tests/harness/campaign/make_night) \
+    $(if $(filter %_nightly.sh %_nights.sh %_foreign.sh %_suite.sh %_frontends.sh,$(1)),$(BUILD)/tests/harness/campaign/make_night) \
     $(if $(filter %_replay.sh %_recorded.sh %_estimate.sh %_docs.sh,$(1)),$(BUILD)/tests/harness/replay/make_recording) \
     $(if $(filter %_steps.sh %_doctor_record.sh,$(1)),$(BUILD)/tests/results/recordings/make_recording) \
     $(if $(filter %_foreign_text.sh %_publish.sh,$(1)),$(BUILD)/tests/results/records/make_foreign) \
-    $(if $(filter %_graph.sh %_record.sh %_steps.sh %_rerun.sh %_frameworks.sh %_frontends.sh %_docs.sh,$(1)),$(BUILD)/tests/harness/commands/pjrt_program)
+    $(if $(filter %_graph.sh %_record.sh %_record_profile.sh %_steps.sh %_timeline_readers.sh %_rerun.sh %_frameworks.sh %_frontends.sh %_docs.sh,$(1)),$(BUILD)/tests/harness/commands/pjrt_program)
 
 .PHONY: tests tests-full run-tests run-tests-full
 tests: all $(TEST_PLUGINS) $(call needed,$(CHECK_PROGRAMS))
@@ -306,7 +307,8 @@ check: setup
 	@echo 'make check: some 3 minutes to compile on two cores the first time, then some 12 minutes of tests'
 	@$(MAKE) $(JOBS) QUIET='CC PROTO LINK' tests
 	@$(MAKE) run-tests
-check-full: setup
+check-full:
+	@setup/setup.sh full clang
 	@$(MAKE) $(JOBS) tests-full
 	@$(MAKE) run-tests-full
 check-asan check-ubsan check-tsan:

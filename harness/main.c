@@ -248,20 +248,6 @@ static const char graph_help[] =
     "\n"
     "Exit codes: 0 the graphs are the same; 1 they differ; 2 usage; 3 a program cannot be read.\n";
 
-static const char record_help[] =
-    "The program runs in the foreground, with this terminal. Its exit code is that of bench: 128\n"
-    "and N where signal N ended it. JAX and PyTorch/XLA find the recorder by the environment.\n"
-    "What you have set there stays, and bench says where that is in the way.\n"
-    "\n"
-    "  bench record -- python train.py --steps 100        JAX or PyTorch/XLA\n"
-    "  bench record --runtime cpu-xla -- python train.py  on another build of the CPU runtime\n"
-    "  bench record --output here -- ./program            into the folder here\n"
-    "  bench steps recordings/20261123T034000Z-4711       where the time of its steps goes\n"
-    "  bench import recordings/20261123T034000Z-4711      its steps as a record of a store\n"
-    "\n"
-    "Exit codes before the program runs: 2 usage; 3 environment: no such plugin, no recorder, the\n"
-    "folder cannot be written; 126 the program cannot be started; 127 there is no such program.\n";
-
 static int completion(options *o, const char *const *words);
 
 /* ---- the rows --------------------------------------------------------------------------- */
@@ -330,7 +316,7 @@ static const command_row commands[] = {
     {"record", "bench record [--output DIR] [--runtime NAME] -- PROGRAM [ARGUMENT...]",
      "run any program, unchanged, and record what its framework asks of the PJRT runtime",
      .bit = OPTION_RECORD, .run = record, .what = "a program and its arguments",
-     .most_words = CLI_MAX_PATHS, .help = record_help},
+     .most_words = CLI_MAX_PATHS, .help = command_record_help},
     {"steps", "bench steps DIR [--step-program NAME] [--format json]",
      "where the time of a recording's steps went, on host and device, and what bounds them",
      .bit = OPTION_STEPS, .run = steps, .what = "DIR", .most_words = 1},
@@ -424,7 +410,8 @@ static void print_help(const command_row *command)
         bn_text_puts(&text, "Commands (each has its own --help):\n");
         for (size_t i = 0; i < COMMAND_COUNT; i++)
             bn_text_printf(&text, "  %s\n      %s\n", commands[i].usage, commands[i].summary);
-        bn_text_puts(&text, "\nLists run all combinations, each in a process of its own.\n\n");
+        bn_text_puts(&text, "\nLists run all combinations. Those that differ in mode or graphs "
+                            "alone run in the same\nprocesses, in turns.\n\n");
     }
     bn_text_puts(&text, "Options:\n");
     cli_help(options_table(), command->bit, &text);
@@ -445,32 +432,26 @@ static void print_man(void)
     bn_text_puts(&text,
                  ".SH DESCRIPTION\nRuns reference models step by step in eager, lazy and capture "
                  "mode on a runtime with the PJRT C API, accounts for the time of every step, "
-                 "and keeps one HDF5 file an experiment.\n.SH COMMANDS\n");
+                 "and keeps one HDF5 file for each experiment of each process.\n.SH COMMANDS\n");
     for (size_t i = 0; i < COMMAND_COUNT; i++)
         bn_text_printf(&text, ".TP\n.B %s\n%s.\n", commands[i].name, commands[i].summary);
     bn_text_puts(&text, ".SH OPTIONS\n");
     cli_man(options_table(), &text);
-    bn_text_puts(
-        &text,
-        ".SH EXIT STATUS\n.TP\n.B 0\nall went well\n.TP\n.B 1\nan experiment failed, verify "
-        "or selftest did not pass, a record of the store is damaged, or two graphs differ\n"
-        ".TP\n.B 2\nusage, "
-        "or weights that do not fit the model\n"
-        ".TP\n.B 3\nenvironment: plugin missing or not a plugin, store not writable, "
-        "disk full, other file damaged\n"
-        ".TP\n.B 130\ninterrupted; records written so far are kept\n"
-        ".P\n.B bench compare\nends with 0 nothing slower, 1 error, 2 slower; bench "
-        "compare \\-\\-help has more, and the codes for git bisect\n"
-        ".SH ENVIRONMENT\n.TP\n.B PJRT_NAMES_AND_LIBRARY_PATHS\nname:path,... of "
-        "plugins\n.TP\n.B TPU_LIBRARY_PATH\nplugin of the runtime tpu\n.TP\n.B "
-        "BENCH_RUNTIMES\nfolder of unpacked runtimes, searched first\n.TP\n.B "
-        "BENCH_PAGER, PAGER\nwhat shows long tables on a terminal; less where neither is set, "
-        "none where it is empty or cat\n.TP\n.B NO_COLOR\nany text: no colours\n");
+    options_man_end(&text);
     cli_out("%s", text.data);
     bn_text_free(&text);
 }
 
 /* ---- running a command ------------------------------------------------------------------- */
+
+/* The names of all commands, which end with NULL; the first is help, which has no row. */
+static const char *const *command_names(void)
+{
+    static const char *names[COMMAND_COUNT + 2] = {"help"};
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        names[i + 1] = commands[i].name;
+    return names;
+}
 
 static const command_row *find_command(const char *name)
 {
@@ -540,8 +521,8 @@ static int refuse_command(int argc, char **argv)
 {
     bn_status st = {.code = BN_OK};
     bn_near near = bn_near_begin(argv[1]);
-    for (size_t i = 0; i < COMMAND_COUNT; i++)
-        bn_near_try(&near, commands[i].name);
+    for (const char *const *known = command_names(); *known; known++)
+        bn_near_try(&near, *known);
     char name[RES_TEXT], run[RES_TEXT + 16];
     const char *best = bn_near_best(&near);
     if (!best && job_axis_meant(RES_AXIS_MODEL, argv[1], name)) {
@@ -556,11 +537,32 @@ static int refuse_command(int argc, char **argv)
 /* bench help [COMMAND]. */
 static int help(int argc, char **argv)
 {
-    const command_row *command = argc > 2 ? find_command(argv[2]) : &commands[0];
+    const bool named = argc > 2 && strcmp(argv[2], "help") != 0;
+    const command_row *command = named ? find_command(argv[2]) : &commands[0];
     if (!command)
         return refuse_command(argc - 1, argv + 1);
     print_help(command);
     return finish(command, false, CLI_EXIT_OK);
+}
+
+/* The options of COMMAND, from the file of defaults and from ARGV. Help and version are to be had
+ * whatever is wrong with the file. */
+static bn_code read_options(const command_row *command, int argc, char **argv, bn_arena *memory,
+                            options *o, const char **words, int *count, bn_status *st)
+{
+    const int most = command->most_words ? command->most_words : 1;
+    json_t *config = NULL;
+    bn_status again = {.code = BN_OK};
+    bn_code code = cli_config_read(command_names() + 1, &config, st);
+    if (code == BN_OK)
+        code = options_parse_with(command->bit, command->name, config, argc, argv, memory, o, words,
+                                  most, count, st);
+    json_decref(config);
+    if (code != BN_OK &&
+        options_parse(command->bit, argc, argv, memory, o, words, most, count, &again) == BN_OK &&
+        (o->help || o->man || o->version))
+        code = BN_OK;
+    return code;
 }
 
 int main(int argc, char **argv)
@@ -583,18 +585,14 @@ int main(int argc, char **argv)
     static const char *words[CLI_MAX_PATHS + 1];
     if (!command)
         return refuse_command(argc, argv);
-    json_t *config = NULL;
     bn_arena *memory = bn_arena_new(4096);
     if (!memory)
         bn_fail(&st, BN_OUT_OF_MEMORY, "no memory for options");
-    if (!memory || cli_config_read(&config, &st) != BN_OK ||
-        options_parse_with(command->bit, command->name, config, argc - first, argv + first, memory,
-                           &o, words, command->most_words ? command->most_words : 1, &count,
-                           &st) != BN_OK)
+    if (!memory || read_options(command, argc - first, argv + first, memory, &o, words, &count,
+                                &st) != BN_OK)
         code = refuse(command, argc, argv, &st);
     else
         code = carry_out(command, &o, words, count, argc, argv);
-    json_decref(config);
     bn_arena_free(memory);
     return code;
 }

@@ -118,10 +118,12 @@ static const cli_option others[] = {
     {"cache-dir", "DIR", CLI_TEXT, AT(matrix.cache_dir), .commands = RUN | VERIFY | REPLAY | STUDY,
      .fallback = "", .text = "keep executables in DIR and load them from there"},
     {"store", "DIR", CLI_TEXT, AT(matrix.store), .commands = RUN | REPLAY | STUDY,
-     .fallback = "bench-results", .text = "folder of records, one HDF5 file an experiment"},
+     .fallback = "bench-results",
+     .text = "folder of records, one HDF5 file for each experiment of each process"},
     {"store", "DIR", CLI_TEXT, AT(store),
      .commands = TABLE | DOCTOR | EXPORT | IMPORT | STORED | SUITE | NIGHTLY | PUBLISH,
-     .fallback = "bench-results", .text = "folder of records, one HDF5 file an experiment"},
+     .fallback = "bench-results",
+     .text = "folder of records, one HDF5 file for each experiment of each process"},
     {"metrics", "FILE", CLI_TEXT, AT(metering.file), .commands = RUN,
      .text = "also write a report of metrics and counters, in the layout of PyTorch/XLA's, or "
              "as JSON where FILE ends in .json; -: to standard output. FILE is replaced"},
@@ -136,7 +138,7 @@ static const cli_option others[] = {
              "of its own in DIR, for steps, doctor, replay and estimate"},
     {"timeline", "FILE", CLI_TEXT, AT(matrix.timeline), .commands = RUN,
      .text = "also write when everything ran, as a Chrome trace for Perfetto, or as XSpace where "
-             "FILE ends in .pb. FILE is replaced"},
+             "FILE ends in .pb. FILE must not exist; --force replaces it"},
     {"timeline-every", "N", CLI_NUMBER, AT(matrix.timeline_every), .commands = RUN,
      .fallback = "100",
      .text = "in the timeline are the first 10 steps and every N-th; 0: the first ones only"},
@@ -189,7 +191,8 @@ static const cli_option others[] = {
      .text = "speedup; executions (PJRT time, device time, overhead); ledger (medians of a step's "
              "parts); goodput (what of all wall time was device work of steps, and where the rest "
              "went); compile; memory; costs (of a traced node, an execution, an argument, by front "
-             "end); estimates (of bench estimate --store: nothing was measured)"},
+             "end); published (captured over lazy steps, beside PyTorch/XLA's published speedups); "
+             "estimates (of bench estimate --store: nothing was measured)"},
     {"to", "FORMAT", CLI_TEXT, AT(to), .commands = EXPORT, .text = RES_EXPORT_NAMES},
     {"output", "FILE|DIR", CLI_TEXT, AT(file), .commands = EXPORT,
      .text = "what export writes: a file, of asv, pytorch-benchmark, xla and xspace a folder; "
@@ -320,7 +323,7 @@ static const cli_option others[] = {
      .text = "builds of each runtime that the store keeps, so that the next night can measure the "
              "last one again beside its own; 0: none, and a night claims less"},
     {"suite", "FILE", CLI_TEXT, AT(suite_name), .commands = NIGHTLY | COMPARE,
-     .text = "what to run: a suite file, or smoke, reference, nightly; for compare in place of "
+     .text = "what to run: a suite file, or " SUITE_NAMES "; for compare in place of "
              "--model, --mode and the like, without its runtimes and repetitions"},
     {"topology", "NAME,...", CLI_NAMES, AT(estimate.topologies), .commands = ESTIMATE,
      .fallback = "v4:1x1x1/megacore",
@@ -366,8 +369,8 @@ static const cli_option others[] = {
     {"least", "SHARE", CLI_SHARE, AT(scopes.least), .commands = SCOPES, .fallback = "1%",
      .text = "branches with a smaller share of every figure stand together"},
     {"weight", "FIGURE", CLI_TEXT, AT(scopes.weight), .commands = SCOPES,
-     .text = "what --output shows: nodes, trace, flops, estimated or measured; without it measured "
-             "device time, else estimated, else trace"},
+     .text = "what --output shows: " SCOPES_WEIGHTS "; without it measured device time, else "
+             "estimated, else trace"},
     {"output", "FILE", CLI_WORDS, AT(scopes.files), .commands = SCOPES,
      .text = "also write, or replace, a flame graph (.svg, .png, .gp) or its folded stacks "
              "(.folded); may be repeated"},
@@ -382,7 +385,7 @@ static const cli_option others[] = {
      .text = "say nothing of how the work goes on standard error: warnings and errors only (-q)"},
     {"force", NULL, CLI_FLAG, AT(output.force), .commands = WEIGHTS | EXPORT | STEPS | RUN,
      .text = "replace the files that are written, where they are there already; of run, those of "
-             "--debug-run"},
+             "--debug-run and --timeline"},
     {"help", NULL, CLI_FLAG, AT(help),
      .commands = ALL | PICTURES | RECORD | OPTION_COMPLETION | PUBLISH | GRAPH,
      .text = "this text"},

@@ -105,6 +105,8 @@ options_lone_word *options_lone(uint32_t command);
 const char *options_instead(uint32_t command, const char *option, size_t length);
 /* Appends the values that ROW takes, "a, b, c", where they are few and known. */
 void options_values(const cli_option *row, bn_text *out);
+/* Appends the end of the manual: exit codes and environment, as roff. */
+void options_man_end(bn_text *out);
 /* O's options of a suite, for the commands that run or read one. They point into O. */
 suite_options options_suites(const options *o);
 

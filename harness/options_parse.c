@@ -62,7 +62,7 @@ bn_code options_parse_with(uint32_t command, const char *name, const json_t *con
                      .words = words,
                      .most_words = most,
                      .rest = command == OPTION_RECORD,
-                     .words_first = command == OPTION_STUDY};
+                     .words_first = command == OPTION_STUDY || command == OPTION_PLOT};
     call.lone = options_lone(command);
     call.instead = options_instead;
     *o = (options){0};

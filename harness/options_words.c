@@ -2,7 +2,9 @@
  * options_words.c - which values an option has, for completion; which option a word is meant for
  * that stands alone; which command is meant by an option of none.
  */
+#include "harness/cores/cores.h"
 #include "harness/options.h"
+#include "results/exports/exports.h"
 #include "results/nights/nights.h"
 #include "results/tables/tables.h"
 
@@ -22,13 +24,16 @@ void options_values(const cli_option *row, bn_text *out)
     }
     static const struct {
         const char *option, *values;
-    } others_known[] = {{"format", RES_FORMAT_NAMES},
-                        {"table", RES_TABLE_NAMES},
-                        {"metric", RES_METRIC_NAMES},
-                        {"device-time", "auto, slope, none"}};
+    } others_known[] = {{"format", RES_FORMAT_NAMES}, {"table", RES_TABLE_NAMES},
+                        {"metric", RES_METRIC_NAMES}, {"to", RES_EXPORT_NAMES},
+                        {"from", RES_IMPORT_NAMES},   {"pin", CORES_PIN_WORDS},
+                        {"suite", SUITE_NAMES},       {"weight", SCOPES_WEIGHTS}};
     for (size_t i = 0; i < sizeof others_known / sizeof *others_known; i++)
         if (strcmp(row->name, others_known[i].option) == 0)
             bn_text_puts(out, others_known[i].values);
+    const char *words = suite_words(row->name);
+    if (words)
+        bn_text_puts(out, words);
 }
 
 /* ---- words that stand where an option is meant -------------------------------------------- */
@@ -64,11 +69,22 @@ static const char *lone_of_run(const char *word, bool *sure)
     return job_axis_meant(RES_AXIS_MODEL, word, meant) ? res_axes[RES_AXIS_MODEL].option : NULL;
 }
 
-static const char *lone_of_store(const char *word, bool *sure)
+static const char *lone_of_folder(const char *word, bool *sure)
 {
     struct stat info;
     *sure = stat(word, &info) == 0 && S_ISDIR(info.st_mode);
-    return *sure || strchr(word, '/') ? "store" : NULL;
+    return "store";
+}
+
+/* Of commands on stores that can be asked for a model, too. */
+static const char *lone_of_store(const char *word, bool *sure)
+{
+    char meant[RES_TEXT];
+    const char *folder = lone_of_folder(word, sure);
+    const bool named =
+        !*sure && !strchr(word, '/') &&
+        (all_taken(RES_AXIS_MODEL, word) || job_axis_meant(RES_AXIS_MODEL, word, meant));
+    return named ? res_axes[RES_AXIS_MODEL].option : folder;
 }
 
 static const char *lone_of_night(const char *word, bool *sure)
@@ -92,8 +108,8 @@ static const struct {
     {OPTION_RUN | OPTION_VERIFY | OPTION_EXPLAIN | OPTION_ESTIMATE | OPTION_SCOPES |
          OPTION_WEIGHTS | OPTION_STUDY,
      lone_of_run},
-    {OPTION_TABLE | OPTION_DOCTOR | OPTION_REPORT | OPTION_HISTORY | OPTION_EXPORT | OPTION_PUBLISH,
-     lone_of_store},
+    {OPTION_TABLE | OPTION_DOCTOR | OPTION_REPORT | OPTION_HISTORY | OPTION_PLOT, lone_of_store},
+    {OPTION_EXPORT | OPTION_PUBLISH, lone_of_folder},
     {OPTION_NIGHTLY, lone_of_night},
     {OPTION_COMPARE, lone_of_comparison},
 };

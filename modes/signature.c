@@ -336,8 +336,8 @@ bn_code mode_type_parse(const char *text, mode_argument *a, bn_status *st)
     if (rest && *rest == '{' && strchr(rest, '}'))
         rest = strchr(rest, '}') + 1;
     if (!rest || *rest)
-        return bn_fail(st, BN_INVALID, "'%.60s' is not a type: f32[2,3] is one, s32[] another",
-                       text);
+        return bn_fail(st, BN_INVALID, "'%.*s' is not a type: f32[2,3] is one, s32[] another",
+                       BN_FIT(text, 60));
     if (dtype == RT_DTYPE_COUNT)
         return bn_fail(st, BN_INVALID, "values of element type %.*s cannot be passed",
                        (int)(length < 40 ? length : 40), text);

@@ -147,8 +147,8 @@ static double legend(plot *p, const side *s, const res_side *from, double x, dou
 {
     char text[300];
     /* Tables say the mean of processes: this is of the steps that are drawn. */
-    snprintf(text, sizeof text, "%s: %.120s, median of all %zu steps %s (%zu process%s)",
-             s->dash ? "B" : "A", s->label, s->count, plot_time_text(s->median).text,
+    snprintf(text, sizeof text, "%s: %.*s, median of all %zu steps %s (%zu process%s)",
+             s->dash ? "B" : "A", BN_FIT(s->label, 120), s->count, plot_time_text(s->median).text,
              from->processes, from->processes == 1 ? "" : "es");
     bn_text_printf(&p->description, " %s.", text);
     return plot_legend_line(p, s->dash, s->colour, text, x, y);

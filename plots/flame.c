@@ -67,7 +67,7 @@ static void put_name(const flame *f, const plot_frame *frame)
 {
     const double room = width_of(f, frame) - 6;
     char text[80];
-    snprintf(text, sizeof text, "%.70s", frame->name);
+    snprintf(text, sizeof text, "%.*s", BN_FIT(frame->name, 70));
     size_t length = strlen(text);
     while (length > 0 && plot_text_width(text, TEXT) > room) {
         length = length > 2 ? bn_utf8_fit(text, length - (text[length - 1] == '.' ? 3 : 1)) : 0;

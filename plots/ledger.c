@@ -187,8 +187,8 @@ static void put_plot(plot *p, const drawing *d)
     const double keys = legend(p, d, 0, false) + 18;
     char subtitle[1400];
     snprintf(subtitle, sizeof subtitle,
-             "%.1100s%sMeans, since medians of parts do not add up to a step; tables show medians.",
-             rows->common, rows->common[0] ? ". " : "");
+             "%.*s%sMeans, since medians of parts do not add up to a step; tables show medians.",
+             BN_FIT(rows->common, 1100), rows->common[0] ? ". " : "");
     const plot_words words = {"Where a step's time goes: mean step by part", subtitle, rows->badge};
     const double head = plot_begin(p, &words, WIDTH, (int)(keys + body + FOOT + 4));
     legend(p, d, head + 8, true);

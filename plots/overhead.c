@@ -60,7 +60,7 @@ static size_t series_of(drawing *d, const plot_row *row)
     }
     d->cells += one.cell == d->cells;
     d->modes += one.mode == d->modes;
-    snprintf(one.name, sizeof one.name, "%.200s, %s", one.label, one.way.text);
+    snprintf(one.name, sizeof one.name, "%.*s, %s", BN_FIT(one.label, 200), one.way.text);
     d->list[d->series_count] = one;
     return d->series_count++;
 }
@@ -216,8 +216,8 @@ static void put_plot(plot *p, const drawing *d, const plot_rows *rows)
 {
     char subtitle[1400];
     snprintf(subtitle, sizeof subtitle,
-             "%.1100s%sBars: 95 %% intervals over processes. Hollow markers: not told from zero.",
-             rows->common, rows->common[0] ? ". " : "");
+             "%.*s%sBars: 95 %% intervals over processes. Hollow markers: not told from zero.",
+             BN_FIT(rows->common, 1100), rows->common[0] ? ". " : "");
     const plot_words words = {"Overhead of an execution: PJRT time less device time", subtitle,
                               rows->badge};
     const double keys = legend(p, d, 0, false);

@@ -297,7 +297,7 @@ static void put_commands(plot *p, const drawing *d, const bool present[KINDS], d
 static void put_plot(plot *p, const drawing *d, const plot_rows *rows)
 {
     char subtitle[1400];
-    snprintf(subtitle, sizeof subtitle, "%.1100s%s%s", rows->common,
+    snprintf(subtitle, sizeof subtitle, "%.*s%s%s", BN_FIT(rows->common, 1100),
              rows->common[0] && d->beyond ? ". " : "",
              d->beyond ? "An arrow: the bar goes on beyond the scale." : "");
     const plot_words words = {"Speedup over lazy tracing, by model and mode", subtitle,

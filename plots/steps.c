@@ -266,7 +266,7 @@ static void put_plot(plot *p, const plot_rows *rows, size_t good)
     char subtitle[1200], more[80] = "";
     if (good > shown)
         snprintf(more, sizeof more, ". %zu more experiments are not shown", good - shown);
-    snprintf(subtitle, sizeof subtitle, "%.900s%s%s", rows->common, more,
+    snprintf(subtitle, sizeof subtitle, "%.*s%s%s", BN_FIT(rows->common, 900), more,
              some_unknown(rows) ? ". Not all records say which steps of the warm-up compiled" : "");
     const plot_words words = {"Step time over steps, the first measured one is step 1", subtitle,
                               rows->badge};

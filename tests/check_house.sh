@@ -196,6 +196,14 @@ report "JSON that leaves the program is ASCII" "$(
         grep -v '^harness/jobs/supervisor.c:\|^harness/worker/wire.c:\|^results/records/store_write.c:\|^models/weights/safetensors_write.c:\|^plots/report_provenance.c:'
 )"
 
+# A text that is cut at a byte may end in half of a character. Only digests, dates, ids and words of
+# our own are so short.
+report "texts are cut by whole characters (BN_FIT)" "$(
+    grep -rnE '%[.](2[1-79]|3[013-9]|4[1-9]|[5-9][0-9]|[0-9]{3,})s' --include='*.c' \
+        harness results plots models modes runtime |
+        grep -v '%[.]64s\|^runtime/sim/evaluate/' | cut -c 1-120
+)"
+
 # ---- files ------------------------------------------------------------------
 
 if git rev-parse --is-inside-work-tree >/dev/null 2>&1; then

@@ -12,6 +12,7 @@ end, model, variant and mode. Needs NumPy.
 """
 
 import argparse
+import ast
 import json
 import shlex
 import subprocess
@@ -27,10 +28,16 @@ import front_rule  # noqa: E402
 import front_tensors  # noqa: E402
 from front_catalog import MODELS  # noqa: E402
 
-MODES = {
-    "jax": ("capture", "parts", "eager"),
-    "pytorch-xla": ("lazy", "capture", "dynamo", "dynamo-step"),
-}
+
+def modes_of(script):
+    """The keys of MODES in SCRIPT, the usual one first: to import it would take its framework."""
+    for node in ast.parse(script.read_text()).body:
+        if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "MODES":
+            return tuple(key.value for key in node.value.keys)
+    raise SystemExit(f"{script} has no MODES")
+
+
+MODES = {script.parent.name: modes_of(script) for script in sorted(HERE.glob("*/run.py"))}
 LINE_LIMIT = 300
 
 

@@ -10,6 +10,9 @@
 
 /* ---- bench suite ------------------------------------------------------------------ */
 
+/* The suites that come with bench. */
+#define SUITE_NAMES "smoke, reference, nightly"
+
 typedef struct suite_options {
     cli_output output;
     const char *store;
@@ -34,8 +37,11 @@ typedef struct suite_options {
     void *place;
 } suite_options;
 
-/* Runs the suite WHAT: a name of those that come with bench, or a file. */
+/* Runs the suite WHAT: one of SUITE_NAMES, or a file. */
 int suite_command(const suite_options *options, const char *what);
+/* The words, "a, b", that a suite's member takes which is called as OPTION, "device-time"; NULL: it
+ * takes any, or there is none. */
+const char *suite_words(const char *option);
 
 /* ---- bench compare ---------------------------------------------------------------- */
 

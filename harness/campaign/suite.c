@@ -7,6 +7,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Whether MEMBER is OPTION with underscores: "device_time", "device-time". */
+static bool is_of(const char *member, const char *option)
+{
+    while (*member && (*member == *option || (*member == '_' && *option == '-'))) {
+        member++;
+        option++;
+    }
+    return !*member && !*option;
+}
+
+const char *suite_words(const char *option)
+{
+    suite_member m;
+    for (size_t i = 0; suite_member_at(i, &m); i++)
+        if (is_of(m.name, option))
+            return m.words;
+    return NULL;
+}
+
 /* Gives each item the digest of its runtime's file, which is read once for each name. */
 static bn_code find_runtimes(suite_spec *suite, bn_status *st)
 {

@@ -43,7 +43,8 @@ bn_code suite_add_control(suite_spec *suite, suite_item *item, const char *file,
     control->e.what = control->resolved;
     control->e.label = "control";
     control->e.store = store;
-    snprintf(control->title, sizeof control->title, "control: %.300s", item->title);
+    snprintf(control->title, sizeof control->title, "control: %.*s",
+             BN_FIT(item->title, 300));
     bn_code code = same_habits(item, &control->e, st);
     if (code != BN_OK)
         return code;

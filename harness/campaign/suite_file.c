@@ -14,6 +14,7 @@
 #define AT(member)   offsetof(suite_measure, member)
 #define RUNTIME_NAME 255 /* the longest that a record can hold */
 #define MOST_WORDS   100000
+#define NO_MEMBER    "there is no such member here"
 
 /* How to measure, and what in place of models: the same for all experiments of a matrix. */
 static const suite_member measures[] = {
@@ -24,10 +25,10 @@ static const suite_member measures[] = {
     {"min_time", SUITE_SPAN, NULL, "min_time", AT(matrix.min_time), .most = 1e9},
     {"timeout", SUITE_SPAN, NULL, "timeout", AT(matrix.timeout), .most = 1e9},
     {"device_time", SUITE_TEXT, NULL, "device_time", AT(matrix.device_time),
-     .words = "auto,slope,none"},
+     .words = "auto, slope, none"},
     {"pin", SUITE_TEXT, NULL, "pin", .offset = AT(matrix.pin)},
     {"idle_cores", SUITE_TEXT, NULL, "idle_cores", AT(matrix.idle_cores),
-     .words = "auto,awake,sleep"},
+     .words = "auto, awake, sleep"},
     {"cache_dir", SUITE_TEXT, NULL, "cache_dir", .offset = AT(matrix.cache_dir)},
     {SUITE_RECORDING, SUITE_TEXT, NULL, SUITE_RECORDING, AT(matrix.recorded.folder),
      .with = SUITE_RECORDING},
@@ -35,7 +36,7 @@ static const suite_member measures[] = {
      .with = SUITE_RECORDING},
     {"step_program", SUITE_TEXT, NULL, "step_program", AT(matrix.recorded.step_program),
      .with = SUITE_RECORDING},
-    {"cost", SUITE_TEXT, NULL, "cost", AT(matrix.recorded.cost), .words = "recorded,roofline",
+    {"cost", SUITE_TEXT, NULL, "cost", AT(matrix.recorded.cost), .words = "recorded, roofline",
      .with = SUITE_RECORDING},
     {"name", SUITE_TEXT, NULL, "name", AT(matrix.recorded.name), .with = SUITE_RECORDING},
     {"step", SUITE_TEXT, NULL, "step", AT(matrix.recorded.digest), .with = SUITE_RECORDING},
@@ -88,16 +89,13 @@ bool suite_work_has(const char *work, res_axis_id axis)
 /* WORD is none of the suites that come with bench. */
 static bn_code refuse_suite(const char *word, bn_status *st)
 {
-    static const char *const names[] = {"smoke", "reference", "nightly"};
     bn_near near = bn_near_begin(word);
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        bn_near_try(&near, names[i]);
-    return bn_fail_meant(st, BN_INVALID,
-                         (bn_meant){bn_near_best(&near),
-                                    "With bench come smoke, reference and nightly; a file of one's "
-                                    "own is given as a path",
-                                    ""},
-                         "there is no suite %s", word);
+    bn_near_choices(&near, SUITE_NAMES);
+    return bn_fail_meant(
+        st, BN_INVALID,
+        (bn_meant){bn_near_best(&near),
+                   "With bench come " SUITE_NAMES "; a file of one's own is given as a path", ""},
+        "there is no suite %s", word);
 }
 
 bn_code suite_find(const char *word, char *path, size_t size, bn_status *st)
@@ -111,15 +109,15 @@ bn_code suite_find(const char *word, char *path, size_t size, bn_status *st)
         snprintf(path, size, "%s", word);
         return BN_OK;
     }
-    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
-    self[length > 0 ? length : 0] = '\0';
-    char *slash = strrchr(self, '/');
-    if (slash)
-        *slash = '\0';
+    bn_own_folder(self, sizeof self);
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        snprintf(path, size, "%s/%s/%s.json", self, places[i], word);
-        if (access(path, R_OK) == 0)
-            return BN_OK;
+        char folder[PATH_MAX + 32];
+        snprintf(folder, sizeof folder, "%s/%s", self, places[i]);
+        snprintf(path, size, "%s/%s.json", folder, word);
+        /* A suite names plugins, which are run. */
+        const bn_code trusted = bn_own_trust(folder, NULL);
+        if (trusted != BN_NOT_FOUND && access(path, R_OK) == 0)
+            return trusted == BN_OK ? BN_OK : bn_own_trust(folder, st);
     }
     return refuse_suite(word, st);
 }
@@ -132,7 +130,7 @@ static const char *shown(const json_t *value, char text[128])
     static const char *const names[] = {"an object", "a list", "text",  "a number",
                                         "a number",  "true",   "false", "null"};
     if (json_is_string(value))
-        snprintf(text, 128, "the text '%.90s'", json_string_value(value));
+        snprintf(text, 128, "the text '%.*s'", BN_FIT(json_string_value(value), 90));
     else if (json_is_integer(value))
         snprintf(text, 128, "the number %lld", (long long)json_integer_value(value));
     else if (json_is_real(value))
@@ -142,12 +140,40 @@ static const char *shown(const json_t *value, char text[128])
     return text;
 }
 
+/* As suite_fail: WHAT is wrong with the value at AT, or with KEY with its name, and MEANT says what
+ * may have been meant. */
+static bn_code refuse(const suite_text *s, const char *at, bool key, const char *what,
+                      bn_meant meant, bn_status *st)
+{
+    char behind[768];
+    bn_meant_put(meant, behind, sizeof behind);
+    return suite_fail(s, at, key, st, "%s%s", what, behind);
+}
+
+/* The same of a member called KEY, where there are those of LIST, "a, b"; REST as in bn_meant. */
+static bn_code refuse_member(const suite_text *s, const char *at, const char *what, const char *key,
+                             const char *rest, const char *list, bn_status *st)
+{
+    bn_near near = bn_near_begin(key);
+    bn_near_choices(&near, list);
+    return refuse(s, at, true, what, (bn_meant){bn_near_best(&near), rest, list}, st);
+}
+
+/* The same of VALUE, which member M does not take. */
+static bn_code refuse_value(const suite_text *s, const char *at, const suite_member *m,
+                            const json_t *value, bn_meant meant, bn_status *st)
+{
+    char text[128], what[RES_TEXT + 160];
+    snprintf(what, sizeof what, "there is no such %s as %s", m->option, shown(value, text));
+    return refuse(s, at, false, what, meant, st);
+}
+
 static bn_code check_word(const suite_text *s, const char *at, const suite_member *m,
                           const json_t *value, bn_status *st)
 {
     const char *word = json_string_value(value);
     bn_text known = {0};
-    char text[128];
+    char text[128], meant[RES_TEXT] = "";
     if (word && m->axis->all && strcmp(word, "all") == 0)
         return BN_OK;
     if (!word && m->axis->single)
@@ -155,10 +181,11 @@ static bn_code check_word(const suite_text *s, const char *at, const suite_membe
     /* Which of both kinds of modes it may be depends on the matrix. */
     const bool taken = job_axis_takes(m->axis->id, word ? word : "", &known) ||
                        (word && m->axis->id == RES_AXIS_MODE && job_mode_of_steps(word));
-    bn_code code =
-        taken ? BN_OK
-              : suite_fail(s, at, false, st, "there is no such %s as %s; there is %s", m->option,
-                           shown(value, text), known.failed ? "another" : known.data);
+    const bool near = !taken && word && job_axis_meant(m->axis->id, word, meant);
+    const char *list = known.failed ? "another" : known.data;
+    bn_code code = BN_OK;
+    if (!taken)
+        code = refuse_value(s, at, m, value, (bn_meant){near ? meant : NULL, "There is", list}, st);
     bn_text_free(&known);
     return code;
 }
@@ -204,16 +231,6 @@ static bn_code check_span(const suite_text *s, const char *at, const suite_membe
                       m->least, m->most, shown(value, text));
 }
 
-/* Whether WORD is one of WORDS, "a,b". */
-static bool is_among(const char *words, const char *word)
-{
-    char one[RES_TEXT];
-    for (size_t i = 0; res_axis_word(words, i, one); i++)
-        if (strcmp(one, word) == 0)
-            return true;
-    return false;
-}
-
 static bn_code check_text(const suite_text *s, const char *at, const suite_member *m,
                           const json_t *value, bn_status *st)
 {
@@ -221,10 +238,12 @@ static bn_code check_text(const suite_text *s, const char *at, const suite_membe
     const char *word = json_string_value(value);
     if (!word)
         return suite_fail(s, at, false, st, "text is needed, not %s", shown(value, text));
-    if (!m->words || is_among(m->words, word))
+    if (!m->words || bn_is_choice(word, m->words))
         return BN_OK;
-    return suite_fail(s, at, false, st, "there is no such %s as %s; it is one of %s", m->option,
-                      shown(value, text), m->words);
+    bn_near near = bn_near_begin(word);
+    bn_near_choices(&near, m->words);
+    return refuse_value(s, at, m, value, (bn_meant){bn_near_best(&near), "It is one of", m->words},
+                        st);
 }
 
 /* {"NAME": VALUE, ...} for a runtime's options or the compiler's. */
@@ -286,9 +305,8 @@ static bn_code check_runtime(const suite_text *s, const char *at, const json_t *
         else if (strcmp(key, "options") == 0 || strcmp(key, "xla_flags") == 0)
             code = check_settings(s, inner, part, st);
         else if (strcmp(key, "label") != 0 && strcmp(key, "comment") != 0)
-            code = suite_fail(s, inner, true, st,
-                              "a runtime has no such member; it has name, label, options, "
-                              "xla_flags, comment");
+            code = refuse_member(s, inner, "a runtime has no such member", key, "It has",
+                                 "name, label, options, xla_flags, comment", st);
         else if (!json_is_string(part))
             code = suite_fail(s, inner, false, st, "text is needed, not %s", shown(part, text));
         if (code != BN_OK)
@@ -346,16 +364,18 @@ static bool may_stand(const suite_member *m, suite_part part)
     return part == MATRIX || !m->with;
 }
 
-static bn_code unknown_member(const suite_text *s, const char *at, suite_part part, bn_status *st)
+/* There is no KEY, which stands at AT, in PART. */
+static bn_code unknown_member(const suite_text *s, const char *at, const char *key, suite_part part,
+                              bn_status *st)
 {
-    const char *more = part == MATRIX ? "include, exclude, comment" : "comment";
     bn_text known = {0};
     suite_member m;
     for (size_t i = 0; suite_member_at(i, &m); i++)
         if (may_stand(&m, part))
             bn_text_printf(&known, "%s, ", m.name);
-    bn_code code = suite_fail(s, at, true, st, "there is no such member here; there are %s%s",
-                              known.failed ? "" : known.data, more);
+    bn_text_puts(&known, part == MATRIX ? "include, exclude, comment" : "comment");
+    bn_code code = refuse_member(s, at, NO_MEMBER, key, "There are",
+                                 known.failed ? "others" : known.data, st);
     bn_text_free(&known);
     return code;
 }
@@ -456,7 +476,7 @@ static bn_code check_members(const suite_text *s, const char *at, const json_t *
         else if (part == MATRIX && strcmp(key, "exclude") == 0)
             code = check_list(s, inner, value, EXCLUDE, st);
         else if (strcmp(key, "comment") != 0)
-            code = unknown_member(s, inner, part, st);
+            code = unknown_member(s, inner, key, part, st);
         if (code != BN_OK)
             return code;
     }
@@ -482,9 +502,9 @@ static bn_code check_root_member(const suite_spec *suite, const char *key, const
     if (strcmp(key, "order_seed") == 0)
         return check_number(s, at, &seed, value, st);
     if (strcmp(key, "name") != 0 && strcmp(key, "description") != 0 && strcmp(key, "comment") != 0)
-        return suite_fail(s, at, true, st,
-                          "there is no such member here; there are bench_suite, name, "
-                          "description, order_seed, defaults, matrix, comment");
+        return refuse_member(
+            s, at, NO_MEMBER, key, "There are",
+            "bench_suite, name, description, order_seed, defaults, matrix, comment", st);
     return json_is_string(value)
                ? BN_OK
                : suite_fail(s, at, false, st, "text is needed, not %s", shown(value, text));

@@ -54,7 +54,7 @@ typedef struct suite_member {
     const char *option;   /* its name in a record's experiment, and in messages */
     size_t offset;        /* of others, in suite_measure */
     double least, most;   /* of numbers */
-    const char *words;    /* of texts: those that there are, "a,b"; NULL: any */
+    const char *words;    /* of texts: those that there are, "a, b"; NULL: any */
     const char *with;     /* it says something of what this member names; NULL: of any matrix */
 } suite_member;
 /* Fills *MEMBER with member INDEX: first the axes, then how to measure. False after the last. */

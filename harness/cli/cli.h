@@ -196,7 +196,8 @@ typedef struct cli_call {
 /* Fills the options with the defaults of all commands, and then with the command's own. */
 BN_MUST_USE bn_code cli_defaults(cli_call *call, bn_status *st);
 /* Then with what the user's file of defaults, CONFIG, says of all commands and of the one called
- * NAME. An option that can be repeated has no default there. */
+ * NAME. An option that can be repeated has no default there; of an option with several rows the
+ * first one says whether it can. */
 BN_MUST_USE bn_code cli_config_apply(const cli_call *call, const json_t *config, const char *name,
                                      bn_status *st);
 /* Then with ARGV, which starts behind the command. What stands behind "--" is words only. Strings
@@ -205,9 +206,10 @@ BN_MUST_USE bn_code cli_config_apply(const cli_call *call, const json_t *config,
 BN_MUST_USE bn_code cli_arguments(cli_call *call, int argc, char **argv, bn_status *st);
 
 /* The user's file of defaults, a new reference to its object: what BENCH_CONFIG names (empty:
- * none), else bench/bench.json in XDG_CONFIG_HOME or ~/.config; NULL where there is none.
- * BN_INVALID for one that others may write, BN_FORMAT for one that is no JSON object. (config.c) */
-BN_MUST_USE bn_code cli_config_read(json_t **config, bn_status *st);
+ * none), else bench/bench.json in XDG_CONFIG_HOME or ~/.config; NULL where there is none. An object
+ * in it is called like one of COMMANDS, which end with NULL. BN_INVALID for another one and for a
+ * file that others may write, BN_FORMAT for one that is no JSON object. (config.c) */
+BN_MUST_USE bn_code cli_config_read(const char *const *commands, json_t **config, bn_status *st);
 
 /* ---- rows as text and JSON (help.c) -------------------------------------------------- */
 

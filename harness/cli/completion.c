@@ -52,6 +52,12 @@ static bn_text words_of(const struct cli_command *command)
     return words;
 }
 
+/* Whether ROW takes a file, too, where it has known values. */
+static bool may_be_file(const cli_option *row)
+{
+    return row->argument && strcmp(row->argument, "FILE") == 0;
+}
+
 /* Whether COMMAND's second word may be something else than these, as a folder. */
 static bool takes_files(const struct cli_command *command)
 {
@@ -86,7 +92,7 @@ static void bash_values(const cli_words_of *source, bn_text *out)
         if (values.length && !values.failed) {
             bn_text_printf(out, "        --%s) values=", row->name);
             quoted(out, values.data);
-            bn_text_puts(out, " ;;\n");
+            bn_text_puts(out, may_be_file(row) ? " files=1 ;;\n" : " ;;\n");
         }
         bn_text_free(&values);
     }
@@ -109,7 +115,7 @@ static void put_bash(const cli_words_of *source, bn_text *out)
                  "# Completion of bench for bash: source <(bench completion bash)\n"
                  "_bench() {\n"
                  "    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}\n"
-                 "    local command=${COMP_WORDS[1]} values= options= words=\n"
+                 "    local command=${COMP_WORDS[1]} values= files= options= words=\n"
                  "    case $before in\n");
     bash_values(source, out);
     bn_text_puts(out,
@@ -118,6 +124,7 @@ static void put_bash(const cli_words_of *source, bn_text *out)
                  "        local head=\n"
                  "        [[ $word == *,* ]] && head=${word%,*},\n"
                  "        COMPREPLY=($(compgen -P \"$head\" -W \"$values\" -- \"${word##*,}\"))\n"
+                 "        [ -z \"$files\" ] || COMPREPLY+=($(compgen -f -- \"$word\"))\n"
                  "        return\n"
                  "    fi\n"
                  "    case $command in\n");
@@ -150,7 +157,7 @@ static void fish_option(const cli_words_of *source, const char *condition, const
     bn_text_printf(out, "complete -c bench -n '%s' -l %s", condition, row->name);
     bn_text_puts(out, row->argument ? " -r" : "");
     if (values.length && !values.failed) {
-        bn_text_puts(out, " -f -a ");
+        bn_text_puts(out, may_be_file(row) ? " -a " : " -f -a ");
         quoted(out, values.data);
     }
     bn_text_puts(out, " -d ");

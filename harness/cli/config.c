@@ -69,15 +69,42 @@ static bn_code read_file(const char *path, json_t **config, bn_status *st)
     return code;
 }
 
-bn_code cli_config_read(json_t **config, bn_status *st)
+/* An object holds the options of a command. */
+static bn_code check_commands(json_t *config, const char *const *commands, bn_status *st)
+{
+    const char *name;
+    json_t *value;
+    json_object_foreach(config, name, value)
+    {
+        bn_near near = bn_near_begin(name);
+        size_t i = 0;
+        if (!json_is_object(value))
+            continue;
+        for (; commands[i] && strcmp(commands[i], name) != 0; i++)
+            bn_near_try(&near, commands[i]);
+        if (!commands[i])
+            return bn_fail_meant(st, BN_INVALID,
+                                 (bn_meant){bn_near_best(&near), "See", "bench --help"},
+                                 "\"%s\": there is no command %s", name, name);
+    }
+    return BN_OK;
+}
+
+bn_code cli_config_read(const char *const *commands, json_t **config, bn_status *st)
 {
     char path[PATH_MAX];
     bool named;
     *config = NULL;
     if (!place_of(path, &named) || (!named && access(path, F_OK) != 0))
         return BN_OK;
-    return read_file(path, config, st) == BN_OK ? BN_OK
-                                                : bn_context(st, "the file of defaults, %s", path);
+    bn_code code = read_file(path, config, st);
+    if (code == BN_OK)
+        code = check_commands(*config, commands, st);
+    if (code == BN_OK)
+        return BN_OK;
+    json_decref(*config);
+    *config = NULL;
+    return bn_context(st, "the file of defaults, %s", path);
 }
 
 /* VALUE as one would write it on the command line; NULL where it has no such form. */
@@ -100,16 +127,12 @@ static bool is_repeated(const cli_option *row)
     return row->kind == CLI_PAIRS || row->kind == CLI_WORDS;
 }
 
-/* OF_ALL: NAME stands for all commands, so it is skipped where this one cannot have it. */
-static bn_code apply_one(const cli_call *call, const char *name, const json_t *value, bool of_all,
-                         bn_status *st)
+static bn_code apply_one(const cli_call *call, const char *name, const json_t *value, bn_status *st)
 {
     bool anywhere = false;
     const cli_option *row = cli_row(call, name, strlen(name), &anywhere);
-    if (of_all && (row ? is_repeated(row) : anywhere))
-        return BN_OK;
     if (!row)
-        return bn_fail(st, BN_INVALID, "there is no option --%s", name);
+        return cli_refuse(call, name, strlen(name), anywhere, st);
     if (is_repeated(row))
         return bn_fail(st, BN_INVALID, "--%s can be repeated, and has no default", name);
     if (row->kind == CLI_FLAG && json_is_boolean(value))
@@ -121,21 +144,40 @@ static bn_code apply_one(const cli_call *call, const char *name, const json_t *v
     return cli_take(call, row, word, st);
 }
 
+/* NAME stands for all commands: it is skipped where this one cannot have it, but not where none
+ * can. */
+static bn_code apply_common(const cli_call *call, const char *name, const json_t *value,
+                            bn_status *st)
+{
+    const cli_call any = {.table = call->table, .command = UINT32_MAX};
+    const size_t length = strlen(name);
+    bool anywhere = false;
+    const cli_option *first = cli_row(&any, name, length, &anywhere);
+    const cli_option *own = cli_row(call, name, length, &anywhere);
+    if (!first || is_repeated(first))
+        return apply_one(&any, name, value, st);
+    return own && !is_repeated(own) ? apply_one(call, name, value, st) : BN_OK;
+}
+
 bn_code cli_config_apply(const cli_call *call, const json_t *config, const char *name,
                          bn_status *st)
 {
     const char *option;
     json_t *value;
+    char path[PATH_MAX];
+    bool named;
     bn_code code = BN_OK;
     json_object_foreach((json_t *)(uintptr_t)config, option, value)
     {
         if (code == BN_OK && !json_is_object(value))
-            code = apply_one(call, option, value, true, st);
+            code = apply_common(call, option, value, st);
     }
     json_object_foreach(json_object_get(config, name), option, value)
     {
-        if (code == BN_OK)
-            code = apply_one(call, option, value, false, st);
+        if (code == BN_OK && apply_one(call, option, value, st) != BN_OK)
+            code = bn_context(st, "\"%s\"", name);
     }
-    return code == BN_OK ? BN_OK : bn_context(st, "the file of defaults");
+    if (code == BN_OK)
+        return BN_OK;
+    return bn_context(st, "the file of defaults, %s", place_of(path, &named) ? path : "");
 }

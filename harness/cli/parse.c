@@ -249,9 +249,8 @@ static void note_given(cli_call *call, const cli_option *row)
         call->recorded = row->name;
 }
 
-/* There is no NAME for the command: says what may have been meant. ANYWHERE: others have it. */
-static bn_code refuse_name(const cli_call *call, const char *name, size_t length, bool anywhere,
-                           bn_status *st)
+bn_code cli_refuse(const cli_call *call, const char *name, size_t length, bool anywhere,
+                   bn_status *st)
 {
     const char *instead = call->instead ? call->instead(call->command, name, length) : NULL;
     if (instead)
@@ -280,7 +279,7 @@ static bn_code parse_one(cli_call *call, int argc, char **argv, int *i, bn_statu
     bool anywhere = false;
     const cli_option *row = cli_row(call, name, length, &anywhere);
     if (!row)
-        return refuse_name(call, name, length, anywhere, st);
+        return cli_refuse(call, name, length, anywhere, st);
     note_given(call, row);
     if (row->kind == CLI_FLAG) {
         if (equals)

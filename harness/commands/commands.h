@@ -38,6 +38,8 @@ typedef struct command_recording {
 /* bench record: runs WORDS, a program and its arguments that end with NULL, with the recorder
  * between it and the runtime. The exit code is the program's. */
 int command_record(const command_recording *own, const char *const *words);
+/* Examples and exit codes, for --help. */
+extern const char command_record_help[];
 
 /* What bench steps is told. */
 typedef struct command_stepping {

@@ -89,14 +89,17 @@ static json_t *list_front_ends(const job_matrix *matrix, bn_status *st)
     json_array_append_new(list, json_pack("{ss ss ss sb ss}", "front_end", "bench", "framework",
                                           "none", "modes", "eager,lazy,capture", "installed", 1,
                                           "where", "bench itself (bench list modes)"));
+    /* "details" is for JSON alone. */
     for (size_t i = 0; (row = frontend_at(i)); i++) {
-        frontend_place place;
+        frontend_place place = {"", ""};
         bn_status why = {.code = BN_OK};
         const bool found = frontend_find(row, FRONTEND_RUN, &place, &why) == BN_OK;
-        json_array_append_new(list, json_pack("{ss ss ss sb so}", "front_end", row->name,
-                                              "framework", row->framework, "modes", row->modes,
-                                              "installed", found, "where",
-                                              res_json_text(found ? place.python : why.message)));
+        json_array_append_new(
+            list, json_pack("{ss ss ss sb so s{ss ss ss so}}", "front_end", row->name, "framework",
+                            row->framework, "modes", row->modes, "installed", found, "where",
+                            res_json_text(found ? place.python : why.message), "details", "modes",
+                            row->summary, "models", row->models, "values", row->values, "pinned",
+                            frontend_pinned(&place)));
     }
     return list;
 }
@@ -161,6 +164,8 @@ static void print_sheet(const json_t *list, res_format format)
         json_t *row = json_array();
         json_object_foreach(json_array_get(list, r), key, value)
         {
+            if (json_is_object(value)) /* details, for JSON alone */
+                continue;
             bn_text_clear(&cell);
             cell_text(value, &cell);
             json_array_append_new(row, json_string(cell.data ? cell.data : ""));

@@ -19,6 +19,20 @@
 
 #define ABOUT "recording.json"
 
+const char command_record_help[] =
+    "The program runs in the foreground, with this terminal. Its exit code is that of bench: 128\n"
+    "and N where signal N ended it. JAX and PyTorch/XLA find the recorder by the environment.\n"
+    "What you have set there stays, and bench says where that is in the way.\n"
+    "\n"
+    "  bench record -- python train.py --steps 100        JAX or PyTorch/XLA\n"
+    "  bench record --runtime cpu-xla -- python train.py  on another build of the CPU runtime\n"
+    "  bench record --output here -- ./program            into the folder here\n"
+    "  bench steps recordings/20261123T034000Z-4711       where the time of its steps goes\n"
+    "  bench import recordings/20261123T034000Z-4711      its steps as a record of a store\n"
+    "\n"
+    "Exit codes before the program runs: 2 usage; 3 environment: no such plugin, no recorder, the\n"
+    "folder cannot be written; 126 the program cannot be started; 127 there is no such program.\n";
+
 /* A recording that is being made. */
 typedef struct recording {
     char path[PATH_MAX]; /* whole */

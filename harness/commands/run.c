@@ -408,7 +408,7 @@ int command_run(job_matrix *matrix, const cli_output *output, const command_mete
         code = cli_complain(&st);
         goto out;
     }
-    if (command_timeline_begin(matrix, list, count, &timeline, &st) != BN_OK ||
+    if (command_timeline_begin(matrix, output->force, list, count, &timeline, &st) != BN_OK ||
         command_debug_clear(metering, &st) != BN_OK) {
         code = cli_complain(&st);
         goto out;

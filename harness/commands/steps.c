@@ -102,7 +102,8 @@ static void put_thread(const rec_steps *steps, const rec_step_thread *t, json_t 
 {
     const rec_thread *thread = &steps->process->threads[t->thread];
     json_t *row = add_row(rows);
-    res_sheet_put(row, "%.24s%s%u", thread->name, thread->name[0] ? " " : "", thread->number);
+    res_sheet_put(row, "%.*s%s%u", BN_FIT(thread->name, 24), thread->name[0] ? " " : "",
+                  thread->number);
     res_sheet_put(row, "%.4g", t->executions);
     res_sheet_put(row, "%s", time_cell(t->host_work.mean_ns).text);
     res_sheet_put(row, "%s", time_cell(t->dispatch.mean_ns).text);

@@ -23,6 +23,7 @@ BN_MUST_USE bn_code cores_topology(struct hwloc_topology **topology, bn_status *
  * others), "all" (everything on the cores given to the process, host thread on the first) or a
  * list of cores "0,2-3" for everything. NULL stands for "none". */
 typedef struct cores_pinning cores_pinning;
+#define CORES_PIN_WORDS "none, host, all"
 /* To be called before the plugin is loaded: its threads inherit this mask. */
 BN_MUST_USE bn_code cores_pin_begin(const char *pin, cores_pinning **pinning, bn_status *st);
 /* To be called once the client is there: the host thread takes its own core. */

@@ -50,13 +50,11 @@ static bool is_core_list(const char *list)
 /* LIST is neither a word that --pin takes nor cores; MAY is what it can name of these. */
 static bn_code refuse_pin(const char *list, const char *may, bn_status *st)
 {
-    static const char *const words[] = {"none", "host", "all"};
     bn_near near = bn_near_begin(list);
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        bn_near_try(&near, words[i]);
+    bn_near_choices(&near, CORES_PIN_WORDS);
     return bn_fail_meant(
         st, BN_INVALID, (bn_meant){bn_near_best(&near), "This process may use", may},
-        "--pin takes none, host, all or a list of cores such as 0,2-3, not '%s'", list);
+        "--pin takes " CORES_PIN_WORDS " or a list of cores such as 0,2-3, not '%s'", list);
 }
 
 static bn_code parse_list(cores_pinning *p, const char *list, bn_status *st)

@@ -71,7 +71,7 @@ static void compile(estimate_run *run, const estimate_task *task, const estimate
     if (c->code == BN_OK)
         c->result = json_incref(outcome.result);
     else
-        snprintf(c->message, sizeof c->message, "%.1000s", message);
+        snprintf(c->message, sizeof c->message, "%.*s", BN_FIT(message, 1000));
     json_decref(outcome.result);
 }
 
@@ -157,6 +157,6 @@ void estimate_add_failure(estimate_run *run, const estimate_task *task, const es
                           const bn_status *why)
 {
     compiled none = {.code = why->code};
-    snprintf(none.message, sizeof none.message, "%.1000s", why->message);
+    snprintf(none.message, sizeof none.message, "%.*s", BN_FIT(why->message, 1000));
     add_line(run, task, p, &none);
 }

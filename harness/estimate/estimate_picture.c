@@ -96,12 +96,14 @@ static bool set_point(const json_t *lines, size_t first, size_t end, point *p)
     if (!estimate_what(line, &what))
         return false;
     p->depth = depth_of(&what);
-    snprintf(p->part[PART_TOPOLOGY], sizeof p->part[0], "%.190s", estimate_word(line, "topology"));
-    snprintf(p->part[PART_MODEL], sizeof p->part[0], "%.60s %.30s %.20s, batch %d, %.20s",
-             what.model, what.variant, what.phase, what.batch, what.dtype);
-    snprintf(p->part[PART_WAY], sizeof p->part[0], "%.40s, %d graph%s, layouts %.40s", what.mode,
-             what.graphs, what.graphs == 1 ? "" : "s", estimate_word(line, "layouts"));
-    snprintf(p->part[PART_LOOP], sizeof p->part[0], "%s%s%.40s%s%.40s",
+    const char *topology = estimate_word(line, "topology");
+    const char *layouts = estimate_word(line, "layouts");
+    snprintf(p->part[PART_TOPOLOGY], sizeof p->part[0], "%.*s", BN_FIT(topology, 190));
+    snprintf(p->part[PART_MODEL], sizeof p->part[0], "%.*s %.*s %s, batch %d, %s",
+             BN_FIT(what.model, 60), BN_FIT(what.variant, 30), what.phase, what.batch, what.dtype);
+    snprintf(p->part[PART_WAY], sizeof p->part[0], "%s, %d graph%s, layouts %.*s", what.mode,
+             what.graphs, what.graphs == 1 ? "" : "s", BN_FIT(layouts, 40));
+    snprintf(p->part[PART_LOOP], sizeof p->part[0], "%s%s%s%s%s",
              strcmp(what.scan, "on") == 0 ? "scanned" : "unrolled",
              strcmp(what.remat, "none") == 0 ? "" : ", remat ",
              strcmp(what.remat, "none") == 0 ? "" : what.remat,

@@ -168,8 +168,8 @@ static void set_failure(const json_t *lines, size_t first, size_t end, res_recor
     r->status = strcmp(class, ESTIMATE_MEMORY) == 0      ? BN_OUT_OF_MEMORY
                 : code == BN_OK || code == BN_CODE_COUNT ? BN_NOT_SUPPORTED
                                                          : code;
-    snprintf(r->message, sizeof r->message, "%.60s: %.*s", class, (int)bn_utf8_fit(message, 900),
-             message);
+    snprintf(r->message, sizeof r->message, "%.*s: %.*s", BN_FIT(class, 60),
+             BN_FIT(message, 900));
 }
 
 static bn_code fill(const estimate_run *run, const estimate_task *task, size_t first, size_t end,

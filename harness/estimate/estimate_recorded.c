@@ -50,8 +50,8 @@ static void estimate_part(estimate_run *run, const estimate_task *task, size_t i
     const char *name = word(program, "name");
     char title[ESTIMATE_TITLE];
     bn_status why = {.code = BN_OK};
-    snprintf(title, sizeof title, "%s, %s, on %.100s", task->experiment->what.model, name,
-             task->topology);
+    snprintf(title, sizeof title, "%s, %s, on %.*s", task->experiment->what.model, name,
+             BN_FIT(task->topology, 100));
     estimate_program p = {.what = &task->experiment->what,
                           .title = title,
                           .index = index,

@@ -65,7 +65,7 @@ static bn_code write_settings(const json_t *lines, json_t *times, const char *pa
     bn_text stated = {0}, kind = {0};
     bn_code code = BN_OK;
     put_times(times, &stated);
-    bn_text_printf(&kind, "%.40s, estimated times", topology);
+    bn_text_printf(&kind, "%.*s, estimated times", BN_FIT(topology, 40));
     json_t *settings = stated.failed || kind.failed
                            ? NULL
                            : json_pack("{ss* ss ss}", "preset", preset, "kind", kind.data, "stated",

@@ -99,8 +99,8 @@ static void end(step *s)
 static void set_title(step *s, const char *graph)
 {
     const res_experiment *w = &s->what;
-    snprintf(s->title, sizeof s->title, "%s %s b%d %s %s, %s, on %.100s%s", w->model, w->phase,
-             w->batch, w->dtype, w->mode, graph, s->task->topology,
+    snprintf(s->title, sizeof s->title, "%s %s b%d %s %s, %s, on %.*s%s", w->model, w->phase,
+             w->batch, w->dtype, w->mode, graph, BN_FIT(s->task->topology, 100),
              is_automatic(s) ? ", layouts auto" : "");
 }
 

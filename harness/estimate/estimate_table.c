@@ -386,7 +386,8 @@ static void published_row(const json_t *lines, size_t first, size_t end, const c
     put_ms(row, published.ms);
     json_array_append_new(row, json_string(published.wall ? "host" : "device"));
     if (published.wall)
-        json_array_append_new(row, json_string(own <= published.ms ? "below" : "ABOVE"));
+        res_sheet_put(row, "%s, %.2f of it", own <= published.ms ? "below" : "ABOVE",
+                      own / published.ms);
     else
         res_sheet_put(row, "%+.1f %%", 100 * (own / published.ms - 1));
     json_array_append_new(row, json_string(published.source));

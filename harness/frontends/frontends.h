@@ -25,6 +25,8 @@ typedef struct frontend_info {
     const char *modes;     /* words with commas between, the usual one first */
     const char *trains;    /* those of them that are ways of training only */
     const char *summary;
+    const char *models; /* where it has the definition of a model of ours from */
+    const char *values; /* how weights and inputs get in */
 } frontend_info;
 
 /* Row INDEX, from 0; NULL after the last. bench itself has none. */
@@ -50,6 +52,9 @@ typedef struct frontend_place {
  */
 BN_MUST_USE bn_code frontend_find(const frontend_info *row, const char *script,
                                   frontend_place *place, bn_status *st);
+/* What `make frontends` installs for the front end at PLACE, "NAME==VERSION" each: the lines of the
+ * requirements.txt beside its script (new reference; empty where there is none). */
+json_t *frontend_pinned(const frontend_place *place);
 /* "make frontends FRONTENDS=jax" */
 void frontend_command(const frontend_info *row, char *text, size_t size);
 

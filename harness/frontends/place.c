@@ -17,16 +17,6 @@ void frontend_command(const frontend_info *row, char *text, size_t size)
     snprintf(text, size, "make frontends FRONTENDS=%s", row->name);
 }
 
-/* The folder of bench's own file, without a slash at its end; "" where nobody tells. */
-static void own_folder(char folder[PATH_MAX])
-{
-    const ssize_t length = readlink("/proc/self/exe", folder, PATH_MAX - 1);
-    folder[length > 0 ? length : 0] = '\0';
-    char *slash = strrchr(folder, '/');
-    if (slash)
-        *slash = '\0';
-}
-
 /* Puts the whole path of FILE in FOLDER into PATH, where it is there as MODE wants it. A virtual
  * environment's python is a link, and where the link is says whose it is: that stays. */
 static bool find_file(const char *folder, const char *file, int mode, char path[PATH_MAX])
@@ -43,17 +33,21 @@ static bool find_file(const char *folder, const char *file, int mode, char path[
 
 /* The same in the first of PLACES, relative to bench's folder, that has it. Nothing is looked for
  * below the current folder: whoever unpacks somebody's files and works among them does not ask to
- * run what lies there. */
-static bool find_beside(const char *const *places, const char *file, int mode, char path[PATH_MAX])
+ * run what lies there. BN_NOT_FOUND without words; BN_INVALID where others may write the place. */
+static bn_code find_beside(const char *const *places, const char *file, int mode,
+                           char path[PATH_MAX], bn_status *st)
 {
     char folder[PATH_MAX];
-    own_folder(folder);
+    bn_own_folder(folder, sizeof folder);
     const size_t length = strlen(folder), room = sizeof folder - length;
-    for (; length > 0 && *places; places++)
-        if ((size_t)snprintf(folder + length, room, "/%s", *places) < room &&
-            find_file(folder, file, mode, path))
-            return true;
-    return false;
+    for (; length > 0 && *places; places++) {
+        if ((size_t)snprintf(folder + length, room, "/%s", *places) >= room)
+            continue;
+        const bn_code trusted = bn_own_trust(folder, NULL);
+        if (trusted != BN_NOT_FOUND && find_file(folder, file, mode, path))
+            return trusted == BN_OK ? BN_OK : bn_own_trust(folder, st);
+    }
+    return BN_NOT_FOUND;
 }
 
 /* ---- the script --------------------------------------------------------------------------- */
@@ -66,8 +60,11 @@ static bn_code find_script(const frontend_info *row, const char *name, char path
     const bool named = folder && folder[0];
     char file[RES_TEXT + 32];
     snprintf(file, sizeof file, "%s/%s", row->name, name);
-    if (named ? find_file(folder, file, R_OK, path) : find_beside(usual, file, R_OK, path))
+    if (named && find_file(folder, file, R_OK, path))
         return BN_OK;
+    const bn_code code = named ? BN_NOT_FOUND : find_beside(usual, file, R_OK, path, st);
+    if (code != BN_NOT_FOUND)
+        return code;
     return bn_fail(st, BN_NOT_FOUND, "front end %s: there is no %s%s%s", row->name,
                    named ? folder : "contrib/frontends", "/", file);
 }
@@ -98,12 +95,31 @@ static bn_code find_python(const frontend_info *row, char path[PATH_MAX], bn_sta
                    : bn_fail(st, BN_INVALID, "%s is too long", variable);
     }
     snprintf(file, sizeof file, "%s/bin/python", row->name);
-    if (find_beside(usual, file, X_OK, path))
-        return BN_OK;
+    const bn_code code = find_beside(usual, file, X_OK, path, st);
+    if (code != BN_NOT_FOUND)
+        return code;
     return bn_fail(st, BN_NOT_FOUND,
                    "front end %s: %s is not installed; install it with: %s (or name a Python that "
                    "has it in %s)",
                    row->name, row->framework, command, variable);
+}
+
+json_t *frontend_pinned(const frontend_place *place)
+{
+    json_t *list = json_array();
+    char path[PATH_MAX], *text = NULL;
+    size_t size = 0;
+    const char *slash = strrchr(place->script, '/');
+    if (slash && snprintf(path, sizeof path, "%.*s/requirements.txt", (int)(slash - place->script),
+                          place->script) < PATH_MAX &&
+        bn_regular_read(path, &text, &size, NULL) == BN_OK) {
+        char *rest = text;
+        for (const char *line; (line = strsep(&rest, "\n"));)
+            if (line[0] && line[0] != '#')
+                json_array_append_new(list, res_json_text(line));
+    }
+    free(text);
+    return list;
 }
 
 bn_code frontend_find(const frontend_info *row, const char *script, frontend_place *place,

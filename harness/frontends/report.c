@@ -59,7 +59,8 @@ static bn_code take_error(const json_t *error, const frontend_info *row, bn_stat
         if (classes[i].code != BN_NOT_FOUND)
             return bn_fail(st, classes[i].code, "%s: %s", row->name, message);
         frontend_command(row, command, sizeof command);
-        return bn_fail(st, BN_NOT_FOUND, "%s: %.700s; or: %s", row->name, message, command);
+        return bn_fail(st, BN_NOT_FOUND, "%s: %.*s; or: %s", row->name, BN_FIT(message, 700),
+                       command);
     }
     return wrong("error", "{\"class\", \"message\"} of a class that is known", st);
 }
@@ -232,6 +233,7 @@ static bn_code take(const json_t *root, const frontend_info *row, const frontend
         return bn_fail(st, BN_FORMAT, "it is no object");
     if (error)
         return take_error(error, row, st);
+    double once; /* is kept as it is told */
     bn_code code = check_identity(root, row, r, st);
     if (code == BN_OK)
         code = check_words(root, report, st);
@@ -239,6 +241,8 @@ static bn_code take(const json_t *root, const frontend_info *row, const frontend
         code = take_losses(root, strcmp(r->what->phase, "train") == 0, report, st);
     if (code == BN_OK)
         code = optional_number(root, "nodes_per_step", &report->nodes_per_step, st);
+    if (code == BN_OK)
+        code = optional_number(root, "nodes_once", &once, st);
     if (code == BN_OK)
         code = optional_number(root, "trace_ns_per_step", &report->trace_ns_per_step, st);
     return code == BN_OK && !r->values ? take_times(root, report, st) : code;
@@ -302,6 +306,7 @@ json_t *frontend_report_provenance(const frontend_report *report)
                                           "device",
                                           "deviations",
                                           "nodes_of",
+                                          "nodes_once",
                                           "trace_of",
                                           "trace_once_ns",
                                           "parts_ns_per_step",

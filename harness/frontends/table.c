@@ -10,14 +10,19 @@ static const frontend_info rows[] = {
      .framework = "JAX",
      .modes = "capture,parts,eager",
      .trains = "parts",
-     .summary = "jit of the whole step; gradient and update jitted apart; op by op"},
+     .summary = "jit of the whole step; gradient and update jitted apart; op by op",
+     .models = "plain JAX, contrib/frontends/jax/models",
+     .values = "arrays of the safetensors files, put on the device; kernels and images with the "
+               "channels last"},
     {.name = "pytorch-xla",
      .framework = "PyTorch/XLA",
      .modes = "lazy,capture,dynamo,dynamo-step",
      .trains = "dynamo-step",
      .summary =
          "lazy tensors; torch_xla.compile of the step; torch.compile of the model, and of the "
-         "step"},
+         "step",
+     .models = "torchvision, timm and transformers",
+     .values = "the safetensors files by the modules' own names, then moved to the device"},
 };
 #define ROWS (sizeof rows / sizeof *rows)
 

@@ -48,12 +48,12 @@ void job_experiment_title(const job_experiment *e, char *text, size_t size)
 {
     const res_experiment *w = &e->what;
     if (job_is_step(e->program)) {
-        snprintf(text, size, "%s %s on %.120s", w->model, w->mode, w->runtime);
+        snprintf(text, size, "%s %s on %.*s", w->model, w->mode,
+                 BN_FIT(w->runtime, 120));
         return;
     }
     if (e->program) {
-        snprintf(text, size, "program %s on %.*s", w->model, (int)bn_utf8_fit(w->runtime, 120),
-                 w->runtime);
+        snprintf(text, size, "program %s on %.*s", w->model, BN_FIT(w->runtime, 120));
         return;
     }
     bn_text t = {0};

@@ -384,8 +384,35 @@ static const char *why_not_saved(const res_experiment *w, char *text, size_t siz
     return text;
 }
 
-/* Why W cannot be run, into TEXT; or NULL. */
-static const char *why_not(const res_experiment *w, char *text, size_t size)
+/* Whether A and B differ in runtime and way alone, and so are one model of one size. */
+static bool same_build(const res_experiment *a, const res_experiment *b)
+{
+    for (int i = 0; i < RES_AXIS_COUNT; i++)
+        if ((res_axes[i].role == RES_ROLE_CELL || res_axes[i].role == RES_ROLE_SETUP) &&
+            res_axis_order(&res_axes[i], a, b) != 0)
+            return false;
+    return true;
+}
+
+/* Why the model of W refuses its sizes, into TEXT; or NULL. The sizes of its own it never does. */
+static const char *why_not_built(const res_experiment *w, char *text, size_t size)
+{
+    const model_options options = job_model_options(w, w->runtime);
+    bn_status refused = {.code = BN_OK};
+    model *m = NULL;
+    if (!w->batch && !w->image && !w->seq && !w->depth)
+        return NULL;
+    const bn_code code = model_new(w->model, &options, &m, &refused);
+    model_free(m);
+    if (code != BN_INVALID) /* all else is no fault of the words: the experiment fails by it */
+        return NULL;
+    snprintf(text, size, "%.*s", BN_FIT(refused.message, size - 1));
+    return text;
+}
+
+/* Why W cannot be run, into TEXT; or NULL. LAST can be, and may be NULL. */
+static const char *why_not(const res_experiment *w, const res_experiment *last, char *text,
+                           size_t size)
 {
     const model_info info = info_of(w->model);
     if (w->graphs != 1 && (!mode_cuts(w->mode) || strcmp(w->phase, "train") != 0))
@@ -411,8 +438,8 @@ static const char *why_not(const res_experiment *w, char *text, size_t size)
         snprintf(text, size, "%s has no layers that run as one loop, so no --scan on", w->model);
     else if (strcmp(w->lengths, "varying") == 0 && !info.varies)
         snprintf(text, size, "%s has rows of one length, so no varying ones", w->model);
-    else
-        return why_not_saved(w, text, size);
+    else if (!why_not_saved(w, text, size))
+        return last && same_build(w, last) ? NULL : why_not_built(w, text, size);
     return text;
 }
 
@@ -464,11 +491,12 @@ static bn_code combine(expansion *x, job_experiment *list, size_t *count, bn_tex
     char why[256], first[256] = "no combination is possible";
     bool some = false;
     do {
+        const res_experiment *last = *count ? &list[*count - 1].what : NULL;
         char note[300];
         fill(x, &list[*count]);
         if (x->matrix->request ||
             (!job_framework_refuses(x->matrix, &list[*count].what, why, sizeof why) &&
-             !why_not(&list[*count].what, why, sizeof why))) {
+             !why_not(&list[*count].what, last, why, sizeof why))) {
             ++*count;
             continue;
         }

@@ -134,7 +134,7 @@ static bn_code file_json(const making *m, const char *hash, const char *form, co
                          size_t size, json_t **json, bn_status *st)
 {
     char name[RECORD_HASH_TEXT + 32], digest[BN_SHA256_TEXT], *path = NULL;
-    snprintf(name, sizeof name, "%s.%.24s", hash, form);
+    snprintf(name, sizeof name, "%s.%.*s", hash, BN_FIT(form, 24));
     bn_sha256(bytes, size, digest);
     bn_code code = find_file(m, name, digest, &path, st);
     if (code == BN_OK)

@@ -7,6 +7,9 @@
 
 #include "harness/jobs/jobs.h"
 
+/* The figures that --weight can name. */
+#define SCOPES_WEIGHTS "nodes, trace, flops, estimated, measured"
+
 /* What is to be looked at; borrowed while the command runs. */
 typedef struct scopes_options {
     cli_output output;

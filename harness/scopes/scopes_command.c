@@ -66,7 +66,7 @@ static bn_code check(scopes_report *r, bn_status *st)
     for (int f = 0; word && f < SCOPES_FIGURES; f++)
         word = strcmp(word, scopes_figure_words[f]) == 0 ? NULL : word;
     if (code == BN_OK && word)
-        code = bn_fail_choice(st, "--weight", word, "nodes, trace, flops, estimated, measured");
+        code = bn_fail_choice(st, "--weight", word, SCOPES_WEIGHTS);
     if (code == BN_OK)
         code = choose(r, st);
     return code == BN_OK ? check_runtimes(r, st) : code;
@@ -107,7 +107,8 @@ static bn_code estimate(scopes_report *r, const job_order *order, bn_status *st)
     char settings[200];
     job_experiment e = r->e;
     simulate(&e, r->options->preset, settings, sizeof settings);
-    snprintf(r->estimated.on, sizeof r->estimated.on, "preset %.100s", r->options->preset);
+    snprintf(r->estimated.on, sizeof r->estimated.on, "preset %.*s",
+             BN_FIT(r->options->preset, 100));
     return scopes_ask(&e, order, SCOPES_ESTIMATED, &r->table, &r->estimated, st);
 }
 
@@ -122,7 +123,7 @@ static bn_code ask_own(scopes_report *r, const job_order *order, bn_status *st)
 {
     const bool simulated = is_simulated(r);
     scopes_device *own = simulated ? &r->estimated : &r->measured;
-    snprintf(own->on, sizeof own->on, "%.150s", r->e.what.runtime);
+    snprintf(own->on, sizeof own->on, "%.*s", BN_FIT(r->e.what.runtime, 150));
     return scopes_ask(&r->e, order, simulated ? SCOPES_ESTIMATED : SCOPES_MEASURED, &r->table, own,
                       st);
 }

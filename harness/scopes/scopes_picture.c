@@ -25,8 +25,7 @@ bn_code scopes_weight(const scopes_report *r, scopes_figure *figure, bn_status *
         return bn_fail(st, BN_NOT_SUPPORTED, "--weight %s: there is no such time: %s", word,
                        d->asked ? d->why : "nobody was asked for it");
     }
-    return word ? bn_fail_choice(st, "--weight", word, "nodes, trace, flops, estimated, measured")
-                : BN_OK;
+    return word ? bn_fail_choice(st, "--weight", word, SCOPES_WEIGHTS) : BN_OK;
 }
 
 static bool is_stacks(const char *path)
@@ -112,7 +111,7 @@ static void describe(const scopes_report *r, scopes_figure figure, char *text, s
     const scopes_device *d = figure == SCOPES_ESTIMATED  ? &r->estimated
                              : figure == SCOPES_MEASURED ? &r->measured
                                                          : NULL;
-    snprintf(text, size, "Width: %s%s%.150s. Batch %d, %.20s. Above each module its phases.",
+    snprintf(text, size, "Width: %s%s%s. Batch %d, %s. Above each module its phases.",
              words[figure], d ? ", on " : "", d ? d->on : "", w->batch, w->dtype);
 }
 
@@ -125,7 +124,8 @@ static bn_code draw(const scopes_report *r, scopes_figure figure, const scopes_n
     frames f = {.figure = figure};
     plot p = {0};
     add_frames(&f, root, 0, 0);
-    snprintf(title, sizeof title, "%.60s %.20s by scope", r->e.what.model, r->e.what.phase);
+    snprintf(title, sizeof title, "%.*s %s by scope", BN_FIT(r->e.what.model, 60),
+             r->e.what.phase);
     describe(r, figure, subtitle, sizeof subtitle);
     const bool simulated = figure == SCOPES_ESTIMATED;
     const plot_words words = {title, subtitle, simulated ? "SIMULATED" : NULL};

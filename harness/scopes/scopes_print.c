@@ -56,7 +56,7 @@ static bool is_small(const listing *l, const scopes_node *node)
 static void add_row(listing *l, const char *name, const double *sum, int64_t level)
 {
     json_t *row = json_array();
-    res_sheet_put(row, "%*s%.150s", (int)(2 * level), "", name);
+    res_sheet_put(row, "%*s%.*s", (int)(2 * level), "", BN_FIT(name, 150));
     for (size_t i = 0; i < l->count; i++) {
         const column *c = &l->columns[i];
         const double value = sum[c->figure], whole = l->root->sum[c->figure];
@@ -105,7 +105,7 @@ static void put_tree(const scopes_report *r, bn_text *out)
     bn_arena *memory = bn_arena_new(1u << 14);
     listing l = {.report = r, .rows = json_array()};
     char title[200];
-    snprintf(title, sizeof title, "%.60s %.20s", r->e.what.model, r->e.what.phase);
+    snprintf(title, sizeof title, "%.*s %s", BN_FIT(r->e.what.model, 60), r->e.what.phase);
     l.root = memory ? scopes_tree(&r->table, title, false, memory) : NULL;
     out->failed = out->failed || !l.root;
     for (int f = 0; l.root && f < SCOPES_FIGURES; f++)

@@ -24,8 +24,8 @@ static const char *const usual_models[][2] = {{"bert", "small"},     {"llama", "
 static void fill_models(selftest_set *set, const job_experiment *e)
 {
     const double unknown = (double)NAN;
-    snprintf(set->name, sizeof set->name, "%s %.20s %s on %.20s", e->what.model, e->what.variant,
-             e->what.phase, e->what.runtime);
+    snprintf(set->name, sizeof set->name, "%s %.*s %s on %.*s", e->what.model,
+             BN_FIT(e->what.variant, 20), e->what.phase, BN_FIT(e->what.runtime, 20));
     for (int i = 0; i < SELFTEST_MEMBERS; i++) {
         set->members[i] = *e;
         snprintf(set->members[i].what.mode, sizeof set->members[i].what.mode, "%s",

@@ -75,7 +75,7 @@ static void put_cases(const replay *r, bn_text *out)
         const replayed *x = &r->cases[i];
         const double rest = x->wall_ms - x->trace_ms - x->device_ms - x->overhead_ms;
         json_t *row = json_array();
-        res_sheet_put(row, "%s%s", c->name, c->parts_published || r->topology ? "" : " *");
+        res_sheet_put(row, "%s%s", c->name, c->parts_published ? "" : " *");
         res_sheet_put(row, "%d", x->executions);
         res_sheet_put(row, "%.2f", x->trace_ms);
         res_sheet_put(row, "%.2f", x->device_ms);
@@ -97,6 +97,13 @@ static void put_cases(const replay *r, bn_text *out)
     json_decref(rows);
 }
 
+static void print_star(void)
+{
+    cli_out("* Published device times put together from those of other cases; the wall follows "
+            "from the\n  published speedups. How many graphs those had is our reading of the "
+            "publication.\n");
+}
+
 /* What the estimated times come to beside the published ones. */
 static void print_estimated(const replay *r)
 {
@@ -108,6 +115,7 @@ static void print_estimated(const replay *r)
             "times.\n",
             one, published_one, 100 * (one / published_one - 1), five, published_five,
             100 * (five / published_five - 1), five / one, published_five / published_one);
+    print_star();
 }
 
 /* Why five graphs were slower than tracing each step; the terms add up. */
@@ -134,9 +142,7 @@ static void print_why(const replay *r)
         "the host gaps, was the front end's:\nno setting of a runtime makes them. Executions "
         "that are queued and not awaited one by one hide their overheads: %.1f ms.\n",
         b->wall_ms - gap_five, r->cases[1].wall_ms, r->cases[2].wall_ms);
-    cli_out(
-        "* Device times put together from the published ones; the wall follows from the "
-        "published speedups.\n  How many graphs those had is our reading of the publication.\n");
+    print_star();
 }
 
 void replay_print_resnet50(const replay *r)

@@ -37,8 +37,8 @@ static bn_code draw(const study *s, const plot_series *list, size_t count, bn_te
     const bool simulated = s->records[s->turn[0] * s->count + s->lines[0].place[0]]->simulated;
     snprintf(title, sizeof title, "%s: %s %s", s->kind->name, e->model, e->phase);
     snprintf(subtitle, sizeof subtitle,
-             "%s on %.200s, %zu processes. Bars: 95 %% intervals over processes.", s->kind->law,
-             e->runtime, s->processes);
+             "%s on %.*s, %zu processes. Bars: 95 %% intervals over processes.", s->kind->law,
+             BN_FIT(e->runtime, 200), s->processes);
     const plot_words words = {title, subtitle, plot_badge(simulated, e)};
     plot p = {0};
     bn_code code = plot_lines(&words, s->kind->across, list, count, &p, st);

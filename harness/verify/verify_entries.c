@@ -25,11 +25,9 @@ static bn_code find_folder(verify_entries *all, const verify_options *o, bn_stat
         snprintf(all->folder, sizeof all->folder, "%s", o->golden);
         return BN_OK;
     }
-    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
-    self[length > 0 ? length : 0] = '\0';
-    char *slash = strrchr(self, '/');
-    for (size_t i = 0; slash && i < sizeof places / sizeof *places; i++) {
-        snprintf(all->folder, sizeof all->folder, "%.*s/%s", (int)(slash - self), self, places[i]);
+    bn_own_folder(self, sizeof self);
+    for (size_t i = 0; self[0] && i < sizeof places / sizeof *places; i++) {
+        snprintf(all->folder, sizeof all->folder, "%s/%s", self, places[i]);
         if (access(all->folder, R_OK | X_OK) == 0)
             return BN_OK;
     }

@@ -73,7 +73,7 @@ static void describe(worker_member *m, int64_t process)
 {
     bn_timeline_about *about = bn_timeline_describe(m->timeline);
     job_experiment_title(&m->e, about->title, sizeof about->title);
-    snprintf(about->mode, sizeof about->mode, "%.63s", m->e.what.mode);
+    snprintf(about->mode, sizeof about->mode, "%s", m->e.what.mode);
     about->pid = getpid();
     about->thread = syscall(SYS_gettid);
     about->process = process;
@@ -260,7 +260,7 @@ static void profile(worker_member *m, char *words, size_t size)
     bn_status st = {.code = BN_OK};
     const size_t from = bn_timeline_count(m->timeline);
     if (rt_profiler_start(m->s.plugin, false, &profiler, &st) != BN_OK) {
-        snprintf(words, size, "none: %.200s", st.message);
+        snprintf(words, size, "none: %.*s", BN_FIT(st.message, 200));
         return;
     }
     worker_send_progress("profiling", 0, 0);
@@ -271,7 +271,7 @@ static void profile(worker_member *m, char *words, size_t size)
     if (code == BN_OK && finished == BN_OK)
         note_profile(m, from, xspace, bytes, words, size);
     else
-        snprintf(words, size, "none: %.200s", st.message);
+        snprintf(words, size, "none: %.*s", BN_FIT(st.message, 200));
     free(xspace);
 }
 
@@ -285,7 +285,7 @@ void worker_timeline_profile(worker_member *m)
              (int)bn_utf8_fit(device->kind, sizeof about->device - 1), device->kind);
     about->simulated = worker_session_simulated(&m->s);
     if (strcmp(m->e.device_time, "auto") != 0)
-        snprintf(about->profile, sizeof about->profile, "none: --device-time %.20s",
+        snprintf(about->profile, sizeof about->profile, "none: --device-time %s",
                  m->e.device_time);
     else if (about->full)
         snprintf(about->profile, sizeof about->profile, "none: there was no room for its steps");

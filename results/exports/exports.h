@@ -16,7 +16,7 @@
 /* The formats, for help and messages. */
 #define RES_EXPORT_NAMES                                                                           \
     "google-benchmark, benchstat, asv, hyperfine, pytorch-xla, pytorch-benchmark, xla, csv, "      \
-    "chrome-trace or xspace"
+    "chrome-trace, xspace"
 
 typedef struct res_export_file {
     char *path;    /* in the folder of the export; "" for a format of one file */

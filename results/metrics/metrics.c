@@ -7,6 +7,7 @@
 #include "results/metrics/metrics_priv.h"
 
 #include <gsl/gsl_sort.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -236,6 +237,34 @@ static void put_host_ops(const pool *p, json_t *object)
     }
 }
 
+/* What PyTorch/XLA calls a value that the host reads by itself, as item() does. */
+#define READS "aten::_local_scalar_dense"
+
+/* Reads by COUNTERS that are not of an op of the host. */
+static int64_t values_read(const int64_t *counters)
+{
+    return counters[BN_COUNTER_TRANSFERS_TO_HOST] > counters[BN_COUNTER_HOST_FALLBACKS]
+               ? counters[BN_COUNTER_TRANSFERS_TO_HOST] - counters[BN_COUNTER_HOST_FALLBACKS]
+               : 0;
+}
+
+/* Adds the reads of values where measured steps have some. The one for a record's loss is bench's
+ * own. */
+static void put_reads(const pool *p, json_t *object)
+{
+    json_int_t value = 0, measured = 0;
+    for (size_t i = 0; i < p->count; i++) {
+        const res_record *r = p->list[i];
+        const int64_t in_steps = values_read(r->step_counters);
+        const int64_t all = values_read(r->counters) - (isfinite(r->loss) ? 1 : 0);
+        value = plus(value, all > in_steps ? all : in_steps);
+        measured = plus(measured, in_steps);
+    }
+    if (measured > 0)
+        json_object_set_new(object, READS,
+                            json_pack("{sI sI}", "value", value, "measured_steps", measured));
+}
+
 /* Those that are zero are left out: a record has zero also for what nobody counted. */
 static json_t *counters_json(const pool *p)
 {
@@ -250,6 +279,7 @@ static json_t *counters_json(const pool *p)
             json_object_set_new(object, res_metrics_counter((bn_counter)c),
                                 json_pack("{sI sI}", "value", value, "measured_steps", measured));
     }
+    put_reads(p, object);
     put_host_ops(p, object);
     return object;
 }

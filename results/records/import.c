@@ -339,8 +339,8 @@ bn_code res_import(const char *format, const char *file, const char *store, res_
     char *data = NULL;
     size_t size = 0;
     res_collection all = {0};
-    if (strcmp(format, "pytorch-xla") != 0)
-        return bn_fail(st, BN_INVALID, "import format \"%s\" is not pytorch-xla", format);
+    if (!bn_is_choice(format, RES_IMPORT_NAMES))
+        return bn_fail_choice(st, "import format", format, RES_IMPORT_NAMES);
     bn_code code = bn_regular_read(file, &data, &size, st);
     if (code == BN_OK && strlen(data) != size)
         code = bn_fail(st, BN_FORMAT, "%s: not text: there is a zero byte in it", file);

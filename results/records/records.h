@@ -579,6 +579,7 @@ typedef struct res_imported {
  * the whole line. A line that does not fit is BN_FORMAT, "FILE:LINE: why", and then
  * nothing is written.
  */
+#define RES_IMPORT_NAMES "pytorch-xla"
 BN_MUST_USE bn_code res_import(const char *format, const char *file, const char *store,
                                res_imported *done, bn_status *st);
 

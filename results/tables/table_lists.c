@@ -31,7 +31,7 @@ static void execution_row(const res_speedup_row *of, const res_execution *x, jso
     json_t *row = res_row_of("execution", of, rows);
     json_object_set_new(row, "graph", res_json_text(x->graph));
     json_object_set_new(row, "per_step", json_integer(x->per_step));
-    json_object_set_new(row, "nodes", json_integer(x->nodes));
+    json_object_set_new(row, "graph_nodes", json_integer(x->nodes));
     json_object_set_new(row, "arguments", json_integer(x->arguments));
     json_object_set_new(row, "results", json_integer(x->results));
     json_object_set_new(row, "pjrt_samples", json_integer((json_int_t)x->pjrt_count));
@@ -56,7 +56,7 @@ static void compile_row(const res_speedup_row *of, const res_execution *x, json_
 {
     json_t *row = res_row_of("compile", of, rows);
     json_object_set_new(row, "graph", res_json_text(x->graph));
-    json_object_set_new(row, "nodes", json_integer(x->nodes));
+    json_object_set_new(row, "graph_nodes", json_integer(x->nodes));
     const res_execution_figures f = res_pool_execution(&of->pool, &of->figures, x);
     char cache[64] = "compiled";
     if (f.compile.processes == 0)
@@ -278,7 +278,7 @@ static const res_column goodput_columns[] = {
     {NULL, NULL, RES_CELL_TEXT, false}};
 
 static const res_column compile_columns[] = {{"graph", "graph", RES_CELL_TEXT, false},
-                                             {"nodes", "graph nodes", RES_CELL_COUNT, false},
+                                             {"graph_nodes", "graph nodes", RES_CELL_COUNT, false},
                                              {"lower", "lowering", RES_CELL_TIME, false},
                                              {"compile", "compile", RES_CELL_TIME, false},
                                              {"program", "program", RES_CELL_SIZE, false},

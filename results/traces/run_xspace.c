@@ -89,7 +89,7 @@ static void add_lines(row_planes *p, Bench__Trace__Plane *plane, bool device)
         if (p->alone || device)
             snprintf(name, sizeof name, "%s", lane_name);
         else
-            snprintf(name, sizeof name, "%.300s, process %lld, %s", about->mode,
+            snprintf(name, sizeof name, "%.*s, process %lld, %s", BN_FIT(about->mode, 300),
                      (long long)about->process, lane_name);
         p->plane_of[lane] = plane;
         p->lines[lane] = res_xspace_add_line(p->b, plane, name, most);
@@ -125,8 +125,8 @@ static void add_row(res_xspace *b, bn_timeline *const *rows, size_t index, size_
                       .from_ns = res_run_first_ns(rows, count)};
     add_lines(p, planes[0], false);
     if (res_run_lane_most(row, RUN_LANE_DEVICE) + res_run_lane_most(row, RUN_LANE_PROFILE) > 0) {
-        snprintf(device, sizeof device, "/device:CUSTOM:%zu %.300s, process %lld", index,
-                 about->mode, (long long)about->process);
+        snprintf(device, sizeof device, "/device:CUSTOM:%zu %.*s, process %lld", index,
+                 BN_FIT(about->mode, 300), (long long)about->process);
         planes[*n] = make_plane(b, *n + 1, device, 1);
         add_lines(p, planes[(*n)++], true);
     }

@@ -130,6 +130,8 @@ void bn_text_tile(bn_text *text, size_t index, const int64_t *sizes, size_t coun
 /* The length at which UTF-8 TEXT can be cut to at most MOST bytes: whole characters only. A
  * TEXT of MOST bytes or fewer keeps its own length. */
 size_t bn_utf8_fit(const char *text, size_t most);
+/* Both arguments of a "%.*s" that shows TEXT, cut to at most MOST bytes in this way. */
+#define BN_FIT(text, most) (int)bn_utf8_fit(text, most), text
 
 /*
  * Text from outside (names, labels, messages of plugins, files) as it may be shown. What is no
@@ -175,6 +177,10 @@ bn_near bn_near_begin(const char *word);
 void bn_near_try(bn_near *near, const char *candidate);
 /* The nearest one, within NEAR; NULL where none is near. */
 const char *bn_near_best(const bn_near *near);
+/* bn_near_try with each of CHOICES, "a, b, c or d". */
+void bn_near_choices(bn_near *near, const char *choices);
+/* Whether WORD is one of CHOICES. */
+bool bn_is_choice(const char *word, const char *choices);
 
 /* What a message says behind a word that does not exist. REST begins a sentence, "There is", which
  * LIST ends; LIST may be "". BEST is what may be meant, or NULL. All are borrowed. */
@@ -243,6 +249,18 @@ void bn_writer_drop(bn_writer *writer); /* NULL allowed */
 
 /* What stands after the last slash of PATH; within PATH. */
 const char *bn_base_name(const char *path);
+
+/*
+ * What lies beside this program's file (beside.c). Anybody may make a folder beside or above a
+ * program that stands in a shared one, so its owner is asked before what lies in it is run.
+ */
+/* The folder of this program's file into FOLDER of SIZE bytes, without a slash at its end; "" where
+ * nobody tells. */
+void bn_own_folder(char *folder, size_t size);
+/* Whether what FOLDER holds may be run. BN_NOT_FOUND: there is no such folder, or it is neither
+ * root's nor the user's nor of whoever owns this program, and so is passed over. BN_INVALID: others
+ * may write it; who finds something there says so, and passes over nothing. */
+BN_MUST_USE bn_code bn_own_trust(const char *folder, bn_status *st);
 
 /*
  * What is run as it is, such as machine code that was kept, must be the user's alone. These refuse

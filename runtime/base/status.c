@@ -154,14 +154,30 @@ bn_code bn_fail_meant(bn_status *st, bn_code code, bn_meant meant, const char *f
     return code;
 }
 
+void bn_near_choices(bn_near *near, const char *choices)
+{
+    while (*choices) {
+        char choice[BN_NEAR_LETTERS];
+        choices = next_choice(choices, choice, sizeof choice);
+        bn_near_try(near, choice);
+    }
+}
+
+bool bn_is_choice(const char *word, const char *choices)
+{
+    bool found = false;
+    while (*choices && !found) {
+        char choice[BN_NEAR_LETTERS];
+        choices = next_choice(choices, choice, sizeof choice);
+        found = strcmp(choice, word) == 0;
+    }
+    return found;
+}
+
 bn_code bn_fail_choice(bn_status *st, const char *what, const char *word, const char *choices)
 {
     bn_near near = bn_near_begin(word);
-    for (const char *at = choices; *at;) {
-        char choice[BN_NEAR_LETTERS];
-        at = next_choice(at, choice, sizeof choice);
-        bn_near_try(&near, choice);
-    }
+    bn_near_choices(&near, choices);
     return bn_fail_meant(st, BN_INVALID, (bn_meant){bn_near_best(&near), "There is", choices},
                          "there is no %s '%s'", what, word);
 }

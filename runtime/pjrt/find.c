@@ -15,7 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* A known runtime is one row. WHEEL is the path below a folder of unpacked
@@ -71,14 +70,6 @@ const char *rt_plugin_known(size_t index, const char **source)
     if (source)
         *source = known_runtimes[index].source;
     return known_runtimes[index].name;
-}
-
-static void binary_folder(char folder[PATH_MAX])
-{
-    ssize_t length = readlink("/proc/self/exe", folder, PATH_MAX - 1);
-    folder[length > 0 ? length : 0] = '\0';
-    char *slash = strrchr(folder, '/');
-    *(slash ? slash : folder) = '\0'; /* unknown: nothing is beside it */
 }
 
 static bn_code path_set(struct search *search, const char *path, bn_status *st)
@@ -161,17 +152,6 @@ static bn_code try_list(struct search *search, const char *list, const char *nam
     return BN_OK;
 }
 
-/* Whether FOLDER is of root, the user, or whoever owns this program; *OPEN: others may write it.
- * Anybody may make one two levels above a program that lies in a shared folder. */
-static bool is_ours(const char *folder, bool *open)
-{
-    struct stat info, program;
-    if (stat(folder, &info) != 0 || stat("/proc/self/exe", &program) != 0)
-        return false;
-    *open = (info.st_mode & (S_IWGRP | S_IWOTH)) != 0;
-    return info.st_uid == 0 || info.st_uid == geteuid() || info.st_uid == program.st_uid;
-}
-
 /* The user's own folder of wheels. A word that cannot be meant is refused: passed over, it would
  * have another runtime measured. */
 static bn_code try_own_wheels(struct search *search, const char *wheel, bool *found, bn_status *st)
@@ -203,15 +183,12 @@ static bn_code try_wheels(struct search *search, const char *wheel, bool *found,
     if (search->binary_folder[0] == '\0')
         return BN_OK;
     for (size_t i = 0; i < sizeof below_binary / sizeof below_binary[0] && !*found; i++) {
-        char folder[PATH_MAX + 32], plain[PATH_MAX];
-        bool open = false;
+        char folder[PATH_MAX + 32];
         snprintf(folder, sizeof folder, "%s/%s", search->binary_folder, below_binary[i]);
-        *found = is_ours(folder, &open) && try_place(search, folder, wheel);
-        if (*found && open)
-            return bn_fail(st, BN_INVALID,
-                           "%s: others may write it, so its plugins are not run; chmod go-w makes "
-                           "it yours alone",
-                           realpath(folder, plain) ? plain : folder);
+        const bn_code trusted = bn_own_trust(folder, NULL);
+        *found = trusted != BN_NOT_FOUND && try_place(search, folder, wheel);
+        if (*found && trusted != BN_OK)
+            return bn_own_trust(folder, st);
     }
     return BN_OK;
 }
@@ -247,7 +224,7 @@ static bool try_beside(struct search *search, const char *name)
 bn_code rt_recorder_find(char *path, size_t path_size, bn_status *st)
 {
     struct search search = {.path = path, .path_size = path_size};
-    binary_folder(search.binary_folder);
+    bn_own_folder(search.binary_folder, sizeof search.binary_folder);
     const bool found = try_beside(&search, "libpjrt_record.so");
     if (!found)
         bn_fail(st, BN_NOT_FOUND,
@@ -274,7 +251,7 @@ static bn_code try_variable(struct search *search, const char *variable, bool *f
 static bn_code find_known(struct search *search, const struct known *known, bn_status *st)
 {
     bool found = false;
-    binary_folder(search->binary_folder);
+    bn_own_folder(search->binary_folder, sizeof search->binary_folder);
     bn_code code = try_variable(search, known->variable, &found, st);
     if (code == BN_OK && !found && known->wheel)
         code = try_own_wheels(search, known->wheel, &found, st);

@@ -27,8 +27,8 @@ parsed_only=$(
     cat <<'END'
 *bench verify*	minutes; check_verify.sh runs it
 *bench selftest*	minutes; check_coverage.sh and check_statistics.sh run it
-*bench replay resnet50*	minutes; full_replay.sh runs it
-*bench replay models*	minutes; full_replay.sh runs it
+*bench replay resnet50*	minutes; check_sim.sh runs it
+*bench replay models*	minutes
 *bench replay sharded*	the example of a refusal; check_replay.sh has it
 *bench estimate*	libtpu; check_estimate.sh runs it
 *config=v4.json*	a file that bench estimate writes

@@ -144,23 +144,23 @@ can_import() {
 # prints what was wrong; the command BUSY then tells whether the machine was busy. Other programs
 # disturb times, and a verdict may err by chance. So what fails is tried again. It has failed once it
 # did so three times on a quiet machine. It is skipped where a busy one leaves no such three of six.
+# What the last attempt wrote to $folder/figures, comments of TAP, follows.
 live() {
     local what=$1 attempt=$2 tries=0 quiet=0
     shift 2
     while [ $tries -lt 6 ] && [ $quiet -lt 3 ]; do
         tries=$((tries + 1))
+        rm -f "$folder/figures"
         "$attempt" >"$folder/faults"
-        if [ ! -s "$folder/faults" ]; then
-            report "$what" ""
-            return
-        fi
+        [ -s "$folder/faults" ] || break
         "$@" || quiet=$((quiet + 1))
     done
-    if [ $quiet -eq 3 ]; then
+    if [ ! -s "$folder/faults" ] || [ $quiet -eq 3 ]; then
         report "$what" "$(cat "$folder/faults")"
     else
         skip "$what" "the machine was busy in $((tries - quiet)) of $tries attempts"
     fi
+    [ ! -e "$folder/figures" ] || cat "$folder/figures"
 }
 
 # begin_loops COUNT: so many busy loops, until end_loops.

@@ -169,8 +169,11 @@ class Session:
         eager = self._request.mode == "eager"
         return {
             "device": f"{device.platform}: {device.device_kind}",
-            "nodes_per_step": equations(jaxpr.jaxpr),
-            "nodes_of": "equations of the step's jaxpr, those of inner jaxprs included",
+            "nodes_per_step": None if eager else 0,
+            "nodes_once": equations(jaxpr.jaxpr),
+            "nodes_of": "equations of the step's jaxpr, those of inner jaxprs included: nodes_once, " + (
+                "of a trace that the measured steps do not make" if eager else
+                "which jit traced before the first step; no later step traces any"),
             "trace_ns_per_step": None,
             "trace_of": ("op by op: nothing is traced apart from the execution" if eager else
                          "jit traces before the first step only; trace_once_ns is one trace of the step to a jaxpr"),

@@ -172,10 +172,13 @@ class Session:
             metrics[name] = {"samples": (samples - before[0]) / steps, "sum": (total - before[1]) / steps}
         fallbacks = {name: (count - old_counters.get(name, 0)) / steps for name, count in new_counters.items()}
         tracing, nodes = metrics.get("LazyTracing"), metrics.get("TensorsGraphSize")
+        # Of a step that dynamo has captured the host's work is dynamo's, and not the tracing of the few
+        # nodes that the step adds. metrics_per_step has their number.
+        captured = self._request.mode in ("dynamo", "dynamo-step")
         return {
-            "nodes_per_step": nodes["sum"] if nodes else None,
-            "nodes_of": "IR nodes of the graphs that were traced in a step (metric TensorsGraphSize); "
-                        "graphs that dynamo has captured are not traced again and count nothing",
+            "nodes_per_step": nodes["sum"] if nodes and not captured else None,
+            "nodes_of": "IR nodes of the graphs that were traced in a step (metric TensorsGraphSize); not told "
+                        "where dynamo has captured the graph, which no step traces again",
             "trace_ns_per_step": tracing["sum"] if tracing else None,
             "trace_of": "metric LazyTracing: time in PyTorch/XLA's C++ tracing of operations, mean; "
                         "Python and the search for the compiled graph are in parts_ns_per_step",

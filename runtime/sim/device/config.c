@@ -301,11 +301,16 @@ static sim_code set_preset(sim_config *config, const char *name, int depth, sim_
 
 static sim_code refuse_name(const char *name, sim_status *st)
 {
-    char names[640] = "";
-    for (size_t i = 0, used = 0; i < SETTING_COUNT && used < sizeof names; i++)
-        used += (size_t)snprintf(names + used, sizeof names - used, " %s", settings[i].name);
-    return sim_fail(st, SIM_INVALID_ARGUMENT, "there is no setting %.24s; there are:%s", name,
-                    names);
+    char names[640] = "", behind[704];
+    bn_near near = bn_near_begin(name);
+    for (size_t i = 0, used = 0; i < SETTING_COUNT && used < sizeof names; i++) {
+        used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "",
+                                 settings[i].name);
+        bn_near_try(&near, settings[i].name);
+    }
+    bn_meant_put((bn_meant){bn_near_best(&near), "There are", names}, behind, sizeof behind);
+    return sim_fail(st, SIM_INVALID_ARGUMENT, "there is no setting %.*s%s", BN_FIT(name, 24),
+                    behind);
 }
 
 /* ---- entry ------------------------------------------------------------------------------- */

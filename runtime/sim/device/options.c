@@ -5,6 +5,8 @@
  */
 #include "runtime/sim/device/options.h"
 
+#include "runtime/base/base.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
@@ -196,8 +198,8 @@ static sim_code read_aliases(const char *text, size_t count, int64_t *alias, sim
         if (!second || (*last && *last != ';') || argument >= (long long)count ||
             result > INT32_MAX)
             return sim_fail(st, SIM_INVALID_ARGUMENT,
-                            "opaque_aliases=%.40s: wants argument:result;... of the %zu arguments",
-                            text, count);
+                            "opaque_aliases=%.*s: wants argument:result;... of the %zu arguments",
+                            BN_FIT(text, 40), count);
         alias[argument] = result;
         at = last + (*last == ';');
     }
@@ -299,8 +301,8 @@ static sim_code read_number(const stated *s, int which, double *value, sim_statu
     errno = 0;
     *value = strtod(s->text[which], &end);
     if (end == s->text[which] || *end || errno || !(*value >= 0 && *value <= 1e21))
-        return sim_fail(st, SIM_INVALID_ARGUMENT, "%s=%.40s: wants a number from 0",
-                        stated_names[which], s->text[which]);
+        return sim_fail(st, SIM_INVALID_ARGUMENT, "%s=%.*s: wants a number from 0",
+                        stated_names[which], BN_FIT(s->text[which], 40));
     return SIM_OK;
 }
 

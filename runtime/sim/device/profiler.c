@@ -11,6 +11,7 @@
  */
 #include "runtime/sim/device/profiler.h"
 
+#include "runtime/base/base.h"
 #include "runtime/sim/device/device.h"
 #include "runtime/sim/device/entries.h"
 #include "runtime/sim/device/error.h"
@@ -50,7 +51,7 @@ void sim_profile_note(const PJRT_Device *device, PJRT_Executable *executable, si
         row->device = device->description.id;
         row->span = span;
         row->executable = sim_executable_retain(executable);
-        snprintf(row->name, sizeof row->name, "%.100s(%s)", executable->program->name,
+        snprintf(row->name, sizeof row->name, "%.*s(%s)", BN_FIT(executable->program->name, 100),
                  executable->fingerprint);
     }
     pthread_mutex_unlock(&profile.lock);

@@ -1,5 +1,6 @@
 /* parse_calls.c - finds the functions that calls name, and refuses calls that do not fit
  * their function or that could go on for ever. */
+#include "runtime/base/base.h"
 #include "runtime/sim/program/parse_op.h"
 
 #include <stdlib.h>
@@ -25,8 +26,8 @@ static const sim_function **sort_functions(sim_reader *r, const sim_function *fu
     qsort(sorted, count, sizeof *sorted, by_name);
     for (size_t i = 1; i < count; i++)
         if (strcmp(sorted[i - 1]->name, sorted[i]->name) == 0) {
-            sim_reader_fail(r, r->lex.text, SIM_INVALID_ARGUMENT, "two functions are called @%.60s",
-                            sorted[i]->name);
+            sim_reader_fail(r, r->lex.text, SIM_INVALID_ARGUMENT, "two functions are called @%.*s",
+                            BN_FIT(sorted[i]->name, 60));
             free(sorted);
             return NULL;
         }
@@ -48,7 +49,8 @@ static bool resolve(sim_reader *r, sim_op *op, const sim_function **sorted, size
     op->callee = found ? *found : NULL;
     if (!found) {
         sim_reader_fail(r, r->lex.text, SIM_INVALID_ARGUMENT,
-                        "line %d calls @%.60s, which is missing", op->line, key.name);
+                        "line %d calls @%.*s, which is missing", op->line,
+                        BN_FIT(key.name, 60));
         return false;
     }
     const sim_block *body = &(*found)->body;
@@ -56,7 +58,8 @@ static bool resolve(sim_reader *r, sim_op *op, const sim_function **sorted, size
         !same_types(r, op->operands, body->arguments, op->operand_count) ||
         !same_types(r, op->results, body->results, op->result_count)) {
         sim_reader_fail(r, r->lex.text, SIM_INVALID_ARGUMENT,
-                        "line %d calls @%.60s with other types than it has", op->line, key.name);
+                        "line %d calls @%.*s with other types than it has", op->line,
+                        BN_FIT(key.name, 60));
         return false;
     }
     return true;
@@ -105,8 +108,8 @@ static void check_nesting(sim_reader *r, const sim_function *functions, size_t c
     for (size_t i = 0; depth && i < count; i++)
         if (function_depth(&functions[i], functions, depth, 0) > SIM_MAX_DEPTH) {
             sim_reader_fail(r, r->lex.text, SIM_UNIMPLEMENTED,
-                            "calls in @%.60s nest deeper than %d, or for ever", functions[i].name,
-                            SIM_MAX_DEPTH);
+                            "calls in @%.*s nest deeper than %d, or for ever",
+                            BN_FIT(functions[i].name, 60), SIM_MAX_DEPTH);
             break;
         }
     free(depth);

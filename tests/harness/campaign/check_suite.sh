@@ -128,12 +128,16 @@ report "filters" "$(
 refuses "filters that leave nothing" 2 "leave nothing of its 6 experiments" -- \
     suite "$mine" --store "$store" --filter nothing
 refuses "a shard that is none" 2 "--shard takes I/N" -- suite "$mine" --shard 3/2
-refuses "a suite that is none" 2 "there is no suite nosuch; with bench come smoke, reference and nightly" -- \
+refuses "a suite that is none" 2 "there is no suite nosuch; with bench come smoke, reference, nightly" -- \
     suite nosuch
 refuses "a file that is none" 3 "no/such.json: no such file" -- suite no/such.json
 sed 's/"squeezenet1_1"/"squeezenet"/' "$mine" >"$folder/wrong.json"
 refuses "a wrong name, with its place" 2 \
-    "wrong.json:9:30: /matrix/0/models/1: there is no such model as the text 'squeezenet'" -- \
+    "wrong.json:9:30: /matrix/0/models/1: there is no such model as the text 'squeezenet'|did you mean squeezenet1_1?" \
+    -- suite "$folder/wrong.json"
+sed 's/"phases": "infer"/"phase": "infer"/' "$mine" >"$folder/wrong.json"
+refuses "a wrong member, with the one that may be meant" 2 \
+    "/matrix/0/phase: there is no such member here; did you mean phases? There are models, " -- \
     suite "$folder/wrong.json"
 for name in smoke reference nightly; do
     run suite "$name" --runtime sim --dry-run --store "$folder/none"

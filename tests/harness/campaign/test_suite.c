@@ -60,11 +60,23 @@ static void what_is_wrong_is_told_with_its_place(void **state)
     fails_at(HEAD "\"matrix\": []}", "/matrix: there is no matrix in it");
     fails_at(HEAD "\"matrix\": {}}", "/matrix: a list of objects is needed, not an object");
     fails_at(HEAD "\n\"matrix\": [{\"models\": [\"gpt2\",\n  \"resnet51\"]}]}",
-             "a.json:3:3: /matrix/0/models/1: there is no such model as the text 'resnet51'; there "
-             "is resnet18, ");
+             "a.json:3:3: /matrix/0/models/1: there is no such model as the text 'resnet51'; did "
+             "you mean resnet50? There is resnet18, ");
     fails_at(HEAD "\n\"matrix\": [{\"\\u006dodels\": 3}]}", "a.json:2:28: /matrix/0/models: ");
     fails_at(HEAD "\n \"matrix\": [{\"model\": \"gpt2\"}]}",
-             "a.json:2:14: /matrix/0/model: there is no such member here; there are models, ");
+             "a.json:2:14: /matrix/0/model: there is no such member here; did you mean models? "
+             "There are models, ");
+    fails_at(HEAD "\"matrx\": []}",
+             "/matrx: there is no such member here; did you mean matrix? There are bench_suite, ");
+    fails_at(HEAD "\"matrix\": [{\"zzzz\": 1}]}",
+             "/matrix/0/zzzz: there is no such member here; there are models, ");
+    fails_at(HEAD "\"matrix\": [{\"exlude\": []}]}", "did you mean exclude? There are models, ");
+    fails_at(HEAD "\"matrix\": [{\"runtimes\": [{\"name\": \"cpu\", \"optons\": {}}]}]}",
+             "a runtime has no such member; did you mean options? It has name, label, ");
+    fails_at(HEAD "\"matrix\": [{\"modes\": \"jit\"}]}",
+             "no such mode as the text 'jit'; did you mean capture? There is ");
+    fails_at(HEAD "\"matrix\": [{\"device_time\": \"slop\"}]}",
+             "'slop'; did you mean slope? It is one of auto, slope, none");
     fails_at(HEAD "\"steps/a~b\": 1}", "a.json:1:33: /steps~1a~0b: there is no such member");
     fails_at(HEAD "\"matrix\": [{\"models\": []}]}",
              "a list of 1 to 64 values is needed, not of 0");
@@ -133,7 +145,7 @@ static void what_is_wrong_beside_a_recording_is_told(void **state)
              "/defaults/recording: there is no such member here");
     fails_at(HEAD "\"matrix\": [{\"recording\": \"r\", \"cost\": \"dear\"}]}",
              "/matrix/0/cost: there is no such cost as the text 'dear'; it is one of "
-             "recorded,roofline");
+             "recorded, roofline");
     fails_at(HEAD "\"matrix\": [{\"recording\": \"r\", \"process\": -1}]}",
              "/matrix/0/process: a whole number from 0 to 4294967295");
     fails_at(
@@ -147,7 +159,7 @@ static void what_is_wrong_beside_a_recording_is_told(void **state)
              "/matrix/0/modes: there is no such mode as the text 'fast'");
     fails_at(HEAD "\"matrix\": [{\"device_time\": \"dear\"}]}",
              "/matrix/0/device_time: there is no such device_time as the text 'dear'; it is one of "
-             "auto,slope,none");
+             "auto, slope, none");
 }
 
 /* A folder that is there, and no recording: the environment's fault, with the place. */

@@ -84,6 +84,14 @@ else
     )"
 fi
 
+report "it has the exit codes of comparisons and the environment" "$(
+    for text in '2 slower, 4 could not tell' BENCH_CONFIG BENCH_RUNTIMES BENCH_FRONTENDS \
+        'BENCH_FRONTEND_PYTHON_JAX, BENCH_FRONTEND_PYTHON_PYTORCH_XLA' PJRT_SIM BENCH_PAGER NO_COLOR \
+        'one HDF5 file for each experiment of each process'; do
+        grep -qF -- "$text" "$folder/out" || echo "no '$text'"
+    done
+)"
+
 for what in models modes runtimes ops; do
     case $what in models) one=resnet50 ;; modes) one=capture ;; runtimes) one=tpu ;; *) one=add ;; esac
     run list $what

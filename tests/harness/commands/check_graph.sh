@@ -261,6 +261,23 @@ report "programs that were compiled once" "$(
     said "no process compiled two programs of one name"
 )"
 
+# The fake plugin compiles any bytes, so a program can hand it byte code.
+run record --quiet --runtime "$fake" --output "$folder/bytes" -- "$program" --byte-code --steps 12 --anew-every 4
+run graph diff "$folder/bytes"
+report "byte code of a recording is compared where JAX reads it" "$(
+    fault_of 1
+    complaints
+    said "fused in process " "  1 changed, 0 added, 0 removed" "constant: "
+)"
+BENCH_FRONTEND_PYTHON_JAX=$folder/none run graph diff "$folder/bytes" --format json
+report "without JAX it is said once what cannot be read" "$(
+    fault_of 3 "JAX's libraries are to read this byte code"
+    [ "$(grep -c "$folder/none" "$folder/err")" -eq 1 ] || echo "it is said more than once"
+    holds '
+assert records["same"] is None and len(records["pairs"]) >= 2, records["same"]
+assert all("cannot be run" in p["fault"] and p["difference"] is None for p in records["pairs"])'
+)"
+
 # A recording that somebody changed: each time the rest is shown.
 cp -R "$folder/anew" "$folder/more"
 for file in "$folder"/more/*/programs/*.mlir; do

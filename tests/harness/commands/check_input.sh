@@ -19,8 +19,16 @@ refuses "tokens of a model of images" 2 "resnet18|no tokens" -- \
     --model resnet18 --seq 16 --store "$store"
 refuses "padding of a model without" 2 "gpt2|no padding" -- \
     --model gpt2 --variant small_pad --store "$store"
-run --processes 1 --model gpt2 --variant small --phase infer --seq 4000 --store "$store" --steps 1 --min-time 0
-report "more tokens than positions" "$(fault_of 1 "option seq" "64 positions")"
+refuses "more tokens than positions" 2 "option seq|64 positions" -- \
+    --model gpt2 --variant small --phase infer --seq 4000 --store "$store"
+refuses "an image that does not split into patches" 2 "option image|patch size 16" -- \
+    run --model vit_small_patch16_224 --image 50 --store "$store"
+run --processes 1 --model gpt2,llama --variant small --phase infer --seq 128 --mode lazy --steps 1 --min-time 0 \
+    --store "$store" --format json
+report "a model that takes the size runs beside one that does not" "$(
+    fault_of 0 "gpt2: option seq: 128 tokens, but there are only 64 positions; left out"
+    holds 'assert [r["experiment"]["model"] for r in records] == ["llama"], records'
+)"
 
 run --processes 1 --model squeezenet1_1 --variant small --phase infer --mode lazy,capture --steps 10 --min-time 0 \
     --warmup 8 --input synthetic,transfer,prefetch --batch 8 --store "$store" --format json

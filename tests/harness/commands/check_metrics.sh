@@ -127,8 +127,28 @@ report "an op of the host is a counter of its own, as an op without a lowering i
     parsed "$folder/host.txt" '
 counters = reports[0][1]
 assert counters["aten::nonzero"] == counters["HostFallback"] > 5, counters
+assert "aten::_local_scalar_dense" not in counters, counters
 '
     holds 'assert records[0]["provenance"]["host_ops"] == {"nonzero": records[0]["counters"]["host_fallbacks"]}'
+)"
+
+run run --model example_loss_read,example_train --runtime sim --phase train --mode lazy --steps 5 --warmup 8 \
+    --min-time 0 --processes 1 --store "$folder/reads" --quiet
+run metrics "$folder/reads" --format json
+report "a value that each step reads counts by the name that scripts look for, and is no op of the host" "$(
+    fault_of 0
+    holds '
+of = {r["experiment"]["model"]: r["counters"] for r in records["reports"]}
+slow, healthy = of["example_loss_read"], of["example_train"]
+reads = slow["aten::_local_scalar_dense"]
+assert reads == slow["MarkStep"] == slow["GraphBreak"] and reads["measured_steps"] >= 5, slow
+assert "HostFallback" not in slow and "aten::_local_scalar_dense" not in healthy, of'
+)"
+"$bench" metrics "$folder/reads" --model example_loss_read >"$folder/reads.txt"
+run metrics diff "$folder/reads.txt" "$folder/host.txt"
+report "and differs as any counter does" "$(
+    fault_of 0
+    grep -qE '^aten::_local_scalar_dense +value +[0-9]+ +- +- +-$' "$folder/out" || echo "no row of it"
 )"
 
 # ---- differences ----------------------------------------------------------------------------------

@@ -53,6 +53,26 @@ report "and in tables, which tell the ways apart" "$(
     grep -q "did not put what was to be offloaded into the host's memory" "$folder/out" || echo "no note"
 )"
 
+refused="a runtime that does not know the call fails, and the record says why"
+if "$bench" list runtimes --format json | "$python" -c '
+import json, sys
+sys.exit(not any(r["runtime"] == "cpu-xla" and r["found"] for r in json.load(sys.stdin)))'; then
+    run "${model[@]}" --mode lazy --scan on --remat layer --offload activations --runtime cpu-xla "${brief[@]}" \
+        --store "$folder/refused" --format json
+    report "$refused" "$(
+        [ "$status" -eq 1 ] || echo "exit status $status"
+        complaints | grep -q annotate_device_placement || echo "it is not said"
+        holds '
+r, = records
+assert r["experiment"]["offload"] == "activations" and r["steps"] == 0, r["experiment"]
+assert r["status"] in ("compile-error", "not-supported"), (r["status"], r["message"])
+assert "annotate_device_placement" in r["message"], r["message"]
+'
+    )"
+else
+    skip "$refused" "cpu-xla is not set up"
+fi
+
 cat >"$folder/remat.json" <<'JSON'
 {"bench_suite": 1, "name": "remat", "defaults": {"variants": "small", "phases": "train", "repetitions": 1},
  "matrix": [{"models": "llama", "modes": "lazy", "scans": "on", "remats": ["none", "layer"],

@@ -12,7 +12,7 @@ sim=(--model resnet18 --variant small --runtime sim --processes 1 --steps 3 --mi
 
 # noted ARGUMENT...: runs with a timeline into an empty store, whose samples go to samples.csv.
 noted() {
-    rm -rf "$store" "$folder/samples.csv"
+    rm -rf "$store" "$folder/samples.csv" "$folder/trace.json"
     run "${sim[@]}" --timeline "$folder/trace.json" "$@"
     "$bench" export --to csv --store "$store" --output "$folder/samples.csv" >/dev/null 2>&1
 }
@@ -196,11 +196,19 @@ report "as XSpace, with annotations" "$(
 
 # ---- what goes wrong -----------------------------------------------------------------
 
+run "${sim[@]}" --mode lazy --timeline "$folder/trace.json" --force
+report "--force replaces a timeline" "$(
+    fault_of 0
+    traced 'assert len(about) == 1, about'
+)"
+refuses "a timeline that is there already, before anything is measured" 2 "trace.json is there already|--force" -- \
+    "${sim[@]}" --mode lazy --timeline "$folder/trace.json"
+
 # Ctrl-C while a process measures, or has measured: what was noted is written.
+rm -f "$folder/trace.json"
 "$bench" "${sim[@]}" --mode lazy --phase train --processes 50 --min-time 60 --timeline "$folder/trace.json" --verbose \
     >"$folder/out" 2>"$folder/err" </dev/null &
 pid=$!
-rm -f "$folder/trace.json"
 await 60 grep -q measuring "$folder/err"
 kill -INT $pid
 wait $pid
@@ -214,6 +222,7 @@ assert executions[1] and any(e["dur"] >= 4000 for e in executions[1])'
 )"
 report "nothing is left in the store" "$(find "$store" -name '.front-end*')"
 
+rm -f "$folder/trace.json"
 PJRT_SIM=$PJRT_SIM,memory_bytes=1000 run "${sim[@]}" --mode lazy --timeline "$folder/trace.json"
 report "an experiment that fails has a timeline up to there" "$(
     [ "$status" -eq 1 ] || echo "exit status $status"
@@ -228,11 +237,11 @@ hangs() { # PID: its only thread that works sleeps, and uses no processor
     sleep 0.7
     [ "$before" = "$(cut -d' ' -f14,15 "/proc/$1/stat" 2>/dev/null)" ]
 }
+rm -f "$folder/trace.json"
 worker_hangs() { worker=$(children_of $pid | head -n 1) && [ -n "$worker" ] && hangs "$worker"; }
 "$bench" "${sim[@]}" --mode lazy --timeline "$folder/trace.json" --runtime-option faults=execute:5:hang \
     >"$folder/out" 2>"$folder/err" </dev/null &
 pid=$!
-rm -f "$folder/trace.json"
 await 60 worker_hangs
 kill -SEGV "$worker"
 wait $pid

@@ -24,6 +24,8 @@ done <<'ROWS'
 2#did you mean bench --model resnet50?#ResNet50
 2#there is no command frob; see bench --help#frob
 2#there is no command comapre; did you mean compare?#help comapre
+2#there is no command hlep; did you mean help?#hlep
+2#there is no command hlep; did you mean help?#help hlep
 2#there is no option --modle; did you mean --model?#--modle resnet50
 2#there is no option --fromat; did you mean --format?#run --fromat json
 2#did you mean --processes?#run --proceses 4
@@ -77,6 +79,14 @@ done <<'ROWS'
 2#did you mean --model resnet5?#estimate resnet5
 2#'vgg16' is one word too many#study batch resnet18 vgg16
 2#did you mean --store /nowhere/store?#table /nowhere/store
+2#'no-such-nights' is one word too many; did you mean --store no-such-nights?#table no-such-nights
+2#did you mean --store no-such-nights?#plot ledger no-such-nights
+2#did you mean --store no-such-nights?#publish no-such-nights --output x
+2#'resnet50' is one word too many; did you mean --model resnet50?#table resnet50
+2#did you mean --model resnet50?#plot ledger resnet50
+2#did you mean --model ResNet50?#history ResNet50
+2#did you mean --store resnet50?#export resnet50 --to csv
+2#there is no import format 'pytorch-xl'; did you mean pytorch-xla?#import --from pytorch-xl /nowhere/file
 2#there is no list 'modls'; did you mean models?#list modls
 2#there is no selftest 'statistcs'; did you mean statistics?#selftest statistcs
 2#there is no table format 'jsn'; did you mean json?#--format jsn
@@ -170,6 +180,11 @@ same_by_option() {
         done
     )"
 }
+run plot ledger "$store" --output "$folder/lone.gp"
+report "bench plot NAME DIR is bench plot NAME --store DIR" "$(
+    fault_of 0
+    [ -s "$folder/lone.gp" ] || echo "no picture"
+)"
 same_by_option "bench history DIR is bench history --store DIR" history --format csv
 same_by_option "bench export DIR is bench export --store DIR" export --to csv
 same_by_option "bench publish DIR is bench publish --store DIR" publish --output "$folder/made"
@@ -365,13 +380,47 @@ report "defaults of models are none of a program's" "$(
     holds 'assert [r["experiment"]["model"] for r in records] == ["affine"], records[0]["experiment"]'
 )"
 defaults '{"runtimes": "cpu"}'
-refuses "an unknown option in it" 2 "the file of defaults|there is no option --runtimes" -- table
+refuses "an unknown option in it" 2 \
+    "the file of defaults, $folder/bench.json: there is no option --runtimes; did you mean --runtime?" -- table
+defaults '{"run": {"proceses": 8}}'
+refuses "an unknown option of a command in it" 2 \
+    "$folder/bench.json: \"run\": there is no option --proceses; did you mean --processes?" -- run
+defaults '{"rnu": {"processes": 8}}'
+refuses "the options of a command that is none, whatever runs" 2 \
+    "$folder/bench.json: \"rnu\": there is no command rnu; did you mean run?" -- table
+defaults '{"help": {"processes": 8}}'
+refuses "help has no options" 2 "there is no command help" -- table
+for option in runtime-option input; do
+    defaults "{\"$option\": \"a=1\"}"
+    refuses "an option that can be repeated, $option, for all commands" 2 \
+        "--$option can be repeated, and has no default" -- table
+done
+defaults '{"runtime": "sim", "store": "/nowhere", "label": "x"}'
+run compare
+report "one that can be repeated in a comparison alone has a default for the others" "$(
+    fault_of 1
+    ! complaints | grep "the file of defaults"
+)"
 defaults '{"table": {"min-time": 3}}'
-refuses "an option of another command in it" 2 "--min-time" -- table
+refuses "an option of another command in it" 2 "\"table\": this command does not take --min-time" -- table
 defaults '{"store": ["a"]}'
 refuses "a value that is none" 2 "wants a text or a number" -- table
 defaults '{"store": '
 refuses "no JSON" 3 "bench.json|line 1" -- table
+for damaged in '{"store": ' '{"rnu": {}}' '{"frobnicate": 1}' '{"table": {"frob": 1}, "run": {"frob": 1}}'; do
+    defaults "$damaged"
+    report "help, manual and version are to be had beside $damaged" "$(
+        for words in --help -h --man --version "table --help" "run -h"; do
+            read -ra arguments <<<"$words"
+            run "${arguments[@]}"
+            fault_of 0
+            [ -s "$folder/out" ] || echo "bench $words prints nothing"
+            [ ! -s "$folder/err" ] || echo "bench $words complains"
+        done
+    )"
+done
+defaults '{"frobnicate": 1}'
+refuses "but no other words beside help" 2 "the file of defaults" -- table --help --frob
 defaults '{}'
 chmod 666 "$folder/bench.json"
 refuses "a file that others may write" 2 "bench.json|others may write it" -- table
@@ -399,6 +448,13 @@ run help
 report "bench help lists the commands" "$(
     fault_of 0
     grep -q 'bench compare' "$folder/out" || echo "no compare"
+    ! grep 'each in a process of its own' "$folder/out"
+)"
+cp "$folder/out" "$folder/by_option"
+run help help
+report "so does bench help help" "$(
+    fault_of 0
+    cmp "$folder/out" "$folder/by_option" 2>&1
 )"
 run list models -v
 report "-v is --verbose" "$(fault_of 0)"
@@ -436,6 +492,23 @@ report "bash completes commands, options and values" "$(
         echo "$(completed bench run --model vgg16,resnet1)"
     [ "$(completed bench table --table com)" = compile ] || echo "$(completed bench table --table com)"
     [ "$(completed bench --mode laz)" = lazy ] || echo "$(completed bench --mode laz)"
+)"
+touch "$folder/smaller.json"
+report "and the values of options that have a list of them" "$(
+    for row in "export --to bench:benchstat" "export --to x:xla xspace" "export --to o:" \
+        "import --from py:pytorch-xla" "run --pin ho:host" "run --idle-cores aw:awake" "run --device-time sl:slope" \
+        "replay --cost ro:roofline" "scopes --weight no:nodes" "nightly --suite smo:smoke" "compare --suite smo:smoke" \
+        "nightly --suite $folder/sm:$folder/smaller.json"; do
+        read -ra words <<<"${row%%:*}"
+        got=$(completed bench "${words[@]}" | tr '\n' ' ')
+        [ "${got% }" = "${row#*:}" ] || echo "${row%%:*}: $got"
+    done
+)"
+"$bench" help table >"$folder/out" 2>&1
+report "the help of --table names each table" "$(
+    for table in $(completed bench table --table ''); do
+        sed -n '/--table /,/--format/p' "$folder/out" | grep -qw -- "$table" || echo "no $table"
+    done
 )"
 report "and second words" "$(
     for row in "list mod:models modes" "study gr:graphs" "plot led:ledger" "selftest st:statistics" "graph d:diff" "metrics d:diff" \
@@ -486,9 +559,11 @@ completes() {
     )"
 }
 completes zsh "bench com:help run .*compare.*" "bench run --mode laz:eager lazy.*" "bench study gr:graphs in-flight.*" \
-    "bench list models --var:--variant .*--help.*"
+    "bench list models --var:--variant .*--help.*" "bench run --pin h:none host all" \
+    "bench export --to x:google-benchmark .*xla.*"
 completes fish "bench com:compare completion" "bench --mode laz:lazy" "bench run --mode laz:lazy" \
     "bench --mod:--mode --model" "bench study gr:graphs" "bench list mod:models modes" "bench table --tab:--table" \
-    "bench help comp:compare completion" "bench graph di:diff"
+    "bench help comp:compare completion" "bench graph di:diff" \
+    "bench run --pin hos:host" "bench export --to benchs:benchstat"
 refuses "completion of another shell" 2 "there is no shell 'bsh'; did you mean bash?" -- completion bsh
 echo "1..$count"

@@ -3,16 +3,17 @@
  * record. It is told nothing of any recorder. It loads the plugin that PJRT_LIBRARY_PATH names.
  *
  *   pjrt_program [--way fused|two|ops] [--steps N] [--size N] [--work MS] [--sleep MS]
- * [--read-every N]
- *                [--feed] [--pool] [--kept] [--anew-every N] [--option NAME=VALUE] [--signal N]
- *                [--exit CODE]
+ *                [--read-every N] [--feed] [--pool] [--kept] [--byte-code] [--anew-every N] [--send-mib N]
+ *                [--option NAME=VALUE] [--signal N] [--exit CODE]
  *
  * Weights of SIZE x SIZE go from step to step, donated. "fused" runs one program a step, "two" one
  * for the gradient and one for the update, "ops" nine small ones. KEPT: "fused" donates nothing.
- * ANEW-EVERY compiles it anew every so many steps, with another rate. WORK is busy time of the host
- * before each step, SLEEP time off the CPU. FEED sends a batch each step. POOL executes in another
- * thread. READ-EVERY tells how often the loss is read, which waits for the device. Option N=V is
- * the client's. At the end: a signal to itself, or an exit code.
+ * BYTE-CODE: the first bytes of MLIR's byte code stand before the texts, for a plugin that reads any
+ * bytes. ANEW-EVERY compiles it anew every so many steps, with another rate. WORK is busy time of
+ * the host before each step, SLEEP time off the CPU. FEED sends a batch each step. POOL executes in
+ * another thread. READ-EVERY tells how often the loss is read, which waits for the device. SEND-MIB:
+ * so many MiB that no program takes are sent at the end of each step, behind the read. Option N=V
+ * is the client's. At the end: a signal to itself, or an exit code.
  *
  * Standard output: {"steps", "median_ns", "mean_ns", "first_start_ns", "last_end_ns", "wall_ns":
  * [...], "checksum"}: its own clock's word on the second half of the steps, and a sum over the bits
@@ -81,17 +82,17 @@ enum { PARTS = 8, MOST_STEPS = 100000, MOST_OPTIONS = 8 };
 
 typedef struct loop {
     const char *way;
-    long steps, size, read_every, anew_every, signal, exit_code;
+    long steps, size, read_every, anew_every, send_mib, signal, exit_code;
     double work_ms, sleep_ms;
     double rate;
-    bool feed, pool, kept;
+    bool feed, pool, kept, byte_code;
     rt_option options[MOST_OPTIONS];
     size_t option_count;
     /* What runs. */
     rt_client *client;
     rt_executable *first, *second; /* the second is NULL where there is one program */
-    rt_buffer *weights, *batch, *loss;
-    float *host;
+    rt_buffer *weights, *batch, *loss, *sent;
+    float *host, *more; /* MORE: what --send-mib sends */
     uint64_t checksum;
     bn_status st;
 } loop;
@@ -112,11 +113,17 @@ static void fail(const char *what, const bn_status *st)
 
 static bool take_flag(loop *l, const char *name)
 {
-    l->feed = l->feed || strcmp(name, "--feed") == 0;
-    l->pool = l->pool || strcmp(name, "--pool") == 0;
-    l->kept = l->kept || strcmp(name, "--kept") == 0;
-    return strcmp(name, "--feed") == 0 || strcmp(name, "--pool") == 0 ||
-           strcmp(name, "--kept") == 0;
+    const struct {
+        const char *name;
+        bool *set;
+    } flags[] = {{"--feed", &l->feed},
+                 {"--pool", &l->pool},
+                 {"--kept", &l->kept},
+                 {"--byte-code", &l->byte_code}};
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
+        if (strcmp(name, flags[i].name) == 0)
+            return *flags[i].set = true;
+    return false;
 }
 
 static void take_value(loop *l, const char *name, char *value)
@@ -127,7 +134,8 @@ static void take_value(loop *l, const char *name, char *value)
     } numbers[] = {
         {"--steps", offsetof(loop, steps)},           {"--size", offsetof(loop, size)},
         {"--signal", offsetof(loop, signal)},         {"--exit", offsetof(loop, exit_code)},
-        {"--anew-every", offsetof(loop, anew_every)}, {"--read-every", offsetof(loop, read_every)}};
+        {"--anew-every", offsetof(loop, anew_every)}, {"--read-every", offsetof(loop, read_every)},
+        {"--send-mib", offsetof(loop, send_mib)}};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (strcmp(name, numbers[i].name) == 0) {
             *(long *)(void *)((char *)l + numbers[i].offset) = atol(value);
@@ -154,7 +162,8 @@ static void read_words(loop *l, int argc, char **argv)
             take_value(l, argv[i], argv[i + 1]);
             i++;
         }
-    if (l->steps < 1 || l->steps > MOST_STEPS || l->size < 1 || l->size > 4096 || l->read_every < 1)
+    if (l->steps < 1 || l->steps > MOST_STEPS || l->size < 1 || l->size > 4096 ||
+        l->read_every < 1 || l->send_mib < 0 || l->send_mib > 1024)
         fail("a number is out of its range", NULL);
 }
 
@@ -165,6 +174,7 @@ static rt_executable *compile(loop *l, const char *text)
 {
     rt_executable *executable = NULL;
     bn_text program = {0};
+    bn_text_puts(&program, l->byte_code ? "ML\357R" : "");
     bn_text_printf(&program, text, (int)l->size, l->rate);
     /* Blanks in place of the attribute: what is not aliased is not donated. */
     static const char alias[] = "{tf.aliasing_output = 0 : i32}";
@@ -195,6 +205,19 @@ static void send_batch(loop *l, unsigned seed)
     l->batch = send(l, seed, (size_t)l->size, dims, 1);
 }
 
+static size_t more_floats(const loop *l)
+{
+    return ((size_t)l->send_mib << 20) / sizeof *l->more;
+}
+
+static void send_more(loop *l)
+{
+    const int64_t dims[] = {(int64_t)more_floats(l)};
+    rt_buffer_release(l->client, l->sent);
+    l->sent = NULL;
+    DO(rt_buffer_from_host(l->client, l->more, RT_F32, dims, 1, &l->sent, &l->st), "transfer");
+}
+
 static void add_bits(loop *l, const float *values, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -220,8 +243,11 @@ static void set_up(loop *l)
         l->second = compile(l, strcmp(l->way, "two") == 0 ? update_text : part_text);
     }
     l->host = calloc((size_t)(l->size * l->size), sizeof *l->host);
-    if (!l->host)
+    l->more = malloc((more_floats(l) + 1) * sizeof *l->more);
+    if (!l->host || !l->more)
         fail("no memory", NULL);
+    for (size_t i = 0; i < more_floats(l); i++)
+        l->more[i] = 1;
     l->weights = send(l, 1, (size_t)(l->size * l->size), dims, 2);
     send_batch(l, 2);
 }
@@ -330,6 +356,8 @@ static void step(loop *l, long number)
         DO(rt_buffer_to_host(l->client, l->loss, &loss, sizeof loss, &l->st), "loss");
         add_bits(l, &loss, 1);
     }
+    if (l->send_mib > 0)
+        send_more(l);
 }
 
 static int by_size(const void *a, const void *b)
@@ -384,9 +412,11 @@ int main(int argc, char **argv)
     rt_buffer_release(l.client, l.weights);
     rt_buffer_release(l.client, l.batch);
     rt_buffer_release(l.client, l.loss);
+    rt_buffer_release(l.client, l.sent);
     rt_executable_destroy(l.first);
     rt_executable_destroy(l.second);
     rt_client_destroy(l.client);
     free(l.host);
+    free(l.more);
     return (int)l.exit_code;
 }

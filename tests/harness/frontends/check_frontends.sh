@@ -45,7 +45,8 @@ for r in records:
         continue
     f = r["provenance"]["front_end"]
     assert f["framework"] == "Fake" and f["versions"] == {"fake": "1.0"} and len(f["script_sha256"]) == 64
-    assert f["what"] == "a program of the test\x27s" and f["nodes_per_step"] == 17.0
+    assert f["what"] == "a program of the test\x27s" and f["nodes_once"] == 17
+    assert f["nodes_per_step"] == (0 if r["experiment"]["front_end"] == "jax" else 17.0), f
     assert f["measured_steps"] >= 13 and r["steps"] == f["measured_steps"] - 1, (f, r["steps"])
     assert [x["per_step"] for x in r["executions"]] == [1, 1], r["executions"]
     assert all(x["device_time_source"] == "event" for x in r["executions"]), r["executions"]
@@ -65,7 +66,8 @@ for way, r in rows.items():
     if way != ("bench", "lazy"):
         assert r["speedup"] > 0 and r["matched"] and not r["lazy_other_conditions"], (way, r)
         assert r["processes"] == 3, r
-assert rows["jax", "capture"]["nodes_per_step"] == 17
+assert rows["jax", "capture"]["nodes_per_step"] == 0
+assert rows["pytorch-xla", "lazy"]["nodes_per_step"] == 17
 means = {(m["front_end"], m["mode"]) for m in records["geometric_means"]}
 assert means == {("bench", "capture"), ("jax", "capture"), ("pytorch-xla", "capture"),
                  ("pytorch-xla", "lazy")}, means
@@ -77,6 +79,14 @@ report "the table has a column of them, and says what their figures are" "$(
     grep -qE '^model +phase +front end +mode +graphs' "$folder/out" || echo "no column"
     grep -qE 'pytorch-xla +lazy +1 ' "$folder/out" || echo "no row"
     grep -q "front end: others than bench run in processes of their own" "$folder/out" || echo "no words"
+)"
+run table --store "$store" --table costs --format json
+report "a node has a cost where the steps trace nodes" "$(
+    fault_of 0
+    holds '
+rows = {(r["front_end"], r["mode"]): r for r in records["rows"]}
+assert rows["pytorch-xla", "lazy"]["node_ns"] > 0 and rows["bench", "lazy"]["node_ns"] > 0
+assert rows["jax", "capture"]["nodes"] == 0 and rows["jax", "capture"]["node_ns"] is None'
 )"
 for table in executions ledger compile memory; do
     run table --store "$store" --table $table
@@ -224,6 +234,22 @@ refuses "a framework that is not installed, with the command that installs it" 3
 BENCH_FRONTEND_PYTHON_JAX=/nowhere/python refuses "a Python that there is not" 3 \
     "BENCH_FRONTEND_PYTHON_JAX, '/nowhere/python', cannot be run" -- \
     run "${own[@]}" --front-end jax --mode capture
+run list front-ends --format json
+report "bench knows of each front end what its script has" "$(
+    fault_of 0
+    holds '
+import ast, glob
+rows = {r["front_end"]: r for r in records}
+scripts = glob.glob("contrib/frontends/*/run.py")
+assert set(rows) == {"bench"} | {s.split("/")[-2] for s in scripts}, rows.keys()
+for script in scripts:
+    row = rows[script.split("/")[-2]]
+    modes = [n for n in ast.parse(open(script).read()).body
+             if isinstance(n, ast.Assign) and getattr(n.targets[0], "id", "") == "MODES"]
+    assert row["modes"].split(",") == [k.value for k in modes[0].value.keys], script
+    assert all(row["details"][k] for k in ("modes", "models", "values")), row
+'
+)"
 run list front-ends
 report "bench list front-ends" "$(
     fault_of 0
@@ -249,6 +275,52 @@ run suite "$folder/suite.json" --store "$folder/suite"
 report "and knows what is done" "$(
     [ "$status" -eq 0 ] || echo "exit status $status"
     [ "$(find "$folder/suite" -name '*.h5' | wc -l)" -eq 2 ] || echo "not two records"
+)"
+# Nights in which the framework's version changes, and with it what the host does in each step. Three are
+# measured. The others are copies of them with other dates (make_night).
+make_night=${BENCH_TEST_BUILD:-$PWD/build}/tests/harness/campaign/make_night
+sed 's/"bench", "jax"/"jax"/; s/"repetitions": 1/"repetitions": 2/' "$folder/suite.json" >"$folder/nights.json"
+# night STORE VERSION WORK: one with that version, whose steps work for so many ms.
+night() {
+    FAKE_VERSION=$2 FAKE_WORK=$3 run nightly --suite "$folder/nights.json" --store "$folder/$1" \
+        --report "$folder/night"
+}
+# past STORE FROM DAYS...: copies the records of the store FROM, dated so many days ago.
+past() {
+    local store=$1 from=$2 days
+    shift 2
+    mkdir -p "$folder/$store"
+    for days in "$@"; do
+        "$make_night" "$folder/$from" "$folder/$store" $((-86400 * days)) 0 || echo "# make_night failed"
+    done
+}
+for version in 1 2; do
+    night version-$version $version.0 $((3 * version - 2))
+    report "a night measures a framework, version $version.0" "$(
+        fault_of 4
+        tail -n 1 "$folder/out" | grep -q 'could not tell: this is the first good night' || echo "not the first"
+        [ "$(find "$folder/version-$version" -maxdepth 1 -name '*.h5' | wc -l)" -eq 2 ] || echo "not two records"
+    )"
+done
+past nights version-1 $(seq 10 -1 2)
+past nights version-2 1
+night nights 2.0 4
+report "a series that is slower since another version of the framework counts, though the build is the same" "$(
+    fault_of 2
+    for text in 'the build of the last good night' 'changed by +' \
+        'with the build, its settings or the framework; no control tells it from the machine' \
+        'nightly: found slower: 1 series changed for the worse'; do
+        grep -qF -- "$text" "$folder/out" || echo "not said: $text"
+    done
+)"
+past series version-1 10 9 8 7 6
+past series version-2 5 4 3 2 1
+run history --store "$folder/series" --front-end jax --metric trace
+report "the history of its tracing says that the framework is another one" "$(
+    fault_of 0
+    grep -q 'trace, 10 nights' "$folder/out" || echo "not ten nights"
+    grep -qE ' \+[0-9.]+ % .* same build, other framework' "$folder/out" || echo "no other framework"
+    grep -q '1 series, 1 change point: 1 up, 0 down' "$folder/out" || echo "not one change"
 )"
 run suite contrib/frontends/suite.json --runtime sim --dry-run --store "$folder/none"
 report "the suite of all front ends has each way of each model once" "$(

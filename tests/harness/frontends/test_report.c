@@ -141,6 +141,7 @@ static void nothing_else_is_believed(void **state)
         {"[2.5, 2.4, 2.3]", "[\"a\"]", "losses"},
         {"\"nodes_per_step\": null", "\"nodes_per_step\": -1", "nodes_per_step"},
         {"\"nodes_per_step\": null", "\"nodes_per_step\": \"7\"", "nodes_per_step"},
+        {"\"nodes_per_step\": null", "\"nodes_once\": -1", "nodes_once"},
         {"\"warmup_steps\": 3", "\"warmup_steps\": -3", "warmup_steps"},
         {"\"first_start_ns\": 1000", "\"first_start_ns\": 2000", "measured"},
         {"\"first_start_ns\": 1000", "\"first_start_ns\": -1", "first_start_ns"},

@@ -56,6 +56,35 @@ others = 'others may write it' in cpu['where']
 assert (cpu['found'], others) == ($mode == 755, $mode != 755), cpu"
     )"
 done
+# So are suites, which name plugins, and front ends, which are scripts and a Python.
+mkdir -p "$folder/suites" "$folder/contrib/frontends/jax"
+printf '%s' '{"bench_suite": 1, "name": "smoke", "defaults": {"runtimes": ["cpu"]}, "matrix": [{"models": ["bert"]}]}' \
+    >"$folder/suites/smoke.json"
+cp tests/harness/frontends/fake/front.py "$folder/contrib/frontends/jax/run.py"
+cp "$sim" "$folder/bin"
+own_bench() { # ARGUMENT...: as run, with the copy of bench
+    env -u BENCH_RUNTIMES -u BENCH_FRONTENDS BENCH_FRONTEND_PYTHON_JAX="$python" "$folder/bin/bench" "$@" \
+        >"$folder/out" 2>"$folder/err" </dev/null
+    status=$?
+}
+for mode in 775 757 755; do
+    chmod $mode "$folder/suites" "$folder/contrib/frontends"
+    own_bench suite smoke --dry-run --store "$store"
+    report "a suite in a folder of mode $mode" "$(
+        if [ $mode = 755 ]; then fault_of 0; else fault_of 2 "$folder/suites: others may write it"; fi
+    )"
+    own_bench "${tiny[@]}" --runtime sim --front-end jax --mode capture
+    report "a front end in a folder of mode $mode" "$(
+        grep -q "$folder/contrib/frontends: others may write it" "$folder/err" && said=1 || said=
+        [ "${said:-0}" = "$([ $mode = 755 ] && echo 0 || echo 1)" ] || echo "said: ${said:-0}"
+        [ $mode = 755 ] || [ "$status" -eq 2 ] || echo "exit status $status"
+    )"
+done
+if [ "$(id -u)" -eq 0 ]; then
+    chown 12345 "$folder/suites"
+    own_bench suite smoke --dry-run --store "$store"
+    report "a suite in a folder of somebody else is passed over" "$(fault_of 2 "there is no suite smoke")"
+fi
 for word in . build "$folder/$(printf 'n%.0s' {1..5000})"; do
     BENCH_RUNTIMES=$word refuses "a folder of runtimes called ${word:0:20}" 2 "BENCH_RUNTIMES" -- \
         "${tiny[@]}" --runtime cpu
@@ -69,6 +98,8 @@ before=$(records "$store")
 refuses "a folder as a runtime" 2 "$folder|a folder, not a plugin" -- "${tiny[@]}" --runtime "$folder"
 refuses "cores that are none" 2 "--pin takes" -- "${tiny[@]}" --runtime sim --pin core3
 refuses "a preset that does not exist" 2 "preset" -- "${tiny[@]}" --runtime sim --runtime-option preset=nosuch
+refuses "more tokens than a model has places for" 2 "option seq|64 positions" -- \
+    "${tiny[@]}" --runtime sim --model bert --seq 9999
 refuses "a program and a model" 2 "--model" -- run --program tests/programs/affine.mlir --model resnet18
 refuses "a program and weights" 2 "--weights" -- run --program tests/programs/affine.mlir --weights w.safetensors
 refuses "a program and a mode" 2 "--mode" -- run --program tests/programs/affine.mlir --mode lazy
@@ -88,6 +119,10 @@ suite '"runtimes": ["sim"], "pin": "core3"'
 refuses "cores that are none, of a suite" 2 "--pin takes" -- suite "$folder/one.json" --store "$store"
 suite "\"runtimes\": [\"sim\"], \"cache_dir\": \"$folder/open\""
 refuses "a suite's executables where others may write" 2 "others may write it" -- \
+    suite "$folder/one.json" --store "$store"
+suite '"runtimes": ["sim"], "images": [50]'
+sed -i 's/resnet18/vit_small_patch16_224/' "$folder/one.json"
+refuses "an image that does not split into patches, of a suite" 2 "option image: 50" -- \
     suite "$folder/one.json" --store "$store"
 suite '"runtimes": [{"name": "sim", "options": {"preset": "nosuch"}}]'
 run suite "$folder/one.json" --store "$store"
@@ -142,6 +177,19 @@ report "too few file descriptors: said so" "$(
 )"
 limited -s 256
 report "a stack of 256 KiB is enough" "$(fault_of 0)"
+suite '"runtimes": ["sim"]'
+for words in "table --store $store" "history --store $store" "doctor $store" "list runtimes" \
+    "report --store $store --output $folder/page.html" "publish --store $store --output $folder/site" \
+    "suite $folder/one.json --store $folder/deep" "steps --help" \
+    "compare --store $store --store $folder/deep" \
+    "nightly $folder/one.json --store $folder/nights --report $folder/night.html"; do
+    (ulimit -s 256 && exec "$bench" $words) >"$folder/out" 2>"$folder/err" </dev/null
+    status=$?
+    report "and for bench ${words%% *}" "$(
+        [ "$status" -lt 5 ] || echo "exit status $status"
+        grep -q 'signal\|stack' "$folder/err" && head -n 3 "$folder/err"
+    )"
+done
 
 # ---- links in a store -----------------------------------------------------------------------------
 

@@ -142,7 +142,7 @@ refuses "our own export" 3 "pytorch-xla:1: this is an export of bench" -- \
 refuses "an import of nothing" 2 "bench import needs a word: files" -- import --from pytorch-xla
 refuses "an import from nowhere" 2 "a.jsonl is a file|needs --from pytorch-xla" -- \
     import --store "$folder/other" "$folder/a.jsonl"
-refuses "a format that cannot be read" 2 'import format "asv" is not pytorch-xla' -- \
+refuses "a format that cannot be read" 2 "there is no import format 'asv'; there is pytorch-xla" -- \
     import --from asv --store "$folder/other" "$folder/a.jsonl"
 refuses "a file that there is not" 3 "none.jsonl" -- \
     import --from pytorch-xla --store "$folder/other" "$folder/none.jsonl"

@@ -356,6 +356,43 @@ static void ops_of_the_host_are_counters(void **state)
     res_record_free(list[1]);
 }
 
+/* By PyTorch/XLA's name; ops of the host, and what bench reads for the record, are not among them.
+ */
+static void values_that_steps_read_are_counted(void **state)
+{
+    (void)state;
+    static const char name[] = "aten::_local_scalar_dense";
+    res_record *list[2] = {fixture_record(&fixture_lazy, 5), fixture_record(&fixture_lazy, 5)};
+    json_t *metrics = made_of(list, 2);
+    assert_null(counter(metrics, name));
+    json_decref(metrics);
+
+    for (size_t i = 0; i < 2; i++) {
+        list[i]->counters[BN_COUNTER_TRANSFERS_TO_HOST] = 11;
+        list[i]->counters[BN_COUNTER_HOST_FALLBACKS] = 10;
+        list[i]->step_counters[BN_COUNTER_TRANSFERS_TO_HOST] = 5;
+        list[i]->step_counters[BN_COUNTER_HOST_FALLBACKS] = 5;
+    }
+    metrics = made_of(list, 2);
+    assert_null(counter(metrics, name));
+    assert_near(number(counter(metrics, "TransferFromDevice"), "value"), 22, 0);
+    json_decref(metrics);
+
+    /* Ten reads more, five of them in measured steps. The second record has no loss. */
+    list[0]->counters[BN_COUNTER_TRANSFERS_TO_HOST] = 21;
+    list[0]->step_counters[BN_COUNTER_TRANSFERS_TO_HOST] = 10;
+    list[1]->counters[BN_COUNTER_TRANSFERS_TO_HOST] = 20;
+    list[1]->step_counters[BN_COUNTER_TRANSFERS_TO_HOST] = 10;
+    list[1]->loss = (double)NAN;
+    metrics = made_of(list, 2);
+    assert_near(number(counter(metrics, name), "value"), 20, 0);
+    assert_near(number(counter(metrics, name), "measured_steps"), 10, 0);
+    assert_near(number(counter(metrics, "HostFallback"), "value"), 20, 0);
+    json_decref(metrics);
+    res_record_free(list[0]);
+    res_record_free(list[1]);
+}
+
 /* A record of others may count up to 2^53. */
 static void sums_of_counters_have_an_end(void **state)
 {
@@ -544,6 +581,7 @@ int main(void)
         cmocka_unit_test(what_was_not_recorded_is_not_there),
         cmocka_unit_test(processes_of_an_experiment_are_pooled),
         cmocka_unit_test(ops_of_the_host_are_counters),
+        cmocka_unit_test(values_that_steps_read_are_counted),
         cmocka_unit_test(sums_of_counters_have_an_end),
         cmocka_unit_test(every_counter_has_a_name),
         cmocka_unit_test(nothing_is_lost_on_the_way),

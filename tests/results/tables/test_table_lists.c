@@ -205,6 +205,8 @@ static void compilation_and_memory_are_the_compilers(void **state)
     json_t *first = row("compile", "lazy", 0), *second = row("compile", "lazy", 1);
     assert_true(figure(first, "compile_ns") == 3240000000.0);
     assert_true(figure(first, "program_bytes") == 402118);
+    assert_true(figure(first, "graph_nodes") > 0);
+    assert_null(json_object_get(first, "nodes"));
     assert_string_equal(json_string_value(json_object_get(first, "cache")), "compiled");
     assert_string_equal(json_string_value(json_object_get(second, "cache")), "compiled in 1 of 3");
     assert_true(isnan(figure(second, "code_bytes")));

@@ -73,12 +73,28 @@ static void one_sentence_says_what_may_be_meant(void **state)
                         "there is no list 'modls'; did you mean models? There is models or ops");
 }
 
+static void a_list_of_choices_is_read(void **state)
+{
+    (void)state;
+    static const char *const lists[] = {"auto, slope or none", "auto,slope,none",
+                                        "auto, slope, none"};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        bn_near near = bn_near_begin("slop");
+        bn_near_choices(&near, lists[i]);
+        assert_string_equal(bn_near_best(&near), "slope");
+        assert_true(bn_is_choice("auto", lists[i]) && bn_is_choice("none", lists[i]));
+        assert_false(bn_is_choice("slop", lists[i]) || bn_is_choice("", lists[i]) ||
+                     bn_is_choice("or", lists[i]));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_word_that_is_nearly_right_is_found),
         cmocka_unit_test(a_word_that_is_far_from_all_has_none),
         cmocka_unit_test(one_sentence_says_what_may_be_meant),
+        cmocka_unit_test(a_list_of_choices_is_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -173,6 +173,7 @@ extern PJRT_Extension_Base fake_first_extension;
     X(Device_MemoryStats)                                                                          \
     X(Memory_Kind)                                                                                 \
     X(Executable_Destroy)                                                                          \
+    X(Executable_Name)                                                                             \
     X(Executable_NumOutputs)                                                                       \
     X(Executable_GetCostAnalysis)                                                                  \
     X(Executable_OptimizedProgram)                                                                 \

@@ -106,6 +106,16 @@ PJRT_Error *fake_LoadedExecutable_GetExecutable(PJRT_LoadedExecutable_GetExecuta
     return fake_program_new(text, strlen(text), &args->executable);
 }
 
+/* What follows "module @" in the text, "" where nothing does. Longer than its size tells. */
+PJRT_Error *fake_Executable_Name(PJRT_Executable_Name_Args *args)
+{
+    static const char before[] = "module @";
+    const char *module = strstr(args->executable->text, before);
+    args->executable_name = module ? module + sizeof before - 1 : "";
+    args->executable_name_size = strcspn(args->executable_name, " {\n");
+    return NULL;
+}
+
 PJRT_Error *fake_Executable_NumOutputs(PJRT_Executable_NumOutputs_Args *args)
 {
     args->num_outputs = args->executable->result_count;

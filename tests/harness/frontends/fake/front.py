@@ -3,6 +3,8 @@ those of pjrt_program. Tests give it faults and figures by the environment:
 
     FAKE_PROGRAM   pjrt_program
     FAKE_WAY       how that runs a step: fused, two, ops
+    FAKE_WORK      milliseconds of the host before each step
+    FAKE_VERSION   of the framework
     FAKE_FAULT     what it does wrong; see below
     FAKE_GOLDEN    file of golden values that it answers with, where values are asked for
     FAKE_KEEP      folder for a copy of the request
@@ -86,7 +88,8 @@ def replace(path):
 
 def times(request, report):
     steps = 2 * max(request["steps"], 12)
-    words = [os.environ["FAKE_PROGRAM"], "--way", os.environ.get("FAKE_WAY", "two")]
+    words = [os.environ["FAKE_PROGRAM"], "--way", os.environ.get("FAKE_WAY", "two"),
+             "--work", os.environ.get("FAKE_WORK", "0")]
     out = json.loads(subprocess.run(words + ["--steps", str(steps)], check=True, text=True,
                                     stdout=subprocess.PIPE).stdout)
     if "FAKE_REPLACE" in os.environ:
@@ -94,7 +97,9 @@ def times(request, report):
     report["losses"] = [0.0, 0.0, 0.0]
     report["warmup_steps"] = 2
     report["measured"] = {k: out[k] for k in ("first_start_ns", "last_end_ns", "wall_ns")}
-    report["nodes_per_step"] = 17.0 if request["mode"] != "eager" else None
+    traced = 0 if report["front_end"] == "jax" else 17.0
+    report["nodes_per_step"] = traced if request["mode"] != "eager" else None
+    report["nodes_once"] = 17
     report["nodes_of"] = "a number of the test's"
     report["trace_ns_per_step"] = None
     report["parameters"] = 4096
