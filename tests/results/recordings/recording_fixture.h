@@ -379,7 +379,7 @@ static inline void play_read(play *p, int thread, uint64_t handle, uint64_t ns)
 /* A call of KIND that waits until the device has ended. */
 static inline record_event play_waiting_call(play *p, int thread, int device, enum record_kind kind)
 {
-    record_event e = {.kind = kind, .thread = p->thread[thread].number};
+    record_event e = {.kind = (uint8_t)kind, .thread = p->thread[thread].number};
     e.time = p->thread[thread].now;
     e.field[1] = clock_of(p, thread);
     play_wait(p, thread, device);
