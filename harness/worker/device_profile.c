@@ -41,6 +41,19 @@ static void pair_overheads(const profiled *p, size_t row, size_t per_step, const
     out->overhead_high_ns = overhead.high;
 }
 
+/* Whether the steps have another execution whose module is called as that of ROW, as those of a step
+ * have that a read breaks: the profile does not tell them apart. */
+static bool has_namesake(const worker_session *s, size_t row)
+{
+    const char *module = mode_execution_at(s->mode, row)->module;
+    bool found = false;
+    for (size_t i = 0; i < mode_execution_count(s->mode) && !found; i++) {
+        const mode_execution *x = mode_execution_at(s->mode, i);
+        found = i != row && x->per_step > 0 && strcmp(x->module, module) == 0;
+    }
+    return found;
+}
+
 /* Fills a row's figures. A profile that lacks some of the row's executions is not used. Where it
  * has too many, they cannot be matched with the steps, and where it tells kernels, the host was
  * slowed down: then the overhead is of executions without a profiler (res_execution_overhead). */
@@ -51,6 +64,8 @@ static void use_spans(const worker_session *s, const profiled *p, size_t row, do
     const size_t per_step = (size_t)x->per_step;
     size_t n = 0;
     bool by_kernels = false;
+    if (has_namesake(s, row))
+        return;
     for (size_t i = 0; i < p->count; i++) {
         if (!is_of(p->spans[i].name, x->module))
             continue;

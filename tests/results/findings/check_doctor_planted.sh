@@ -97,6 +97,8 @@ broken() {
 }
 branches() { broken example_branch example_select 1 sentences.c mask; }
 live "a branch on a value costs what a select saves" branches busy_stores "$folder/slow" "$folder/mended"
+asks() { broken example_equal example_identity 2 attention.c 0; }
+live "values that the device compares cost what asking the host saves" asks busy_stores "$folder/slow" "$folder/mended"
 
 small=(--model resnet18 --variant small --phase train)
 input() {

@@ -50,6 +50,30 @@ for c in cells:
 }
 live "the same as JSON" accuracy_json too_busy_to_judge
 
+# A read breaks the step into graphs that all are called "bench_step". What the device takes for each is
+# its PJRT time but for the half millisecond that a call takes.
+namesakes() {
+    rm -rf "$store"
+    PJRT_SIM=f32_gflops=1,vector_gflops=1,memory_gbps=1,execute_us=500 run run --runtime sim --min-time 0 --steps 20 \
+        --warmup 8 --processes 1 --model example_equal --mode lazy --phase train --store "$store" --format json
+    fault_of 0
+    holds '
+[r] = records
+runs = [x for x in r["executions"] if x["per_step"]]
+told = [x for x in runs if x["device_ns"] is not None]
+assert len(runs) == 3 and len(told) >= 2, [(x["device_ns"], x["device_note"]) for x in runs]
+for x in told:
+    assert abs(x["device_ns"] + 5e5 - x["pjrt_ns"]) < 0.02 * x["pjrt_ns"], (x["device_ns"], x["pjrt_ns"])
+    assert x["device_time_source"] == "slope", x["device_time_source"]
+'
+}
+live "graphs of one name are told apart, or not told" namesakes busy_stores "$store"
+report "and not by the profiler, which does not tell them apart" "$(
+    holds '
+[r] = records
+assert "profiler" not in {x["device_time_source"] for x in r["executions"]}, r["executions"]'
+)"
+
 replayed() {
     rm -rf "$store"
     run replay resnet50 --store "$store" --format json
