@@ -11,71 +11,15 @@
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh
+. tests/harness/commands/frameworks/recorded.sh
 trap 'rm -rf "$folder"' EXIT
 scripts=tests/harness/commands/frameworks
 kills=${KILLS:-50}
 unset PJRT_NAMES_AND_LIBRARY_PATHS JAX_PLATFORMS PJRT_DEVICE PJRT_LIBRARY_PATH XLA_FLAGS BENCH_RECORD_DIR
 unset JAX_NUM_CPU_DEVICES
 
-# recorded NAME RUNTIME ARGUMENT...: the script with the recorder; its word goes to NAME.json, the
-# steps of its recording to NAME.steps. Says what went wrong.
-recorded() {
-    local name=$1 runtime=$2
-    shift 2
-    rm -rf "${folder:?}/$name"
-    run record --runtime "$runtime" --output "$folder/$name" -- "$python" "$@"
-    [ "$status" -eq 0 ] || echo "recording: exit status $status"
-    cp "$folder/out" "$folder/$name.json"
-    run steps "$folder/$name" --format json
-    [ "$status" -eq 0 ] || echo "steps: exit status $status"
-    cp "$folder/out" "$folder/$name.steps"
-}
-
 has_child() {
     [ -n "$(children_of "$1")" ]
-}
-
-# judge CODE NAME...: Python CODE with `own` and `steps`, what the script and bench said of each NAME.
-judge() {
-    "$python" - "$folder" "$@" 2>&1 <<'PYTHON' | tail -n 1
-import json, sys
-folder, code, names = sys.argv[1], sys.argv[2], sys.argv[3:]
-own = [json.load(open(f"{folder}/{n}.json")) for n in names]
-steps = [json.load(open(f"{folder}/{n}.steps")) for n in names]
-def part(i, name, figure="median_ns"):
-    return steps[i]["ledger"][name][figure]
-def near(what, got, wanted, share):
-    assert abs(got / wanted - 1) <= share, f"{what}: {got} is not {wanted}"
-# The script's clock, over as many of its last steps as bench calls steady.
-def mean_is_its_own(i):
-    # The first step has compiles before its first execution, where bench begins it.
-    ends, count = own[i]["ends_ns"][:-1], min(steps[i]["steps"], len(own[i]["ends_ns"]) - 3)
-    near("mean wall", steps[i]["wall"]["mean_ns"], (ends[-1] - ends[-1 - count]) / count, 0.03)
-def median_is_its_own(i):
-    # The loss is read every so many steps: single ones between say little. A step may begin elsewhere
-    # than where the script says, so single steps that others disturb are not the same ones.
-    ends, every, count = own[i]["ends_ns"][:-1], own[i]["read_every"], steps[i]["steps"]
-    ends = ends[-1::-every][:count // every + 1]
-    spans = sorted((b - a) / every for a, b in zip(ends[1:], ends))
-    near("median wall", steps[i]["wall"]["median_ns"], spans[len(spans) // 2], 0.03)
-def parts_sum(i):
-    sum_of = sum(part(i, p, "mean_ns") for p in steps[i]["ledger"])
-    near("parts", sum_of, steps[i]["wall"]["mean_ns"], 0.001)
-def wall_is_its_own(i):
-    mean_is_its_own(i)
-    median_is_its_own(i)
-    parts_sum(i)
-exec(code)
-PYTHON
-}
-
-# same_bits FIRST SECOND: what the scripts said of their results.
-same_bits() {
-    "$python" - "$folder/$1.json" "$folder/$2.json" 2>&1 <<'PYTHON' | tail -n 1
-import json, sys
-first, second = (json.load(open(f))["digest"] for f in sys.argv[1:])
-assert first == second, "the bits differ"
-PYTHON
 }
 
 # Where the plugin RUNTIME is.
@@ -83,43 +27,6 @@ plugin_of() {
     "$bench" list runtimes --format json 2>/dev/null | "$python" -c '
 import json, sys
 print(next(r["where"] for r in json.load(sys.stdin) if r["runtime"] == sys.argv[1]))' "$1" 2>/dev/null
-}
-
-# try_way NAME RUNTIME BARE ARGUMENT...: one way to train. BARE is the environment of the run that is
-# not recorded. Bits must not depend on times, times are tried again.
-try_way() {
-    local name=$1 runtime=$2 bare=$3
-    shift 3
-    timeout 900 env $bare "$python" "$@" >"$folder/bare.json" 2>"$folder/err" || true
-    attempt_wall() {
-        recorded "$name" "$runtime" "${arguments[@]}"
-        judge 'wall_is_its_own(0)' "$name"
-    }
-    arguments=("$@")
-    live "$name: mean and median wall time are the script's own, and the parts sum to it" attempt_wall \
-        busy_machine
-    # The last attempt's recording is also that of the bits.
-    report "$name: the same bits with and without the recorder" "$(same_bits bare "$name")"
-}
-
-# try_planted WHAT SCRIPT WAY: work and sleep before each step.
-try_planted() {
-    local script=$2 way=$3
-    planted() {
-        recorded base cpu "$script" --way "$way"
-        recorded host cpu "$script" --way "$way" --host-ms 5
-        recorded sleep cpu "$script" --way "$way" --sleep-ms 5
-        judge '
-wall_is_its_own(1)
-wall_is_its_own(2)
-near("host work", part(1, "host_work") - part(0, "host_work"), 5e6, 0.05)
-near("idle", part(2, "idle") - part(0, "idle"), 5e6, 0.05)
-assert abs(part(1, "idle") - part(0, "idle")) < 0.25e6, "work is called idle"
-assert abs(part(2, "host_work") - part(0, "host_work")) < 0.25e6, "sleep is called work"
-' base host sleep
-    }
-    live "$1: 5 ms of host work and of sleep are told apart, and the wall is the script's own" planted \
-        busy_machine
 }
 
 # jax_options DEVICES: the file by which JAX gives the plain plugin so many devices.
@@ -140,7 +47,7 @@ else
     try_way jax-two cpu "$plain" "$jax" --way two
     try_way jax-ops cpu "$plain" "$jax" --way ops
     try_way jax-async cpu "$plain" "$jax" --way fused --read-every 10 --steps 200
-    try_planted JAX "$jax" fused
+    try_planted JAX cpu "$jax" --way fused
 
     # bench record asks for as many devices as JAX is told that a CPU has.
     devices=2
@@ -208,6 +115,6 @@ else
         plain+=" BENCH_RECORD_PLUGIN=$(plugin_of "$runtime")"
         try_way "torch-$way-$runtime" "$runtime" "$plain" "$torch" --way "$way"
     done
-    try_planted PyTorch/XLA "$torch" lazy
+    try_planted PyTorch/XLA cpu "$torch" --way lazy
 fi
 echo "1..$count"

@@ -6,11 +6,12 @@
 #   MODELS='resnet18 bert'   PHASES='train infer'   VARIANT=full
 #   PROCESSES=4     of each side, 3 to 11: intervals are over their ratios
 #   OPTIONS='...'   further options of bench run for both models (--batch 4)
+#   RUNTIME=cpu     or cuda: device times are then the profiler's, of kernels
 #
 # Both sides are measured in the same way. JAX's captured step is recorded once, and bench replays it.
 # The text of our captured graph runs as a program of its own. Both are then programs that bench
 # measures by themselves: with made-up arguments of one rule, its own results taken over from step to
-# step, device time by the slope. Sides take turns, and each process of one stands beside one of the
+# step, device time from one source. Sides take turns, and each process of one stands beside one of the
 # other. What our captured step takes with its own weights and batch is printed as well: made-up values
 # may take another time (docs/programs.md).
 set -u
@@ -31,8 +32,11 @@ step_of() {
     printf '%s\n' --model "$model" --phase "$phase" --variant "$variant" --mode capture --dropout off \
         ${further[@]+"${further[@]}"}
 }
-short=(--runtime cpu --processes 1 --warmup 20)
-timed=("${short[@]}" --steps 5 --min-time 1 --device-time slope --cache-dir "$folder/cache" --quiet)
+runtime=${RUNTIME:-cpu}
+device_time=slope
+[ "$runtime" != cuda ] || device_time=auto
+short=(--runtime "$runtime" --processes 1 --warmup 20)
+timed=("${short[@]}" --steps 5 --min-time 1 --device-time "$device_time" --cache-dir "$folder/cache" --quiet)
 
 # Makes $cell/recordings, with the step of JAX, and $cell/graphs, with our text. Says what went wrong.
 prepare() {

@@ -1,0 +1,100 @@
+# recorded.sh - training scripts under the recorder: what they say of themselves beside what bench says
+# of their recording. Sourced after tests/support/cli.sh. The array record_options goes to each bench record.
+# shellcheck shell=bash
+record_options=()
+
+# recorded NAME RUNTIME ARGUMENT...: the script with the recorder; its word goes to NAME.json, the
+# steps of its recording to NAME.steps. Says what went wrong.
+recorded() {
+    local name=$1 runtime=$2
+    shift 2
+    rm -rf "${folder:?}/$name"
+    run record --runtime "$runtime" ${record_options[@]+"${record_options[@]}"} --output "$folder/$name" -- "$python" "$@"
+    [ "$status" -eq 0 ] || echo "recording: exit status $status"
+    cp "$folder/out" "$folder/$name.json"
+    run steps "$folder/$name" --format json
+    [ "$status" -eq 0 ] || echo "steps: exit status $status"
+    cp "$folder/out" "$folder/$name.steps"
+}
+
+# judge CODE NAME...: Python CODE with `own` and `steps`, what the script and bench said of each NAME.
+judge() {
+    "$python" - "$folder" "$@" 2>&1 <<'PYTHON' | tail -n 1
+import json, sys
+folder, code, names = sys.argv[1], sys.argv[2], sys.argv[3:]
+own = [json.load(open(f"{folder}/{n}.json")) for n in names]
+steps = [json.load(open(f"{folder}/{n}.steps")) for n in names]
+def part(i, name, figure="median_ns"):
+    return steps[i]["ledger"][name][figure]
+def near(what, got, wanted, share):
+    assert abs(got / wanted - 1) <= share, f"{what}: {got} is not {wanted}"
+# The script's clock, over as many of its last steps as bench calls steady.
+def mean_is_its_own(i):
+    # The first step has compiles before its first execution, where bench begins it.
+    ends, count = own[i]["ends_ns"][:-1], min(steps[i]["steps"], len(own[i]["ends_ns"]) - 3)
+    # The end of a profile takes long, and falls into the step before the first steady one or the next.
+    count -= 2 if steps[i]["left_out"]["profiled"] else 0
+    near("mean wall", steps[i]["wall"]["mean_ns"], (ends[-1] - ends[-1 - count]) / count, 0.03)
+def median_is_its_own(i):
+    # The loss is read every so many steps: single ones between say little. A step may begin elsewhere
+    # than where the script says, so single steps that others disturb are not the same ones.
+    ends, every, count = own[i]["ends_ns"][:-1], own[i]["read_every"], steps[i]["steps"]
+    ends = ends[-1::-every][:count // every + 1]
+    spans = sorted((b - a) / every for a, b in zip(ends[1:], ends))
+    near("median wall", steps[i]["wall"]["median_ns"], spans[len(spans) // 2], 0.03)
+def parts_sum(i):
+    sum_of = sum(part(i, p, "mean_ns") for p in steps[i]["ledger"])
+    near("parts", sum_of, steps[i]["wall"]["mean_ns"], 0.001)
+def wall_is_its_own(i):
+    mean_is_its_own(i)
+    median_is_its_own(i)
+    parts_sum(i)
+exec(code)
+PYTHON
+}
+
+# same_bits FIRST SECOND: what the scripts said of their results.
+same_bits() {
+    "$python" - "$folder/$1.json" "$folder/$2.json" 2>&1 <<'PYTHON' | tail -n 1
+import json, sys
+first, second = (json.load(open(f))["digest"] for f in sys.argv[1:])
+assert first == second, "the bits differ"
+PYTHON
+}
+
+# try_way NAME RUNTIME BARE ARGUMENT...: one way to train. BARE is the environment of the run that is
+# not recorded. Bits must not depend on times, times are tried again.
+try_way() {
+    local name=$1 runtime=$2 bare=$3
+    shift 3
+    timeout 900 env $bare "$python" "$@" >"$folder/bare.json" 2>"$folder/err" || true
+    attempt_wall() {
+        recorded "$name" "$runtime" "${arguments[@]}"
+        judge 'wall_is_its_own(0)' "$name"
+    }
+    arguments=("$@")
+    live "$name: mean and median wall time are the script's own, and the parts sum to it" attempt_wall \
+        busy_machine
+    # The last attempt's recording is also that of the bits.
+    report "$name: the same bits with and without the recorder" "$(same_bits bare "$name")"
+}
+
+# try_planted WHAT RUNTIME SCRIPT ARGUMENT...: work and sleep before each step.
+try_planted() {
+    local runtime=$2 arguments=("${@:3}")
+    planted() {
+        recorded base "$runtime" "${arguments[@]}"
+        recorded host "$runtime" "${arguments[@]}" --host-ms 5
+        recorded sleep "$runtime" "${arguments[@]}" --sleep-ms 5
+        judge '
+wall_is_its_own(1)
+wall_is_its_own(2)
+near("host work", part(1, "host_work") - part(0, "host_work"), 5e6, 0.05)
+near("idle", part(2, "idle") - part(0, "idle"), 5e6, 0.05)
+assert abs(part(1, "idle") - part(0, "idle")) < 0.25e6, "work is called idle"
+assert abs(part(2, "host_work") - part(0, "host_work")) < 0.25e6, "sleep is called work"
+' base host sleep
+    }
+    live "$1: 5 ms of host work and of sleep are told apart, and the wall is the script's own" planted \
+        busy_machine
+}
