@@ -102,8 +102,12 @@ RECORDER := $(if $(OBJECTS_record),$(BUILD)/libpjrt_record.so)
 TEST_ARCHIVES := $(filter-out $(BUILD)/librecord.a,$(ARCHIVES))
 BENCH_ARCHIVES := $(filter-out $(BUILD)/libsim_%.a,$(TEST_ARCHIVES))
 
-.PHONY: all
-all: $(ARCHIVES) $(BENCH) $(SIM) $(RECORDER)
+.PHONY: all closed
+all: closed $(ARCHIVES) $(BENCH) $(SIM) $(RECORDER)
+# bench runs nothing that others may write (docs/threat-model.md), and git makes files as the umask has it.
+closed:
+	@for folder in suites contrib/frontends; do \
+	    [ ! -O $$folder ] || find $$folder ! -type l -perm /022 -exec chmod go-w {} +; done
 
 $(BUILD)/bench: $(BUILD)/harness/main.o $(BENCH_ARCHIVES) $(BUILD)/flags
 	$(call note,LINK,$@)

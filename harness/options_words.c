@@ -27,7 +27,8 @@ void options_values(const cli_option *row, bn_text *out)
     } others_known[] = {{"format", RES_FORMAT_NAMES}, {"table", RES_TABLE_NAMES},
                         {"metric", RES_METRIC_NAMES}, {"to", RES_EXPORT_NAMES},
                         {"from", RES_IMPORT_NAMES},   {"pin", CORES_PIN_WORDS},
-                        {"suite", SUITE_NAMES},       {"weight", SCOPES_WEIGHTS}};
+                        {"suite", SUITE_NAMES},       {"weight", SCOPES_WEIGHTS},
+                        {"preset", SCOPES_PRESETS}};
     for (size_t i = 0; i < sizeof others_known / sizeof *others_known; i++)
         if (strcmp(row->name, others_known[i].option) == 0)
             bn_text_puts(out, others_known[i].values);

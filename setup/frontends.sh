@@ -9,6 +9,7 @@
 #
 # Environment: PYTHON  the Python of the environments, 3.11 or later (default: python3)
 set -u -o pipefail
+umask go-w # bench runs nothing that others may write
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 
 sources=contrib/frontends

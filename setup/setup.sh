@@ -267,9 +267,9 @@ TEXT
 
 # ---- all of it ----------------------------------------------------------
 
-# bench refuses plugins in a folder that others may write.
+# bench refuses plugins that others may write, or put another one in place of.
 closed_to_others() {
-    [ -z "$(find $runtimes -maxdepth 0 -perm /022 2>/dev/null)" ]
+    [ -z "$(find $runtimes ! -type l -perm /022 -print -quit 2>/dev/null)" ]
 }
 
 in_place() {
@@ -283,9 +283,10 @@ finish() {
 }
 
 # What bench runs beside its own file must not be others' to write (docs/threat-model.md), and a
-# clone's folders are as the umask has them.
-for folder in suites contrib/frontends third_party/frontends; do
-    [ ! -O $folder ] || chmod go-w $folder
+# clone's files are as the umask has them.
+umask go-w
+for folder in suites contrib/frontends third_party/frontends $runtimes; do
+    [ ! -O $folder ] || find $folder ! -type l -perm /022 -exec chmod go-w {} +
 done
 # Without a write, so that anybody may build what root has set up.
 if in_place; then
@@ -293,7 +294,7 @@ if in_place; then
     finish
 fi
 
-mkdir -p $wheels $runtimes 2>/dev/null && chmod go-w $runtimes 2>/dev/null && [ -w third_party ] ||
+mkdir -p $wheels $runtimes 2>/dev/null && [ -w third_party ] ||
     give_up "cannot write to $PWD/third_party" "run this as the owner of the folder"
 # Two set-ups at once would fetch everything twice and trip over each other.
 exec 9>third_party/.lock

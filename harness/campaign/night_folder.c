@@ -175,6 +175,7 @@ static bn_code share_controls(const night_folder *t, int folder, bn_status *st)
     if (code == BN_OK) {
         code = share(from, to, &count, st);
         close(to);
+        res_store_sweep_old(t->kept);
     }
     close(from);
     return code;

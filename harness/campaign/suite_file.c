@@ -115,9 +115,9 @@ bn_code suite_find(const char *word, char *path, size_t size, bn_status *st)
         snprintf(folder, sizeof folder, "%s/%s", self, places[i]);
         snprintf(path, size, "%s/%s.json", folder, word);
         /* A suite names plugins, which are run. */
-        const bn_code trusted = bn_own_trust(folder, NULL);
-        if (trusted != BN_NOT_FOUND && access(path, R_OK) == 0)
-            return trusted == BN_OK ? BN_OK : bn_own_trust(folder, st);
+        const bn_code code = bn_own_file(folder, bn_base_name(path), st);
+        if (code == BN_INVALID || (code == BN_OK && access(path, R_OK) == 0))
+            return code;
     }
     return refuse_suite(word, st);
 }

@@ -85,8 +85,10 @@ static bn_code open_cache(const char *path, int *fd, bn_status *st)
     *fd = -1;
     if (!path[0])
         return BN_OK;
-    bn_code code = bn_private_folder(path, fd, st);
-    return code == BN_OK ? BN_OK : bn_context(st, "--cache-dir");
+    if (bn_private_folder(path, fd, st) != BN_OK)
+        return bn_context(st, "--cache-dir");
+    bn_writers_sweep(*fd, "*.json");
+    return BN_OK;
 }
 
 /* Makes the steps: of models, or the one that was recorded, which needs no mode to be estimated. */

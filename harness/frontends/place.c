@@ -11,6 +11,8 @@
 #include <unistd.h>
 
 #define PYTHON_VARIABLE "BENCH_FRONTEND_PYTHON_"
+/* What the scripts share. */
+#define COMMON          "common/front_main.py"
 
 void frontend_command(const frontend_info *row, char *text, size_t size)
 {
@@ -33,8 +35,9 @@ static bool find_file(const char *folder, const char *file, int mode, char path[
 
 /* The same in the first of PLACES, relative to bench's folder, that has it. Nothing is looked for
  * below the current folder: whoever unpacks somebody's files and works among them does not ask to
- * run what lies there. BN_NOT_FOUND without words; BN_INVALID where others may write the place. */
-static bn_code find_beside(const char *const *places, const char *file, int mode,
+ * run what lies there. BN_NOT_FOUND without words; BN_INVALID where others may write the file, or
+ * ALSO, which it runs if that is there, or a folder of theirs. */
+static bn_code find_beside(const char *const *places, const char *file, const char *also, int mode,
                            char path[PATH_MAX], bn_status *st)
 {
     char folder[PATH_MAX];
@@ -43,9 +46,11 @@ static bn_code find_beside(const char *const *places, const char *file, int mode
     for (; length > 0 && *places; places++) {
         if ((size_t)snprintf(folder + length, room, "/%s", *places) >= room)
             continue;
-        const bn_code trusted = bn_own_trust(folder, NULL);
-        if (trusted != BN_NOT_FOUND && find_file(folder, file, mode, path))
-            return trusted == BN_OK ? BN_OK : bn_own_trust(folder, st);
+        const bn_code code = bn_own_file(folder, file, st);
+        if (code == BN_INVALID)
+            return code;
+        if (code == BN_OK && find_file(folder, file, mode, path))
+            return bn_own_file(folder, also, st) == BN_INVALID ? BN_INVALID : BN_OK;
     }
     return BN_NOT_FOUND;
 }
@@ -62,7 +67,7 @@ static bn_code find_script(const frontend_info *row, const char *name, char path
     snprintf(file, sizeof file, "%s/%s", row->name, name);
     if (named && find_file(folder, file, R_OK, path))
         return BN_OK;
-    const bn_code code = named ? BN_NOT_FOUND : find_beside(usual, file, R_OK, path, st);
+    const bn_code code = named ? BN_NOT_FOUND : find_beside(usual, file, COMMON, R_OK, path, st);
     if (code != BN_NOT_FOUND)
         return code;
     return bn_fail(st, BN_NOT_FOUND, "front end %s: there is no %s%s%s", row->name,
@@ -95,7 +100,7 @@ static bn_code find_python(const frontend_info *row, char path[PATH_MAX], bn_sta
                    : bn_fail(st, BN_INVALID, "%s is too long", variable);
     }
     snprintf(file, sizeof file, "%s/bin/python", row->name);
-    const bn_code code = find_beside(usual, file, X_OK, path, st);
+    const bn_code code = find_beside(usual, file, file, X_OK, path, st);
     if (code != BN_NOT_FOUND)
         return code;
     return bn_fail(st, BN_NOT_FOUND,

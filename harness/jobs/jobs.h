@@ -170,10 +170,35 @@ bool job_shares_device(const char *runtime, const char *path);
 /* The NAME=VALUE that the client of RUNTIME gets unless the user gave one; NULL: none. */
 const char *job_usual_option(const char *runtime, const char *path);
 
+/* ---- arrays in files (npy.c) ------------------------------------------------------------ */
+
+/* NumPy's .npy files (NEP 1: magic, version, a header that is a Python literal, then the elements).
+ * bf16, which NumPy lacks, is written as uint16 bits; two-byte void, as ml_dtypes writes it, is read
+ * too. */
+typedef struct job_npy {
+    rt_dtype dtype; /* of the file; RT_U16 may stand for bf16 */
+    bool void_bits; /* two-byte void: bf16 */
+    size_t rank;
+    int64_t dims[RT_MAX_RANK];
+    const char *data; /* dense row-major, in the bytes that were parsed */
+    size_t size;      /* bytes of it */
+} job_npy;
+
+/*
+ * Reads the SIZE bytes at BYTES, the contents of the file NAME, and nothing beyond them. ARRAY
+ * points into BYTES. BN_FORMAT says what is damaged; BN_NOT_SUPPORTED names a dtype or an order
+ * (Fortran, big-endian) that is not read.
+ */
+BN_MUST_USE bn_code job_npy_parse(const char *name, const char *bytes, size_t size, job_npy *array,
+                                  bn_status *st);
+/* Writes a version 1.0 file at PATH, which appears whole or not at all. */
+BN_MUST_USE bn_code job_npy_write(const char *path, rt_dtype dtype, size_t rank,
+                                  const int64_t *dims, const void *data, bn_status *st);
+
 /* ---- programs that others wrote (program.c) ------------------------------------------- */
 
-/* What a worker is told of MATRIX' program: see job_matrix_request. Fails also where the number of
- * its arguments does not fit. */
+/* What a worker is told of MATRIX' program: see job_matrix_request. Fails also where its arguments'
+ * files do not fit, in number or type, where a file is missing, and where none can be written. */
 BN_MUST_USE bn_code job_program_request(const job_matrix *matrix, json_t **request, bn_status *st);
 /* The program that a request names, and its arguments. */
 typedef struct job_program_text {
@@ -191,6 +216,10 @@ typedef struct job_program_text {
 BN_MUST_USE bn_code job_program_read(const json_t *request, job_program_text *program,
                                      bn_status *st);
 void job_program_text_free(job_program_text *program);
+/* Reads the array in the file PATH into HOST, unless that is NULL. It must have the type of A (bf16
+ * may be bits), which is number INDEX of the arguments or results, as WHAT says; else BN_INVALID. */
+BN_MUST_USE bn_code job_program_array(const char *path, const mode_argument *a, const char *what,
+                                      size_t index, void *host, bn_status *st);
 /* Says in WHAT which program runs, in place of a model. */
 void job_program_describe(const json_t *request, res_experiment *what);
 
@@ -472,12 +501,13 @@ void job_way_free(job_way *way);
 
 /* ---- folders that go away (scratch.c) -------------------------------------------- */
 
-/* Makes a folder for the user alone, in PARENT or, where that is NULL, in $TMPDIR or /tmp, and
- * writes its whole path to PATH. */
+/* Makes a folder for the user alone, in PARENT or, where that is NULL or others may write it, in
+ * $TMPDIR or /tmp, and writes its whole path to PATH. BN_INVALID where others may rename it there,
+ * too: a framework runs what it reads in it. */
 BN_MUST_USE bn_code job_scratch_begin(const char *parent, char path[PATH_MAX], bn_status *st);
 /* Removes it with all that is in it, unless PATH is empty, and empties PATH. */
 void job_scratch_end(char path[PATH_MAX]);
-/* Removes those of STORE whose process on this machine is gone. */
+/* Removes those of STORE, and of $TMPDIR or /tmp, whose process on this machine is gone. */
 void job_scratch_sweep_old(const char *store);
 /* Calls REMOVE_ONE for each folder of STORE, open as PARENT, that is called PREFIX, a process of
  * this machine that is gone, "-", the machine's name, and then one of the COUNT characters AFTER

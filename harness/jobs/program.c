@@ -6,10 +6,12 @@
  */
 #include "harness/jobs/jobs.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static json_t *words_json(const char *const *words)
 {
@@ -99,6 +101,94 @@ void job_program_text_free(job_program_text *p)
     *p = (job_program_text){0};
 }
 
+/* ---- arrays --------------------------------------------------------------------------------- */
+
+/* Whether the array FOUND can be A: the same type and shape, or bf16 as bits. */
+static bool fits(const mode_argument *a, const job_npy *found)
+{
+    const bool bits = found->dtype == RT_U16 && a->dtype == RT_BF16;
+    if (a->rank != found->rank || (found->void_bits ? !bits : !bits && found->dtype != a->dtype))
+        return false;
+    return memcmp(a->dims, found->dims, a->rank * sizeof *a->dims) == 0;
+}
+
+static void put_type(bn_text *out, rt_dtype dtype, size_t rank, const int64_t *dims)
+{
+    bn_text_puts(out, "tensor<");
+    for (size_t i = 0; i < rank; i++)
+        bn_text_printf(out, "%lldx", (long long)dims[i]);
+    bn_text_printf(out, "%s>", rt_dtype_text(dtype));
+}
+
+bn_code job_program_array(const char *path, const mode_argument *a, const char *what, size_t index,
+                          void *host, bn_status *st)
+{
+    char *bytes = NULL;
+    size_t size;
+    job_npy found;
+    bn_code code = bn_regular_read(path, &bytes, &size, st);
+    if (code == BN_OK)
+        code = job_npy_parse(path, bytes, size, &found, st);
+    if (code == BN_OK && !fits(a, &found)) {
+        bn_text text = {0};
+        put_type(&text, found.dtype, found.rank, found.dims);
+        bn_text_printf(&text, ", and %s %zu is ", what, index);
+        put_type(&text, a->dtype, a->rank, a->dims);
+        code =
+            bn_fail(st, BN_INVALID, "%s holds %s", path, text.failed ? "another type" : text.data);
+        bn_text_free(&text);
+    }
+    if (code == BN_OK && host)
+        memcpy(host, found.data, found.size);
+    free(bytes);
+    return code;
+}
+
+static const char *member_text(const json_t *request, const char *list, size_t index)
+{
+    return json_string_value(json_array_get(json_object_get(request, list), index));
+}
+
+static size_t member_count(const json_t *request, const char *list)
+{
+    return json_array_size(json_object_get(request, list));
+}
+
+/* Whether a file can be made where PATH is to be. */
+static bn_code check_output(const char *path, bn_status *st)
+{
+    const char *base = bn_base_name(path);
+    char folder[PATH_MAX];
+    if (snprintf(folder, sizeof folder, "%.*s", (int)(base - path), path) >= (int)sizeof folder)
+        return bn_fail(st, BN_INVALID, "--output %s: the path is too long", path);
+    if (access(folder[0] ? folder : ".", W_OK | X_OK) != 0)
+        return bn_fail_errno(st, errno, "--output %s", path);
+    return BN_OK;
+}
+
+/* Asks before anything runs what would end a worker, or a step that went well. What the results are
+ * only the program tells. */
+static bn_code check_arrays(const json_t *request, const job_program_text *p, bn_status *st)
+{
+    bn_code code = BN_OK;
+    for (size_t i = 0; i < p->inputs && code == BN_OK; i++)
+        code = job_program_array(member_text(request, "inputs", i), &p->arguments[i], "argument", i,
+                                 NULL, st);
+    for (size_t i = 0; i < member_count(request, "checks") && code == BN_OK; i++) {
+        const char *path = member_text(request, "checks", i);
+        char *bytes = NULL;
+        size_t size = 0;
+        job_npy found;
+        code = bn_regular_read(path, &bytes, &size, st);
+        if (code == BN_OK)
+            code = job_npy_parse(path, bytes, size, &found, st);
+        free(bytes);
+    }
+    for (size_t i = 0; i < member_count(request, "outputs") && code == BN_OK; i++)
+        code = check_output(member_text(request, "outputs", i), st);
+    return code;
+}
+
 /* "step" of "/a/b/step.mlir". */
 static void name_of(const char *file, char *name, size_t size)
 {
@@ -120,6 +210,8 @@ bn_code job_program_request(const job_matrix *m, json_t **request, bn_status *st
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a request");
     bn_code code = job_program_read(*request, &p, st);
     json_object_set_new(*request, "sha256", json_string(p.sha256));
+    if (code == BN_OK)
+        code = check_arrays(*request, &p, st);
     job_program_text_free(&p);
     return code;
 }

@@ -95,12 +95,29 @@ static bn_code check_cache(const char *folder, bn_status *st)
     return code == BN_OK ? BN_OK : bn_context(st, "--cache-dir");
 }
 
-/* Whether the script and the Python of E's front end are there. */
+/* Whether the script and the Python of E's front end are there, and the recorder. */
 static bn_code check_front_end(const job_experiment *e, bn_status *st)
 {
     const frontend_info *row = frontend_named(e->what.front_end);
     frontend_place place;
-    return row ? frontend_find(row, FRONTEND_RUN, &place, st) : BN_OK;
+    char recorder[PATH_MAX];
+    if (!row)
+        return BN_OK;
+    const bn_code code = frontend_find(row, FRONTEND_RUN, &place, st);
+    return code == BN_OK ? rt_recorder_find(recorder, sizeof recorder, st) : code;
+}
+
+/* Whether the front ends in LIST have a folder for what they are told. */
+static bn_code check_scratch(const job_experiment *list, size_t count, bn_status *st)
+{
+    char path[PATH_MAX];
+    for (size_t i = 0; i < count; i++)
+        if (job_is_framework(&list[i].what)) {
+            const bn_code code = job_scratch_begin(list[i].store, path, st);
+            job_scratch_end(path);
+            return code;
+        }
+    return BN_OK;
 }
 
 /* ---- all of it -------------------------------------------------------------------- */
@@ -132,5 +149,7 @@ bn_code job_experiments_check(const job_experiment *list, size_t count, bn_statu
     if (code == BN_OK)
         code = check_weights(list, count, st);
     /* Last, since it is made where it is missing. */
-    return code == BN_OK ? job_store_ready(list[0].store, st) : code;
+    if (code == BN_OK)
+        code = job_store_ready(list[0].store, st);
+    return code == BN_OK ? check_scratch(list, count, st) : code;
 }

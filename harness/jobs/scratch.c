@@ -1,6 +1,7 @@
 /*
  * scratch.c - folders for what one process hands to another and nobody keeps: weights and a batch
- * for a framework, its answer, its recording. They may be large, so they lie beside the records.
+ * for a framework, its answer, its recording. They may be large, so they lie beside the records,
+ * unless others may write there.
  */
 #define _GNU_SOURCE
 #include "harness/jobs/jobs.h"
@@ -18,15 +19,37 @@
 /* Below a folder: a recording has a folder of each process, and that one of its programs. */
 #define MOST_LEVELS 6
 
+/* Whether nobody else can give the name of one of our folders in FOLDER to another one. In a folder
+ * like /tmp only the owner of each can. */
+static bool keeps_names(const char *folder)
+{
+    struct stat info;
+    return stat(folder, &info) == 0 && (info.st_uid == geteuid() || info.st_uid == 0) &&
+           (!(info.st_mode & (S_IWGRP | S_IWOTH)) || (info.st_mode & S_ISVTX));
+}
+
+static const char *temporary(void)
+{
+    const char *named = getenv("TMPDIR");
+    return named && *named ? named : "/tmp";
+}
+
 bn_code job_scratch_begin(const char *parent, char path[PATH_MAX], bn_status *st)
 {
-    const char *temporary = getenv("TMPDIR");
-    const char *folder = parent ? parent : temporary && *temporary ? temporary : "/tmp";
+    const char *folder = parent && keeps_names(parent) ? parent : temporary();
     char host[64] = "", *whole = realpath(folder, NULL);
     int length = -1;
     path[0] = '\0';
     if (!whole)
         return bn_fail_errno(st, errno, "%s", folder);
+    if (!keeps_names(whole)) {
+        bn_fail(st, BN_INVALID,
+                "%s: others could put files of theirs there in place of what a framework is to "
+                "run; set TMPDIR to a folder that only you may write",
+                whole);
+        free(whole);
+        return BN_INVALID;
+    }
     if (gethostname(host, sizeof host - 1) != 0)
         host[0] = '\0';
     length = snprintf(path, PATH_MAX, "%s/" PREFIX "%ld-%s.XXXXXX", whole, (long)getpid(), host);
@@ -87,7 +110,8 @@ void job_folders_sweep(const char *store, const char *prefix, const char *after,
                        void (*remove_one)(int parent, const char *name))
 {
     char host[64] = "";
-    DIR *folder = opendir(store);
+    /* Else another folder of the user's may have got the name. */
+    DIR *folder = keeps_names(store) ? opendir(store) : NULL;
     if (!folder)
         return;
     const bool named = gethostname(host, sizeof host - 1) == 0;
@@ -95,7 +119,7 @@ void job_folders_sweep(const char *store, const char *prefix, const char *after,
         struct stat info;
         const long pid = process_of(entry->d_name, prefix, host, after, count);
         if (pid > 0 && fstatat(dirfd(folder), entry->d_name, &info, AT_SYMLINK_NOFOLLOW) == 0 &&
-            S_ISDIR(info.st_mode) && bn_writer_gone(pid, &info))
+            S_ISDIR(info.st_mode) && info.st_uid == geteuid() && bn_writer_gone(pid, &info))
             remove_one(dirfd(folder), entry->d_name);
     }
     closedir(folder);
@@ -105,4 +129,5 @@ void job_scratch_sweep_old(const char *store)
 {
     static const char after[] = {'.'};
     job_folders_sweep(store, PREFIX, after, sizeof after, remove_whole);
+    job_folders_sweep(temporary(), PREFIX, after, sizeof after, remove_whole);
 }

@@ -209,7 +209,9 @@ static void take_failure(worker *w, const json_t *failure)
 
 static void take_answer(worker *w, const char *line)
 {
-    json_t *answer = json_loads(line, 0, NULL), *part;
+    /* A plugin shares the worker's memory, and could write the line. */
+    const bool deep = bn_json_depth(line, strlen(line)) > BN_JSON_DEPTH;
+    json_t *answer = deep ? NULL : json_loads(line, 0, NULL), *part;
     if ((part = json_object_get(answer, "progress"))) {
         const char *stage = json_string_value(json_object_get(part, "stage"));
         if (stage)

@@ -9,6 +9,10 @@
 
 /* The figures that --weight can name. */
 #define SCOPES_WEIGHTS "nodes, trace, flops, estimated, measured"
+/* What --preset can name: the simulated device has these and says so itself, but is not asked while
+ * a shell waits for words to complete. */
+#define SCOPES_PRESETS                                                                             \
+    "none, ideal, tpu-v4, tpu-v5e, tpu-v5p, tpu-v6e, h100, cpu-2, cpu-2-shared, tpu-v4-2023"
 
 /* What is to be looked at; borrowed while the command runs. */
 typedef struct scopes_options {

@@ -143,6 +143,8 @@ bn_code scopes_job(const json_t *request, bn_status *st)
     } else if (code == BN_OK) {
         turn_graphs_off(s.client, &e);
         code = measure(&s, st);
+        if (code == BN_OK)
+            code = rt_plugin_check_file(s.plugin, st);
     }
     worker_session_end(&s);
     return code;

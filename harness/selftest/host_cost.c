@@ -174,6 +174,8 @@ bn_code selftest_job(const json_t *request, bn_status *st)
                                   m->samples[LOWERING], &m->text_bytes, st);
     }
     if (code == BN_OK)
+        code = rt_plugin_check_file(m->side[LAZY].plugin, st);
+    if (code == BN_OK)
         worker_send_result(result_json(m));
     worker_session_drop_model(&m->side[CAPTURE]);
     worker_session_end(&m->side[LAZY]);

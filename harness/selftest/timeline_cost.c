@@ -85,6 +85,8 @@ static bn_code measure(timed *t, bn_status *st)
     if (code == BN_OK)
         code = take_turns(t, st);
     if (code == BN_OK)
+        code = rt_plugin_check_file(t->session.plugin, st);
+    if (code == BN_OK)
         worker_send_result(json_pack("{sf sf sI sI}", "without_ns",
                                      res_quantile(t->ns[0], t->count[0], 0.5), "with_ns",
                                      res_quantile(t->ns[1], t->count[1], 0.5), "steps",

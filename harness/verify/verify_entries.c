@@ -15,8 +15,7 @@
 
 /* ---- the folder ------------------------------------------------------------------ */
 
-/* Looks beside the program, as built in the source tree and as installed, then in ./tests/golden.
- */
+/* Looks beside the program, as built in the source tree and as installed. */
 static bn_code find_folder(verify_entries *all, const verify_options *o, bn_status *st)
 {
     static const char *const places[] = {"../tests/golden", "../share/bench/golden"};
@@ -31,12 +30,9 @@ static bn_code find_folder(verify_entries *all, const verify_options *o, bn_stat
         if (access(all->folder, R_OK | X_OK) == 0)
             return BN_OK;
     }
-    snprintf(all->folder, sizeof all->folder, "tests/golden");
-    if (access(all->folder, R_OK | X_OK) == 0)
-        return BN_OK;
     return bn_fail(st, BN_NOT_FOUND,
-                   "golden values are neither in ../tests/golden or ../share/bench/golden from "
-                   "bench nor in ./tests/golden; name their folder with --golden");
+                   "golden values are neither in ../tests/golden nor in ../share/bench/golden from "
+                   "bench; name their folder with --golden");
 }
 
 /* Takes MODEL.VARIANT.json apart; false for other names. */

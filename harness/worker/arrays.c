@@ -1,7 +1,7 @@
 /*
  * arrays.c - elements of any type: as numbers, made up, and two arrays against each other.
  */
-#include "harness/worker/npy_priv.h"
+#include "harness/worker/arrays_priv.h"
 #include "models/model.h"
 
 #include <math.h>

@@ -146,7 +146,7 @@ static void fill(const worker_framework *f, res_record *r)
     const char *sim = getenv("PJRT_SIM");
     r->experiment = f->e.what;
     r->warmup_stationary = report->warmup_steps < f->e.warmup;
-    const double nodes = report->nodes_per_step * (double)r->step_count;
+    const double nodes = report->nodes_per_step * (double)r->step_counters[BN_COUNTER_STEPS];
     if (nodes <= 0x1p53)
         r->step_counters[BN_COUNTER_NODES_TRACED] = (int64_t)llround(nodes);
     if (r->simulated && sim && strstr(sim, "values=none"))

@@ -3,7 +3,7 @@
  * one step the results are written to .npy files or compared. Further steps are measured like a
  * model's.
  */
-#include "harness/worker/npy_priv.h"
+#include "harness/worker/arrays_priv.h"
 #include "harness/worker/worker.h"
 
 #include <math.h>
@@ -40,49 +40,6 @@ void worker_program_free(worker_program *p)
 
 /* ---- arguments ----------------------------------------------------------------------- */
 
-/* Whether the array FOUND can be A: the same type and shape, or bf16 as bits. */
-static bool fits(const mode_argument *a, const worker_npy *found)
-{
-    const bool bits = found->dtype == RT_U16 && a->dtype == RT_BF16;
-    if (a->rank != found->rank || (found->void_bits ? !bits : !bits && found->dtype != a->dtype))
-        return false;
-    return memcmp(a->dims, found->dims, a->rank * sizeof *a->dims) == 0;
-}
-
-static void put_type(bn_text *out, rt_dtype dtype, size_t rank, const int64_t *dims)
-{
-    bn_text_puts(out, "tensor<");
-    for (size_t i = 0; i < rank; i++)
-        bn_text_printf(out, "%lldx", (long long)dims[i]);
-    bn_text_printf(out, "%s>", rt_dtype_text(dtype));
-}
-
-/* Reads PATH into HOST. It must have A's type; A is number INDEX of the arguments or results, as
- * WHAT says. */
-static bn_code from_file(const char *path, const mode_argument *a, const char *what, size_t index,
-                         void *host, bn_status *st)
-{
-    char *bytes = NULL;
-    size_t size;
-    worker_npy found;
-    bn_code code = bn_regular_read(path, &bytes, &size, st);
-    if (code == BN_OK)
-        code = worker_npy_parse(path, bytes, size, &found, st);
-    if (code == BN_OK && !fits(a, &found)) {
-        bn_text text = {0};
-        put_type(&text, found.dtype, found.rank, found.dims);
-        bn_text_printf(&text, ", and %s %zu is ", what, index);
-        put_type(&text, a->dtype, a->rank, a->dims);
-        code =
-            bn_fail(st, BN_INVALID, "%s holds %s", path, text.failed ? "another type" : text.data);
-        bn_text_free(&text);
-    }
-    if (code == BN_OK)
-        memcpy(host, found.data, found.size);
-    free(bytes);
-    return code;
-}
-
 static bn_code make_arguments(worker_program *p, uint64_t seed, bn_status *st)
 {
     p->host = calloc(p->of.count + 1, sizeof(void *));
@@ -98,8 +55,8 @@ static bn_code make_arguments(worker_program *p, uint64_t seed, bn_status *st)
                            (long long)mode_argument_bytes(a));
         bn_code code = BN_OK;
         if (p->of.inputs)
-            code =
-                from_file(member_text(p->request, "inputs", i), a, "argument", i, p->host[i], st);
+            code = job_program_array(member_text(p->request, "inputs", i), a, "argument", i,
+                                     p->host[i], st);
         else
             worker_made_up(a->dtype, mode_argument_bytes(a), name, seed, p->host[i]);
         if (code != BN_OK)
@@ -140,7 +97,7 @@ static bn_code compare(const worker_program *p, const result *r, size_t index, b
     void *wanted = malloc(bytes + 1);
     if (!wanted)
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %s", path);
-    bn_code code = from_file(path, &r->type, "result", index, wanted, st);
+    bn_code code = job_program_array(path, &r->type, "result", index, wanted, st);
     if (code == BN_INVALID)
         code = st->code = BN_WRONG_RESULT; /* another shape is another result */
     if (code == BN_OK) {
@@ -171,8 +128,8 @@ static bn_code use_results(worker_session *s, const worker_program *p, bn_status
         result r;
         code = read_result(s, i, &r, st);
         if (code == BN_OK && i < outputs)
-            code = worker_npy_write(member_text(p->request, "outputs", i), r.type.dtype,
-                                    r.type.rank, r.type.dims, r.host, st);
+            code = job_npy_write(member_text(p->request, "outputs", i), r.type.dtype, r.type.rank,
+                                 r.type.dims, r.host, st);
         /* A difference does not end the loop: all outputs are written first. */
         if (code == BN_OK && i < checks && compared == BN_OK)
             compared = compare(p, &r, i, &wrong);

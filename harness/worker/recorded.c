@@ -3,7 +3,7 @@
  * inputs and executions (harness/jobs/step.c says how); here they become a sequence, whose inputs
  * are made up, and the mode that runs it.
  */
-#include "harness/worker/npy_priv.h"
+#include "harness/worker/arrays_priv.h"
 #include "harness/worker/worker.h"
 
 #include <stdio.h>

@@ -140,6 +140,10 @@ static void remove_others(const site_folder *folder, const char *only)
         closedir(list);
     bn_writers_sweep(fd, "*.js");
     close(fd);
+    if (bn_folder_in(AT_FDCWD, folder->path, &fd, NULL) != BN_OK)
+        return;
+    bn_writers_sweep(fd, "*");
+    close(fd);
 }
 
 void site_folder_sweep(site_folder *folder)

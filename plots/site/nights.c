@@ -129,12 +129,15 @@ static bn_code write_verdicts(site *s, bn_status *st)
             continue;
         }
         s->nights[i].judged = true;
-        bn_text text = {0};
+        bn_text text = {0}, words = {0};
         site_begin(&text, name);
         bn_text_puts(&text, "{\"headline\":");
         site_put_text(&text, o->headline);
         bn_text_puts(&text, ",\"words\":");
-        site_put_html(&text, o->words);
+        bn_text_plain_lines(&words, o->words ? o->words : "");
+        site_put_html(&text, words.data ? words.data : "");
+        text.failed = text.failed || words.failed;
+        bn_text_free(&words);
         bn_text_printf(&text, ",\"told\":%s", o->told ? "true" : "false");
         bn_text_puts(&text, "}");
         site_end(&text);

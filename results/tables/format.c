@@ -7,6 +7,7 @@
  */
 #include "results/tables/tables_priv.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -86,8 +87,8 @@ static void put_latex(bn_text *out, const char *text)
     }
 }
 
-/* Whether an address or a name of somebody begins at TEXT, and how many signs may not be followed
- * by the rest of it. GitHub makes links of these by themselves, some of them after it has taken the
+/* Whether an address, a name of somebody or a number of an issue begins at TEXT, and how many signs
+ * may not be followed by the rest of it. GitHub makes links of these by themselves, some of them after it has taken the
  * backslashes away. */
 static size_t link_at(const char *text)
 {
@@ -96,7 +97,7 @@ static size_t link_at(const char *text)
     for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
         if (strncasecmp(text, starts[i], strlen(starts[i])) == 0)
             return before[i];
-    return 0;
+    return text[0] == '#' && isdigit((unsigned char)text[1]) ? 1 : 0;
 }
 
 /* Marks, tags, links, pictures, formulas and references to characters ("&#x202E;") by a backslash.
@@ -131,10 +132,17 @@ void res_put_escaped(bn_text *out, res_format format, const char *text)
     bn_text_free(&plain);
 }
 
-/* Programs for tables take such a cell for a formula, unless it is a number. */
+/* Programs for tables take such a cell for a formula, unless it is a number. Some pass over blanks,
+ * and take the wide = + - @ of East Asian scripts for the same. */
 static bool is_formula(const char *text)
 {
+    static const char *const wide[] = {"\xEF\xBC\x9D", "\xEF\xBC\x8B", "\xEF\xBC\x8D",
+                                       "\xEF\xBC\xA0"};
     char *end;
+    text += strspn(text, " \t\r\n\v\f");
+    for (size_t i = 0; i < sizeof wide / sizeof *wide; i++)
+        if (strncmp(text, wide[i], strlen(wide[i])) == 0)
+            return true;
     if (!strchr("=+-@", *text) || !*text)
         return false;
     strtod(text, &end);

@@ -257,10 +257,11 @@ const char *bn_base_name(const char *path);
 /* The folder of this program's file into FOLDER of SIZE bytes, without a slash at its end; "" where
  * nobody tells. */
 void bn_own_folder(char *folder, size_t size);
-/* Whether what FOLDER holds may be run. BN_NOT_FOUND: there is no such folder, or it is neither
- * root's nor the user's nor of whoever owns this program, and so is passed over. BN_INVALID: others
- * may write it; who finds something there says so, and passes over nothing. */
-BN_MUST_USE bn_code bn_own_trust(const char *folder, bn_status *st);
+/* Whether FILE, "name" or "folder/name", in FOLDER is there and may be run. BN_NOT_FOUND, without
+ * words: it is not there, or the file or a folder of its path from FOLDER on is neither root's nor
+ * the user's nor of whoever owns this program, and so is passed over. BN_INVALID: others may write
+ * one of them, and FOLDER is not the program's own; passed over, another file would be run. */
+BN_MUST_USE bn_code bn_own_file(const char *folder, const char *file, bn_status *st);
 
 /*
  * What is run as it is, such as machine code that was kept, must be the user's alone. These refuse

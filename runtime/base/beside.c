@@ -19,18 +19,54 @@ void bn_own_folder(char *folder, size_t size)
     *(slash ? slash : folder) = '\0';
 }
 
-bn_code bn_own_trust(const char *folder, bn_status *st)
+/* Root, the user, and whoever owns this program, could have the user run anything anyway. */
+static bool known_owner(const struct stat *info, const struct stat *program)
 {
-    struct stat info, program;
+    return info->st_uid == 0 || info->st_uid == geteuid() || info->st_uid == program->st_uid;
+}
+
+/* Whoever may write the program's own folder can put another program there, or, where the folder is
+ * shared like /tmp, has only files of his own there. */
+static bool is_own_folder(const char *path)
+{
+    struct stat info, own;
+    char folder[PATH_MAX];
+    bn_own_folder(folder, sizeof folder);
+    return stat(path, &info) == 0 && stat(folder, &own) == 0 && own.st_dev == info.st_dev &&
+           own.st_ino == info.st_ino;
+}
+
+/* Whether nobody may write PATH, a file or folder, who could not have the user run anything anyway. */
+static bn_code check_one(const char *path, const struct stat *program, bn_status *st)
+{
+    struct stat info;
     char plain[PATH_MAX];
-    if (stat(folder, &info) != 0 || stat("/proc/self/exe", &program) != 0)
-        return bn_fail(st, BN_NOT_FOUND, "%s: there is no such folder", folder);
-    if (info.st_uid != 0 && info.st_uid != geteuid() && info.st_uid != program.st_uid)
-        return bn_fail(st, BN_NOT_FOUND, "%s belongs to somebody else", folder);
+    if (stat(path, &info) != 0 || !known_owner(&info, program))
+        return BN_NOT_FOUND;
     if (info.st_mode & (S_IWGRP | S_IWOTH))
         return bn_fail(st, BN_INVALID,
-                       "%s: others may write it, so nothing in it is run; chmod go-w makes it "
-                       "yours alone",
-                       realpath(folder, plain) ? plain : folder);
+                       "%s: others may write it, so it is not run, nor what is in it; chmod go-w "
+                       "makes it yours alone",
+                       realpath(path, plain) ? plain : path);
     return BN_OK;
+}
+
+bn_code bn_own_file(const char *folder, const char *file, bn_status *st)
+{
+    struct stat info, program;
+    char path[PATH_MAX];
+    const int length = snprintf(path, sizeof path, "%s/%s", folder, file);
+    /* A link belongs to whoever says where it leads. */
+    if (length >= PATH_MAX || stat("/proc/self/exe", &program) != 0 || lstat(path, &info) != 0 ||
+        !known_owner(&info, &program))
+        return BN_NOT_FOUND;
+    if (is_own_folder(folder))
+        return BN_OK;
+    bn_code code = BN_OK;
+    for (char *end = path + strlen(folder); code == BN_OK && end; end = strchr(end + 1, '/')) {
+        *end = '\0';
+        code = check_one(path, &program, st);
+        *end = '/';
+    }
+    return code == BN_OK && !S_ISLNK(info.st_mode) ? check_one(path, &program, st) : code;
 }

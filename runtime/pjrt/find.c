@@ -60,7 +60,6 @@ struct search {
     char *path;
     size_t path_size;
     bn_text places;
-    char binary_folder[PATH_MAX];
 };
 
 const char *rt_plugin_known(size_t index, const char **source)
@@ -90,6 +89,11 @@ static const char *newest(const glob_t *matches)
     return best;
 }
 
+static void note_place(struct search *search, const char *prefix, const char *rest)
+{
+    bn_text_printf(&search->places, "%s%s/%s", search->places.length > 0 ? ", " : "", prefix, rest);
+}
+
 /* Looks for a file named by the pattern PREFIX/REST. A relative PREFIX would be below the current
  * folder. */
 static bool try_place(struct search *search, const char *prefix, const char *rest)
@@ -100,7 +104,7 @@ static bool try_place(struct search *search, const char *prefix, const char *res
     int length = snprintf(pattern, sizeof pattern, "%s/%s", prefix, rest);
     if (length < 0 || (size_t)length >= sizeof pattern)
         return false;
-    bn_text_printf(&search->places, "%s%s", search->places.length > 0 ? ", " : "", pattern);
+    note_place(search, prefix, rest);
 
     bool found = false;
     glob_t matches;
@@ -168,8 +172,37 @@ static bn_code try_own_wheels(struct search *search, const char *wheel, bool *fo
     return BN_OK;
 }
 
-/* The wheels of the set-up. A plugin in a folder that others may write is refused, not passed over:
- * another one would be measured. */
+static bool is_there(const char *folder, const char *file)
+{
+    char path[PATH_MAX];
+    return snprintf(path, sizeof path, "%s/%s", folder, file) < PATH_MAX && access(path, F_OK) == 0;
+}
+
+/* Looks for FILE in PLACES, NULL last, which are relative to the program's folder. One in a folder
+ * that others may write is refused, not passed over: another one would be measured. */
+static bn_code try_own(struct search *search, const char *const *places, const char *file,
+                       bool *found, bn_status *st)
+{
+    char own[PATH_MAX];
+    bn_own_folder(own, sizeof own);
+    for (; own[0] && *places && !*found; places++) {
+        char folder[PATH_MAX + 32];
+        snprintf(folder, sizeof folder, "%s/%s", own, *places);
+        const bn_code code = bn_own_file(folder, file, st);
+        if (code == BN_INVALID)
+            return code;
+        if (code == BN_OK) {
+            *found = try_place(search, folder, file);
+            continue;
+        }
+        note_place(search, folder, file);
+        if (is_there(folder, file))
+            bn_text_puts(&search->places, " (somebody else's, and passed over)");
+    }
+    return BN_OK;
+}
+
+/* The wheels of the set-up. */
 static bn_code try_wheels(struct search *search, const char *wheel, bool *found, bn_status *st)
 {
     /* An installed program has its runtimes in lib. A build may be nested (build/bench,
@@ -179,18 +212,9 @@ static bn_code try_wheels(struct search *search, const char *wheel, bool *found,
         "../third_party/runtimes",
         "../../third_party/runtimes",
         "../../../third_party/runtimes",
+        NULL,
     };
-    if (search->binary_folder[0] == '\0')
-        return BN_OK;
-    for (size_t i = 0; i < sizeof below_binary / sizeof below_binary[0] && !*found; i++) {
-        char folder[PATH_MAX + 32];
-        snprintf(folder, sizeof folder, "%s/%s", search->binary_folder, below_binary[i]);
-        const bn_code trusted = bn_own_trust(folder, NULL);
-        *found = trusted != BN_NOT_FOUND && try_place(search, folder, wheel);
-        if (*found && trusted != BN_OK)
-            return bn_own_trust(folder, st);
-    }
-    return BN_OK;
+    return try_own(search, below_binary, wheel, found, st);
 }
 
 static bn_code try_python(struct search *search, const char *site, bool *found, bn_status *st)
@@ -212,26 +236,23 @@ static bn_code try_python(struct search *search, const char *site, bool *found, 
 }
 
 /* In the build's folder, or where an installation puts it. */
-static bool try_beside(struct search *search, const char *name)
+static bn_code try_beside(struct search *search, const char *name, bool *found, bn_status *st)
 {
-    char folder[PATH_MAX + 32];
-    if (search->binary_folder[0] == '\0')
-        return false;
-    snprintf(folder, sizeof folder, "%s/../lib/bench", search->binary_folder);
-    return try_place(search, search->binary_folder, name) || try_place(search, folder, name);
+    static const char *const beside[] = {".", "../lib/bench", NULL};
+    return try_own(search, beside, name, found, st);
 }
 
 bn_code rt_recorder_find(char *path, size_t path_size, bn_status *st)
 {
     struct search search = {.path = path, .path_size = path_size};
-    bn_own_folder(search.binary_folder, sizeof search.binary_folder);
-    const bool found = try_beside(&search, "libpjrt_record.so");
-    if (!found)
-        bn_fail(st, BN_NOT_FOUND,
-                "the recorder, libpjrt_record.so, is not beside bench (searched: %s)",
-                search.places.data ? search.places.data : "nowhere");
+    bool found = false;
+    bn_code code = try_beside(&search, "libpjrt_record.so", &found, st);
+    if (code == BN_OK && !found)
+        code = bn_fail(st, BN_NOT_FOUND,
+                       "the recorder, libpjrt_record.so, is not beside bench (searched: %s)",
+                       search.places.data ? search.places.data : "nowhere");
     bn_text_free(&search.places);
-    return found ? BN_OK : BN_NOT_FOUND;
+    return code;
 }
 
 /* The path that the environment's VARIABLE, if there is one, gives. Without a slash, a plugin of
@@ -251,7 +272,6 @@ static bn_code try_variable(struct search *search, const char *variable, bool *f
 static bn_code find_known(struct search *search, const struct known *known, bn_status *st)
 {
     bool found = false;
-    bn_own_folder(search->binary_folder, sizeof search->binary_folder);
     bn_code code = try_variable(search, known->variable, &found, st);
     if (code == BN_OK && !found && known->wheel)
         code = try_own_wheels(search, known->wheel, &found, st);
@@ -260,7 +280,7 @@ static bn_code find_known(struct search *search, const struct known *known, bn_s
     if (code == BN_OK && !found && known->site)
         code = try_python(search, known->site, &found, st);
     if (code == BN_OK && !found && known->beside)
-        found = try_beside(search, known->beside);
+        code = try_beside(search, known->beside, &found, st);
     if (found || code != BN_OK)
         return code;
     return bn_fail(st, BN_NOT_FOUND, "runtime %s: no plugin; get it with '%s' (searched: %s)",

@@ -38,6 +38,21 @@ put("cache", "empty", entry(b""))
 put("cache", "cut", entry(b"machine code")[:80])
 put("cache", "version-1", b"bench-executable 1\n" + b"0" * 64 + b"\ncode")
 
+# ---- timelines: patches of a file that fuzz_timeline.c writes -------------------------------
+
+def patches(*changes, cut=b""):
+    return b"".join(at.to_bytes(3, "little") + bytes([value]) for at, value in changes) + cut
+
+
+put("timeline", "whole", b"")
+put("timeline", "magic", patches((0, 0)))
+put("timeline", "spans", patches((56, 255)))
+put("timeline", "title", patches((64, 0x1b), (65, 0xe2), (66, 0x80), (67, 0xae)))
+put("timeline", "no-end", patches(*((64 + i, 0x61) for i in range(256))))
+put("timeline", "steps", patches((751, 255), (759, 255)))
+put("timeline", "cut", b"\x30")
+put("timeline", "empty", b"\xff\xff")
+
 # ---- the environment's list of runtimes ------------------------------------------------
 
 put("names", "one", "mine:/a/b.so")

@@ -135,6 +135,11 @@ busy_machine() {
     awk -v cores="$(nproc)" '{ exit !($1 > cores) }' /proc/loadavg
 }
 
+# Whether bench is built with a sanitizer, which looks at each byte of a copy: it takes other times.
+sanitized() {
+    grep -qE '__(asan|tsan|ubsan)_' "$bench"
+}
+
 # can_import MODULE: whether Python can.
 can_import() {
     "$python" -c "import importlib.util, sys; sys.exit(importlib.util.find_spec('$1') is None)"

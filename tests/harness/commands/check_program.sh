@@ -110,15 +110,19 @@ for r in records:
 )"
 
 refuses "too few inputs" 2 "1 times|3 arguments" -- "${affine[@]}" --input "$folder/w.npy"
-run "${affine[@]}" --input "$folder/w.npy" --input "$folder/long.npy" --input "$folder/b.npy"
-report "an input of another type" "$(fault_of 1 "tensor<3xf64>" "argument 1 is tensor<3xf32>")"
-run "${affine[@]}" --input "$folder/w.npy" --input /nowhere/x.npy --input "$folder/b.npy"
-report "an input that is not there" "$(fault_of 3 "/nowhere/x.npy")"
+before=$(stored)
+refuses "an input of another type" 2 "tensor<3xf64>|argument 1 is tensor<3xf32>" -- \
+    "${affine[@]}" --input "$folder/w.npy" --input "$folder/long.npy" --input "$folder/b.npy"
+refuses "an input that is not there" 3 "/nowhere/x.npy" -- \
+    "${affine[@]}" --input "$folder/w.npy" --input /nowhere/x.npy --input "$folder/b.npy"
 head -c 90 "$folder/w.npy" >"$folder/cut.npy"
-run "${affine[@]}" --input "$folder/cut.npy" --input "$folder/x.npy" --input "$folder/b.npy"
-report "an input that is cut off" "$(fault_of 3 "cut.npy")"
-run "${affine[@]}" "${inputs[@]}" --output /nowhere/y.npy
-report "an output that cannot be written" "$(fault_of 3 "/nowhere/y.npy")"
+refuses "an input that is cut off" 3 "cut.npy" -- \
+    "${affine[@]}" --input "$folder/cut.npy" --input "$folder/x.npy" --input "$folder/b.npy"
+refuses "an output that cannot be written" 3 "/nowhere/y.npy" -- "${affine[@]}" "${inputs[@]}" --output /nowhere/y.npy
+refuses "what is to be compared with is not there" 3 "/nowhere/y.npy" -- \
+    "${affine[@]}" "${inputs[@]}" --check /nowhere/y.npy
+refuses "nor is it an array" 3 "affine.mlir" -- "${affine[@]}" "${inputs[@]}" --check tests/programs/affine.mlir
+report "none of these left a record" "$([ "$(stored)" = "$before" ] || echo "$(stored) records, not $before")"
 refuses "a program that is not there" 3 "/nowhere/f.mlir" -- --program /nowhere/f.mlir --store "$store"
 refuses "a program that is none" 3 "no function @main" -- --program tests/support/cli.sh --store "$store"
 refuses "outputs without a program" 2 "--program" -- --output x.npy --store "$store"

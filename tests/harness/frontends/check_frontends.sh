@@ -106,6 +106,20 @@ report "history of one front end" "$(
     grep -q pytorch-xla "$folder/out" && echo "others are there, too"
 )"
 report "nothing stays but the records" "$(find "$store" -name '.front-end-*')"
+# What a script is told names a library that it loads.
+mkdir -m 700 "$folder/mine"
+mkdir -m 777 "$folder/anybody"
+cp "$folder/capture.json" "$folder/asked.json"
+TMPDIR=$folder/mine run run "${own[@]}" --store "$folder/anybody" --front-end jax --mode capture --processes 1
+report "what a script reads is not in a store that others may write" "$(
+    fault_of 0
+    grep -qF "$folder/mine/.front-end-" "$folder/capture.json" || echo "it is not in TMPDIR"
+    grep -F "$folder/anybody" "$folder/capture.json"
+    find "$folder/anybody" "$folder/mine" -name '.front-end-*'
+)"
+TMPDIR=$folder/anybody refuses "nor in a TMPDIR that they may write" 2 "$folder/anybody|set TMPDIR" -- \
+    run "${own[@]}" --store "$folder/anybody" --front-end jax --mode capture --processes 1
+mv "$folder/asked.json" "$folder/capture.json"
 report "a script is asked for the model as bench runs it" "$(
     "$python" - "$folder/capture.json" <<'PYTHON' 2>&1 | tail -n 1
 import json, sys
@@ -218,8 +232,11 @@ done
 refuses "--weights" 2 "--weights is for front end bench, not for jax" -- \
     run "${own[@]}" --front-end jax --mode capture --weights w.safetensors
 refuses "--pin" 2 "--pin is for front end bench" -- run "${own[@]}" --front-end jax --mode capture --pin all
+before=$(find "$folder/failed" -name '*.h5' | wc -l)
 JAX_PLATFORMS=cuda run "${one[@]}"
-report "a variable of the user's that is in the way" "$(
+report "a variable of the user's that is in the way is refused, without a record" "$(
+    [ "$status" -eq 2 ] || echo "exit status $status"
+    [ "$(find "$folder/failed" -name '*.h5' | wc -l)" = "$before" ] || echo "there is a record"
     grep -q "jax: it would run unrecorded: JAX_PLATFORMS is 'cuda' and stays so" "$folder/err" || echo "not said"
 )"
 # A bench beside which no framework is installed, whatever third_party holds.

@@ -34,10 +34,30 @@ report "a plugin that is replaced while it runs is an error of its own class" "$
 mkdir -p "$folder/bin" "$folder/cwd/third_party/runtimes/lammps_jax_pjrt_cpu/lammps_jax_pjrt_cpu"
 cp "$bench" "$folder/bin/bench"
 cp "$sim" "$folder/cwd/third_party/runtimes/lammps_jax_pjrt_cpu/lammps_jax_pjrt_cpu/pjrt_c_api_cpu_plugin.so"
-(cd "$folder/cwd" && "$folder/bin/bench" list runtimes) >"$folder/out" 2>"$folder/err"
-status=$?
+mkdir -p "$folder/cwd/suites" "$folder/cwd/contrib/frontends/jax"
+cp "$sim" "$folder/cwd"
+echo '{"bench_suite": 1}' >"$folder/cwd/suites/smoke.json"
+cp tests/harness/frontends/fake/front.py "$folder/cwd/contrib/frontends/jax/run.py"
+# below ARGUMENT...: as run, in that folder, by a bench beside which there is nothing.
+below() {
+    (cd "$folder/cwd" && env -u BENCH_RUNTIMES -u BENCH_FRONTENDS -u VIRTUAL_ENV HOME="$folder/none" \
+        BENCH_FRONTEND_PYTHON_JAX="$python" "$folder/bin/bench" "$@") >"$folder/out" 2>"$folder/err" </dev/null
+    status=$?
+}
+below list runtimes --format json
 report "a plugin below the current folder is not found" "$(
-    grep -q "$folder/cwd" "$folder/out" && echo "it was"
+    fault_of 0
+    grep -qF "$folder/cwd" "$folder/out" && echo "it was"
+    holds '
+found = {r["runtime"]: r["found"] for r in records}
+assert not found["cpu"] and not found["sim"], found'
+)"
+below suite smoke --dry-run --store "$store"
+report "nor a suite" "$(fault_of 2 "there is no suite smoke")"
+below list front-ends --format json
+report "nor a front end" "$(
+    fault_of 0
+    holds 'assert not any(r["installed"] for r in records if r["front_end"] == "jax"), records'
 )"
 
 # A folder of plugins that others may write is refused; with the words of a listing, too.
@@ -56,11 +76,24 @@ others = 'others may write it' in cpu['where']
 assert (cpu['found'], others) == ($mode == 755, $mode != 755), cpu"
     )"
 done
+for at in "$wheel" "${wheel%/*}" "$wheel/pjrt_c_api_cpu_plugin.so"; do
+    chmod g+w "$folder/third_party/runtimes/$at"
+    env -u BENCH_RUNTIMES "$folder/bin/bench" list runtimes --format json >"$folder/out" 2>"$folder/err"
+    status=$?
+    report "a plugin where others may write $at" "$(
+        fault_of 0
+        holds "
+[cpu] = [r for r in records if r['runtime'] == 'cpu']
+assert not cpu['found'] and '/$at: others may write it' in cpu['where'], cpu"
+    )"
+    chmod g-w "$folder/third_party/runtimes/$at"
+done
 # So are suites, which name plugins, and front ends, which are scripts and a Python.
-mkdir -p "$folder/suites" "$folder/contrib/frontends/jax"
+mkdir -p "$folder/suites" "$folder/contrib/frontends/jax" "$folder/contrib/frontends/common"
 printf '%s' '{"bench_suite": 1, "name": "smoke", "defaults": {"runtimes": ["cpu"]}, "matrix": [{"models": ["bert"]}]}' \
     >"$folder/suites/smoke.json"
 cp tests/harness/frontends/fake/front.py "$folder/contrib/frontends/jax/run.py"
+echo >"$folder/contrib/frontends/common/front_main.py"
 cp "$sim" "$folder/bin"
 own_bench() { # ARGUMENT...: as run, with the copy of bench
     env -u BENCH_RUNTIMES -u BENCH_FRONTENDS BENCH_FRONTEND_PYTHON_JAX="$python" "$folder/bin/bench" "$@" \
@@ -80,10 +113,55 @@ for mode in 775 757 755; do
         [ $mode = 755 ] || [ "$status" -eq 2 ] || echo "exit status $status"
     )"
 done
-if [ "$(id -u)" -eq 0 ]; then
+chmod g+w "$folder/suites/smoke.json"
+own_bench suite smoke --dry-run --store "$store"
+report "a suite that others may write" "$(fault_of 2 "$folder/suites/smoke.json: others may write it")"
+chmod g-w "$folder/suites/smoke.json"
+for at in jax jax/run.py common common/front_main.py; do
+    chmod g+w "$folder/contrib/frontends/$at"
+    own_bench "${tiny[@]}" --runtime sim --front-end jax --mode capture
+    report "a front end where others may write $at" "$(
+        fault_of 2
+        grep -q "$folder/contrib/frontends/$at: others may write it" "$folder/err" || echo "not said"
+    )"
+    chmod g-w "$folder/contrib/frontends/$at"
+done
+if [ "$(id -u)" -ne 0 ]; then
+    skip "files of somebody else beside bench" "only root can make some"
+else
     chown 12345 "$folder/suites"
     own_bench suite smoke --dry-run --store "$store"
     report "a suite in a folder of somebody else is passed over" "$(fault_of 2 "there is no suite smoke")"
+    chown 0 "$folder/suites"
+    chown 12345 "$folder/suites/smoke.json"
+    own_bench suite smoke --dry-run --store "$store"
+    report "so is a suite of somebody else" "$(fault_of 2 "there is no suite smoke")"
+    chown 12345 "$folder/contrib/frontends/jax/run.py"
+    own_bench "${tiny[@]}" --runtime sim --front-end jax --mode capture
+    report "and a front end of somebody else" "$(fault_of 3 "there is no contrib/frontends/jax/run.py")"
+
+    # A program in a folder like /tmp, where anybody may put a library beside it.
+    mkdir -m 1777 "$folder/shared"
+    cp "$bench" "$sim" "$folder/shared"
+    for owner in 0 12345; do
+        chown $owner "$folder/shared/libpjrt_sim.so"
+        "$folder/shared/bench" list runtimes --format json >"$folder/out" 2>"$folder/err"
+        status=$?
+        report "beside the program, in a shared folder, a library of user $owner" "$(
+            fault_of 0
+            holds "
+[sim] = [r for r in records if r['runtime'] == 'sim']
+assert sim['found'] == ($owner == 0), sim"
+        )"
+    done
+    "$folder/shared/bench" "${tiny[@]}" --runtime sim >"$folder/out" 2>"$folder/err" </dev/null
+    status=$?
+    report "it is said whose it is" "$(fault_of 3 "libpjrt_sim.so (somebody else's, and passed over)")"
+    cp "${bench%/*}/libpjrt_record.so" "$folder/shared"
+    chown -h 12345 "$folder/shared/libpjrt_record.so"
+    "$folder/shared/bench" record --output "$folder/unrecorded" -- true >"$folder/out" 2>"$folder/err" </dev/null
+    status=$?
+    report "nor is a recorder of somebody else taken" "$(fault_of 3 "libpjrt_record.so, is not beside bench")"
 fi
 for word in . build "$folder/$(printf 'n%.0s' {1..5000})"; do
     BENCH_RUNTIMES=$word refuses "a folder of runtimes called ${word:0:20}" 2 "BENCH_RUNTIMES" -- \
@@ -169,12 +247,16 @@ limited() { # OPTION VALUE: as run, with a limit of the shell's
     (ulimit "$1" "$2" && exec "$bench" "${tiny[@]}" --runtime sim) >"$folder/out" 2>"$folder/err" </dev/null
     status=$?
 }
-limited -n 9
-report "too few file descriptors: said so" "$(
-    [ "$status" -ne 0 ] || echo "it went well"
-    grep -q 'descriptors\|Too many open files' "$folder/err" || echo "not said"
-    grep -q '127' "$folder/err" && echo "a number that says nothing"
-)"
+# With the fewest the parent cannot start a worker, with some more the worker itself has too few.
+for number in 7 8 9 10 11 12; do
+    limited -n $number
+    report "$number file descriptors: too few are said to be, or they are enough" "$(
+        [ "$status" -eq 0 ] || grep -q 'descriptors\|Too many open files' "$folder/err" || echo "not said"
+        grep -q '127' "$folder/err" && echo "a number that says nothing"
+    )"
+    [ "$status" -eq 0 ] || failed_with=$number
+done
+report "ten are too few" "$([ "${failed_with:-0}" -ge 10 ] || echo "only ${failed_with:-none} failed")"
 limited -s 256
 report "a stack of 256 KiB is enough" "$(fault_of 0)"
 suite '"runtimes": ["sim"]'

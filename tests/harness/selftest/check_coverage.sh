@@ -52,7 +52,14 @@ for r in records["rows"]:
 '
 )"
 
+# About one seed of 100 fails by chance: a row of 1,000 tables is judged at 1 of 1,000, and some rows
+# hold little more often than demanded. Of two seeds in a row one of 10,000 pairs would.
 run selftest coverage --quick --format csv
+if [ "$status" -eq 1 ]; then
+    echo "# failed with one seed: $(complaints | tail -n 1)"
+    sleep 1 # another time, another seed
+    run selftest coverage --quick --format csv
+fi
 report "without a seed it takes another one, as CSV" "$(
     fault_of 0
     head -n 1 "$folder/out" | grep -q '^case,figure,truth,tables,held,demanded,verdict,half-width,at most,' || echo "no heads"

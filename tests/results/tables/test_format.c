@@ -21,6 +21,10 @@ static void csv_cells_are_no_formulas(void **state)
     put(RES_TABLE_CSV, "+cmd|' /C calc'!A0", "'+cmd|' /C calc'!A0");
     put(RES_TABLE_CSV, "-x", "'-x");
     put(RES_TABLE_CSV, "-", "'-");
+    put(RES_TABLE_CSV, "\t=1", "' =1");
+    put(RES_TABLE_CSV, " @x", "' @x");
+    put(RES_TABLE_CSV, "\xEF\xBC\x9D" "1+1", "'\xEF\xBC\x9D" "1+1");
+    put(RES_TABLE_CSV, "\xEF\xBC\xA0x", "'\xEF\xBC\xA0x");
     /* Numbers stay numbers. */
     put(RES_TABLE_CSV, "-5.25", "-5.25");
     put(RES_TABLE_CSV, "+3e-4", "+3e-4");
@@ -38,6 +42,7 @@ static void markdown_has_no_links(void **state)
     put(RES_TABLE_MARKDOWN, "a|b`c`*d*", "a\\|b\\`c\\`\\*d\\*");
     put(RES_TABLE_MARKDOWN, "www.a.b, WWW.c", "www<!-- -->.a.b, WWW<!-- -->.c");
     put(RES_TABLE_MARKDOWN, "me@host", "me@<!-- -->host");
+    put(RES_TABLE_MARKDOWN, "a/b#12 # 3 #c", "a/b#<!-- -->12 # 3 #c");
     /* Nor signs that are written as numbers, formulas, or marks within words. */
     put(RES_TABLE_MARKDOWN, "&#x202E;x &lt;", "\\&#x202E;x \\&lt;");
     put(RES_TABLE_MARKDOWN, "$\\frac{1}{2}$", "\\$\\\\frac{1}{2}\\$");

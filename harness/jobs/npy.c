@@ -4,8 +4,7 @@
  * The header is a Python dictionary with the keys descr, fortran_order and shape. Only the forms
  * that NumPy itself writes are read.
  */
-#include "harness/worker/npy_priv.h"
-#include "runtime/pjrt/pjrt.h"
+#include "harness/jobs/jobs.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -64,7 +63,7 @@ static bool take_number(header *h, int64_t *number)
     return h->at > start;
 }
 
-static bool take_shape(header *h, worker_npy *a)
+static bool take_shape(header *h, job_npy *a)
 {
     if (!take(h, '('))
         return false;
@@ -77,7 +76,7 @@ static bool take_shape(header *h, worker_npy *a)
     return true;
 }
 
-static bn_code read_descr(const char *name, const char *descr, worker_npy *a, bn_status *st)
+static bn_code read_descr(const char *name, const char *descr, job_npy *a, bn_status *st)
 {
     a->void_bits = strcmp(descr, "|V2") == 0 || strcmp(descr, "<V2") == 0;
     a->dtype = RT_U16;
@@ -94,7 +93,7 @@ static bn_code read_descr(const char *name, const char *descr, worker_npy *a, bn
                    name, descr);
 }
 
-static bn_code read_header(const char *name, header h, worker_npy *a, bn_status *st)
+static bn_code read_header(const char *name, header h, job_npy *a, bn_status *st)
 {
     char key[32], descr[32] = "";
     bool fortran = false, has_order = false, has_shape = false;
@@ -125,11 +124,10 @@ static bn_code read_header(const char *name, header h, worker_npy *a, bn_status 
     return read_descr(name, descr, a, st);
 }
 
-bn_code worker_npy_parse(const char *name, const char *bytes, size_t size, worker_npy *a,
-                         bn_status *st)
+bn_code job_npy_parse(const char *name, const char *bytes, size_t size, job_npy *a, bn_status *st)
 {
     const unsigned char *u = (const unsigned char *)bytes;
-    *a = (worker_npy){0};
+    *a = (job_npy){0};
     if (size < MAGIC_BYTES + 4 || memcmp(bytes, MAGIC, MAGIC_BYTES) != 0)
         return bn_fail(st, BN_FORMAT, "%s: not a .npy file", name);
     const int version = u[MAGIC_BYTES];
@@ -170,8 +168,8 @@ static const char *descr_of(rt_dtype dtype)
     return "|V1";
 }
 
-bn_code worker_npy_write(const char *path, rt_dtype dtype, size_t rank, const int64_t *dims,
-                         const void *data, bn_status *st)
+bn_code job_npy_write(const char *path, rt_dtype dtype, size_t rank, const int64_t *dims,
+                      const void *data, bn_status *st)
 {
     bn_text head = {0}, file = {0};
     size_t bytes = rt_dtype_bytes(dtype);
