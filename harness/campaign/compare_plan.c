@@ -235,8 +235,11 @@ bn_code compare_plan_make(compare_run *compare, compare_plan *p, bn_status *st)
     bn_code code = job_matrix_request(compare->options->matrix, &p->request, st);
     if (code == BN_OK)
         code = expand(p, st);
-    for (int i = 0; code == BN_OK && i < 4; i++)
-        res_store_sweep_old(p->folder[i / 2][i % 2]);
+    for (int i = 0; code == BN_OK && i < 4; i++) {
+        code = bn_no_links(p->folder[i / 2][i % 2], strlen(compare->store), st);
+        if (code == BN_OK)
+            res_store_sweep_old(p->folder[i / 2][i % 2]);
+    }
     return code == BN_OK ? make_rows(p, st) : code;
 }
 

@@ -33,7 +33,11 @@ static bool build_that_failed(const job_experiment *e, const struct stat *before
                               char digest[BN_SHA256_TEXT])
 {
     struct stat now;
-    return build_look(e->what.runtime, &now, digest) && before->st_nlink > 0 &&
+    const char *runtime = e->what.runtime;
+    /* For these names a framework has a plugin of its own, not the one that we find (way.c). */
+    if (job_is_framework(&e->what) && (strcmp(runtime, "cuda") == 0 || strcmp(runtime, "tpu") == 0))
+        return false;
+    return build_look(runtime, &now, digest) && before->st_nlink > 0 &&
            bn_untouched(&now, before);
 }
 

@@ -269,7 +269,9 @@ bn_code site_folder_begin(const site_options *options, site_made *made, site_fol
         code = read_mark(folder, st);
     bn_text_printf(&path, "%s/" DATA, options->folder);
     if (code == BN_OK)
-        code = path.failed ? no_memory(st) : bn_make_folder(path.data, st);
+        code = path.failed ? no_memory(st) : bn_no_links(path.data, strlen(options->folder), st);
+    if (code == BN_OK)
+        code = bn_make_folder(path.data, st);
     if (code == BN_OK)
         code = write_mark(folder, options, st);
     bn_text_free(&path);

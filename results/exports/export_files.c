@@ -100,11 +100,14 @@ static bn_code path_of(const res_export *export, const res_export_file *file, co
     return path->failed ? bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a file name") : BN_OK;
 }
 
-static bn_code make_folder_of(bn_text *path, bn_status *st)
+/* Makes the folder of PATH, which lies in OUTPUT. */
+static bn_code make_folder_of(bn_text *path, const char *output, bn_status *st)
 {
     char *slash = strrchr(path->data, '/');
     *slash = '\0';
-    bn_code code = bn_make_folder(path->data, st);
+    bn_code code = bn_no_links(path->data, strlen(output), st);
+    if (code == BN_OK)
+        code = bn_make_folder(path->data, st);
     *slash = '/';
     return code;
 }
@@ -144,7 +147,7 @@ bn_code res_export_write(const res_export *export, const char *output, bool repl
                             "%s is there already: choose another --output, or --force", path.data);
             begun += code == BN_OK && turn == 1;
             if (code == BN_OK && turn == 1 && export->folder)
-                code = make_folder_of(&path, st);
+                code = make_folder_of(&path, output, st);
             if (code == BN_OK && turn == 1)
                 code = write_one(path.data, &file->bytes, replace, st);
             written += code == BN_OK && turn == 1;

@@ -88,8 +88,8 @@ static void put_latex(bn_text *out, const char *text)
 }
 
 /* Whether an address, a name of somebody or a number of an issue begins at TEXT, and how many signs
- * may not be followed by the rest of it. GitHub makes links of these by themselves, some of them after it has taken the
- * backslashes away. */
+ * may not be followed by the rest of it. GitHub makes links of these by themselves, some of them
+ * after it has taken the backslashes away. */
 static size_t link_at(const char *text)
 {
     static const char *const starts[] = {"://", "www.", "@"};

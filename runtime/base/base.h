@@ -291,6 +291,9 @@ void bn_writers_sweep(int folder, const char *pattern);
 DIR *bn_folder_list(int folder);
 /* Opens the folder NAME of the open FOLDER; *FD is the caller's. A link is BN_INVALID. */
 BN_MUST_USE bn_code bn_folder_in(int folder, const char *name, int *fd, bn_status *st);
+/* BN_INVALID where a folder of PATH that begins behind its first FROM bytes is a link: who may write
+ * the folder above it could have files written elsewhere. What is not there is no link. */
+BN_MUST_USE bn_code bn_no_links(const char *path, size_t from, bn_status *st);
 /* Copies the regular file NAME from one open folder to another, over what is there, all or nothing.
  */
 BN_MUST_USE bn_code bn_file_copy_in(int from, int to, const char *name, bn_status *st);

@@ -36,7 +36,8 @@ static bool is_own_folder(const char *path)
            own.st_ino == info.st_ino;
 }
 
-/* Whether nobody may write PATH, a file or folder, who could not have the user run anything anyway. */
+/* Whether nobody may write PATH, a file or folder, who could not have the user run anything anyway.
+ */
 static bn_code check_one(const char *path, const struct stat *program, bn_status *st)
 {
     struct stat info;

@@ -266,6 +266,25 @@ bn_code bn_make_folder(const char *path, bn_status *st)
     return make_one_folder(path, st);
 }
 
+bn_code bn_no_links(const char *path, size_t from, bn_status *st)
+{
+    char prefix[PATH_MAX];
+    struct stat info;
+    const size_t length = strlen(path);
+    if (length >= sizeof prefix)
+        return bn_fail_errno(st, ENAMETOOLONG, "%s", path);
+    memcpy(prefix, path, length + 1);
+    for (size_t i = from + 1; i <= length; i++) {
+        if (path[i] != '/' && path[i] != '\0')
+            continue;
+        prefix[i] = '\0';
+        if (lstat(prefix, &info) == 0 && S_ISLNK(info.st_mode))
+            return bn_fail(st, BN_INVALID, "%s is a link, and no folder of its own", prefix);
+        prefix[i] = path[i];
+    }
+    return BN_OK;
+}
+
 /* ---- what only the user may write -------------------------------------------------------- */
 
 /* Fails unless INFO, of a file or folder, belongs to us and nobody else may write it. */

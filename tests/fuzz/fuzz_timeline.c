@@ -1,7 +1,7 @@
 /*
- * fuzz_timeline.c - the file of a process's timeline. Its bytes are as memory has them, so the input
- * changes a file that this build wrote: patches of four bytes, three of an offset and a value, and
- * what is left over, up to three bytes, is cut off at the file's end so many times.
+ * fuzz_timeline.c - the file of a process's timeline. Its bytes are as memory has them, so the
+ * input changes a file that this build wrote. Each four bytes are a patch: an offset of three bytes
+ * and a value. Up to three bytes are left over: the file becomes shorter by that number.
  */
 #include "tests/fuzz/fuzz.h"
 

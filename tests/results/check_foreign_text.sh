@@ -129,6 +129,13 @@ PYTHON
 }
 report "a machine's name that is a path stays in the export's folder" "$(inside paths)"
 report "a machine's name of 1,500 bytes is cut and stays unique" "$(inside long)"
+mkdir "$folder/elsewhere" "$folder/linked"
+ln -s "$folder/elsewhere" "$folder/linked/results"
+run export --store "$folder/work.paths/a/b/c/store" --to asv --output "$folder/linked"
+report "a link in it is not followed" "$(
+    fault_of 2 "$folder/linked/results is a link"
+    find "$folder/elsewhere" -mindepth 1
+)"
 
 # ---- the user's own words -------------------------------------------------------------------------
 

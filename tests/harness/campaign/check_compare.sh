@@ -99,4 +99,9 @@ assert records["counts"]["slower"] == 0 and records["counts"]["control_alarms"] 
 assert not q["device"]["moved"], q["device"]
 ' "${sides[@]}"
 
+mkdir "$folder/linked" "$folder/elsewhere"
+ln -s "$folder/elsewhere" "$folder/linked/a"
+refuses "a side whose folder is a link" 2 "linked/a is a link" -- compare "${sides[@]}" "${more[@]}" --store "$folder/linked"
+report "nothing was written there" "$(find "$folder/elsewhere" -mindepth 1)"
+
 echo "1..$count"

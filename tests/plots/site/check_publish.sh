@@ -125,6 +125,12 @@ fi
 refuses "a folder with other things" 2 "neither empty nor a site of bench" -- \
     publish --store "$store" --output "$store"
 refuses "no folder" 2 "needs --output DIR" -- publish --store "$store"
+mkdir "$folder/elsewhere"
+cp -r "$site" "$folder/linked"
+rm -rf "$folder/linked/data"
+ln -s "$folder/elsewhere" "$folder/linked/data"
+refuses "a site whose data are a link" 2 "data is a link" -- publish --store "$store" --output "$folder/linked"
+report "nothing was written elsewhere" "$(find "$folder/elsewhere" -mindepth 1)"
 refuses "a record that is not there" 3 "no record has the id 2020" -- \
     publish --store "$store" --output "$site" --record 2020
 refuses "a store that is not there" 3 "nowhere" -- publish --store "$folder/nowhere" --output "$site"
