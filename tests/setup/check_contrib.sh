@@ -237,6 +237,10 @@ report "workflow: what is uploaded are the records" "$(
     number=$(grep -l '^actions/upload-artifact@' "$steps"/*.uses) || echo "no step uploads anything"
     path=$(sed -n 's/.*path: *\([^,}]*\).*/\1/p' "${number%.uses}.with")
     [ -n "$(find "$work/$path" -name '*.h5' 2>/dev/null)" ] || echo "there are no records in '$path'"
+    [ "$(<"${number%.uses}.if")" = "always()" ] || echo "not where Compare failed"
+)"
+report "workflow: where GitHub takes no comment, the verdict counts" "$(
+    grep -qx true "$steps/$(place_of Comment).continue-on-error" 2>&1 || echo "the job ends before"
 )"
 
 # ---- the workflow: what an exit code means -----------------------------------------------------
@@ -244,7 +248,9 @@ report "workflow: what is uploaded are the records" "$(
 # ends CODE: faults of the workflow where bench compare ends with CODE.
 ends() {
     github[$code_output]=
+    rm -f "$folder/summary"
     STUB_CODE=$1 step Compare
+    grep -qx 'a comparison' "$folder/summary" || echo "the job's summary lacks what bench said"
     case $1 in
     0 | 2 | 4) [ $status -eq 0 ] || echo "$1 ends the job as an error" ;;
     *)
@@ -466,7 +472,7 @@ lasted() {
 
 # unit KEY: its value in the service.
 unit() { sed -n "s/^$1=//p" $service; }
-# serve: runs the service's command as systemd does.
+# serve: runs the service's command as systemd does; its exit status goes to $status.
 serve() {
     local given word
     local -a words=()
@@ -474,7 +480,7 @@ serve() {
     for word in $(unit ExecStart | placed "$folder/service"); do
         case $word in
         "\${${given%%=*}}") words+=("${given#*=}") ;;
-        *\$*) words+=("(nothing gives $word)") ;;
+        *\$*) status=127 && echo "nothing gives $word" >"$folder/err" && return ;;
         *) words+=("$word") ;;
         esac
     done
