@@ -5,6 +5,9 @@
 
 #include <math.h>
 
+/* So much of the wall time in calls makes it doubtful whether the device works. */
+#define UNTOLD 0.1
+
 void rec_time_put(bn_text *out, double ns)
 {
     static const char *const units[] = {"ns", "us", "ms", "s"};
@@ -75,6 +78,42 @@ static void put_gaps(const rec_steps *s, double wall_ns, double rest_ns, bn_text
     }
 }
 
+/* How long the mean step is in Execute calls while nothing that was handed over before keeps the
+ * device busy, where that is enough to matter; else 0. Completions do not tell when in its call an
+ * execution starts. */
+static double untold_calls(const rec_steps *s, const rec_answer *a)
+{
+    double sum = 0, wall = 0;
+    if (isfinite(a->kernels_ns.estimate))
+        return 0;
+    for (size_t i = 0; i < s->count; i++) {
+        wall += (double)s->list[i].wall_ns;
+        for (uint32_t k = 0; k < s->list[i].executions; k++) {
+            const rec_execution *e = &s->process->executions[s->order[s->list[i].first + k]];
+            const rec_span *span = &s->process->spans[e->spans];
+            const uint64_t end = e->end_ns < span->complete_ns ? e->end_ns : span->complete_ns;
+            sum += end > span->start_ns ? (double)(end - span->start_ns) : 0;
+        }
+    }
+    return sum > UNTOLD * wall ? sum / (double)s->count : 0;
+}
+
+static void put_device_bound(const rec_steps *s, const rec_answer *a, bn_text *out)
+{
+    const double calls_ns = untold_calls(s, a);
+    bn_text_printf(out, "Device-bound: the device works %.0f %% of the time",
+                   percent(a->busy_share));
+    if (!(calls_ns > 0)) {
+        bn_text_puts(out, ". A faster host changes little.\n");
+        return;
+    }
+    bn_text_puts(out, ", by its completions. But of that ");
+    rec_time_put(out, calls_ns);
+    bn_text_puts(out, " a step are in Execute calls, where it may be the host that works: then a "
+                      "faster host helps. On an accelerator a profile tells (bench record "
+                      "--profile).\n");
+}
+
 static void put_verdict(const rec_steps *s, const rec_answer *a, bn_text *out)
 {
     const double wall = rec_steps_wall(s).mean_ns, events = rec_steps_busy(s).mean_ns;
@@ -82,10 +121,7 @@ static void put_verdict(const rec_steps *s, const rec_answer *a, bn_text *out)
     const double busy = told ? a->kernels_ns.estimate : events;
     switch (a->verdict) {
     case REC_DEVICE_BOUND:
-        bn_text_printf(out,
-                       "Device-bound: the device works %.0f %% of the time. A faster host changes "
-                       "little.\n",
-                       percent(a->busy_share));
+        put_device_bound(s, a, out);
         return;
     case REC_HOST_BOUND:
         bn_text_puts(out, "Host-bound: ");
@@ -94,8 +130,8 @@ static void put_verdict(const rec_steps *s, const rec_answer *a, bn_text *out)
         bn_text_puts(out, "Dispatch-bound: ");
         if (a->busy_share >= 0.9) {
             bn_text_printf(out,
-                           "the device is kept busy %.0f %% of the time, but much of that by the "
-                           "fixed cost of %u executions a step.\n",
+                           "the device is kept busy %.0f %% of the time, but much of that may be "
+                           "the fixed cost of %u executions a step.\n",
                            percent(a->busy_share), a->executions);
             return;
         }
@@ -129,11 +165,12 @@ static void put_ahead(const rec_answer *a, bn_text *out)
                        percent(1 - a->ahead_share));
 }
 
-static void put_no_gaps(const rec_answer *a, bn_text *out)
+static void put_no_gaps(const rec_steps *s, const rec_answer *a, bn_text *out)
 {
     if (isnan(a->no_gaps_ns.estimate))
         return;
-    bn_text_puts(out, "Without host gaps a step would take ");
+    bn_text_printf(out, "Without host gaps a step would take %s",
+                   untold_calls(s, a) > 0 ? "at most " : "");
     rec_interval_put(out, a->no_gaps_ns);
     bn_text_puts(out, " in place of ");
     rec_interval_put(out, a->wall_ns);
@@ -240,7 +277,7 @@ void rec_answer_put(const rec_steps *steps, const rec_answer *answer, bn_text *o
 {
     put_verdict(steps, answer, out);
     put_ahead(answer, out);
-    put_no_gaps(answer, out);
+    put_no_gaps(steps, answer, out);
     put_fused(answer, out);
     put_profile(steps, out);
     put_doubts(steps, out);

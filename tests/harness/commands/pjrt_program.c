@@ -3,17 +3,19 @@
  * record. It is told nothing of any recorder. It loads the plugin that PJRT_LIBRARY_PATH names.
  *
  *   pjrt_program [--way fused|two|ops] [--steps N] [--size N] [--work MS] [--sleep MS]
- *                [--read-every N] [--feed] [--pool] [--kept] [--byte-code] [--anew-every N] [--send-mib N]
- *                [--option NAME=VALUE] [--signal N] [--exit CODE]
+ *                [--read-every N] [--feed] [--pool] [--kept] [--byte-code] [--damaged-after N]
+ *                [--anew-every N] [--send-mib N] [--option NAME=VALUE] [--signal N] [--exit CODE]
  *
  * Weights of SIZE x SIZE go from step to step, donated. "fused" runs one program a step, "two" one
  * for the gradient and one for the update, "ops" nine small ones. KEPT: "fused" donates nothing.
- * BYTE-CODE: the first bytes of MLIR's byte code stand before the texts, for a plugin that reads any
- * bytes. ANEW-EVERY compiles it anew every so many steps, with another rate. WORK is busy time of
- * the host before each step, SLEEP time off the CPU. FEED sends a batch each step. POOL executes in
- * another thread. READ-EVERY tells how often the loss is read, which waits for the device. SEND-MIB:
- * so many MiB that no program takes are sent at the end of each step, behind the read. Option N=V
- * is the client's. At the end: a signal to itself, or an exit code.
+ * BYTE-CODE: the first bytes of MLIR's byte code stand before the texts. Plugins that read any
+ * bytes take it, and so does the simulated device, which is told the types. DAMAGED-AFTER: nobody
+ * can read the byte code of later programs than the first N. ANEW-EVERY compiles it anew every so
+ * many steps, with another rate. WORK is busy time of the host before each step, SLEEP time off the
+ * CPU. FEED sends a batch each step. POOL executes in another thread. READ-EVERY tells how often
+ * the loss is read, which waits for the device. SEND-MIB: so many MiB that no program takes are
+ * sent at the end of each step, behind the read. Option N=V is the client's. At the end: a signal
+ * to itself, or an exit code.
  *
  * Standard output: {"steps", "median_ns", "mean_ns", "first_start_ns", "last_end_ns", "wall_ns":
  * [...], "checksum"}: its own clock's word on the second half of the steps, and a sum over the bits
@@ -78,11 +80,12 @@ static const char part_text[] =
     "    return %%v : tensor<%1$dx%1$dxf32>\n"
     "  }\n}\n";
 
-enum { PARTS = 8, MOST_STEPS = 100000, MOST_OPTIONS = 8 };
+enum { PARTS = 8, MOST_STEPS = 100000, MOST_OPTIONS = 8, STATED = 5 };
 
 typedef struct loop {
     const char *way;
     long steps, size, read_every, anew_every, send_mib, signal, exit_code;
+    long damaged_after, compiled; /* programs; damaged after -1: none */
     double work_ms, sleep_ms;
     double rate;
     bool feed, pool, kept, byte_code;
@@ -132,10 +135,15 @@ static void take_value(loop *l, const char *name, char *value)
         const char *name;
         size_t offset;
     } numbers[] = {
-        {"--steps", offsetof(loop, steps)},           {"--size", offsetof(loop, size)},
-        {"--signal", offsetof(loop, signal)},         {"--exit", offsetof(loop, exit_code)},
-        {"--anew-every", offsetof(loop, anew_every)}, {"--read-every", offsetof(loop, read_every)},
-        {"--send-mib", offsetof(loop, send_mib)}};
+        {"--steps", offsetof(loop, steps)},
+        {"--size", offsetof(loop, size)},
+        {"--signal", offsetof(loop, signal)},
+        {"--exit", offsetof(loop, exit_code)},
+        {"--anew-every", offsetof(loop, anew_every)},
+        {"--read-every", offsetof(loop, read_every)},
+        {"--send-mib", offsetof(loop, send_mib)},
+        {"--damaged-after", offsetof(loop, damaged_after)},
+    };
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (strcmp(name, numbers[i].name) == 0) {
             *(long *)(void *)((char *)l + numbers[i].offset) = atol(value);
@@ -170,18 +178,45 @@ static void read_words(loop *l, int argc, char **argv)
 /* ---- what runs ---------------------------------------------------------------------------------
  */
 
+static const char aliasing[] = "{tf.aliasing_output = 0 : i32}";
+
+/* What the simulated device is told of TEXT, which it cannot read as byte code. */
+static void state(const loop *l, const char *text, bn_text flags[STATED])
+{
+    static const char module[] = "module @";
+    const char *name = text + sizeof module - 1;
+    const bool updates = text == update_text || text == part_text;
+    char square[64], vector[64];
+    snprintf(square, sizeof square, "f32[%ld,%ld]", l->size, l->size);
+    snprintf(vector, sizeof vector, "f32[%ld]", l->size);
+    bn_text_printf(&flags[0], "opaque_name=%.*s", (int)strcspn(name, " "), name);
+    bn_text_printf(&flags[1], "opaque_arguments=%s;%s", square, updates ? square : vector);
+    bn_text_printf(&flags[2], "opaque_results=%s%s", square, updates ? "" : ";f32[]");
+    bn_text_printf(&flags[3], "opaque_aliases=%s", l->kept || !strstr(text, aliasing) ? "" : "0:0");
+    bn_text_puts(&flags[4], "opaque_device_us=2000");
+}
+
 static rt_executable *compile(loop *l, const char *text)
 {
     rt_executable *executable = NULL;
-    bn_text program = {0};
+    bn_text program = {0}, stated[STATED] = {{0}};
+    const char *flags[STATED];
+    const rt_compile_options options = {.flags = flags, .flag_count = l->byte_code ? STATED : 0};
+    const bool damages = l->byte_code && l->damaged_after >= 0;
     bn_text_puts(&program, l->byte_code ? "ML\357R" : "");
+    bn_text_puts(&program, damages && l->compiled++ >= l->damaged_after ? "damaged " : "");
     bn_text_printf(&program, text, (int)l->size, l->rate);
     /* Blanks in place of the attribute: what is not aliased is not donated. */
-    static const char alias[] = "{tf.aliasing_output = 0 : i32}";
-    char *aliased = l->kept ? strstr(program.data, alias) : NULL;
+    char *aliased = l->kept ? strstr(program.data, aliasing) : NULL;
     if (aliased)
-        memset(aliased, ' ', sizeof alias - 1);
-    DO(rt_compile(l->client, program.data, program.length, NULL, &executable, &l->st), "compile");
+        memset(aliased, ' ', sizeof aliasing - 1);
+    state(l, text, stated);
+    for (size_t i = 0; i < STATED; i++)
+        flags[i] = stated[i].data;
+    DO(rt_compile(l->client, program.data, program.length, &options, &executable, &l->st),
+       "compile");
+    for (size_t i = 0; i < STATED; i++)
+        bn_text_free(&stated[i]);
     bn_text_free(&program);
     return executable;
 }
@@ -396,8 +431,9 @@ static void run(loop *l)
 
 int main(int argc, char **argv)
 {
-    loop l = {.way = "fused", .steps = 40, .size = 64, .read_every = 1, .rate = 1e-3};
+    loop l = {.way = "fused", .steps = 40, .size = 64, .read_every = 1, .damaged_after = -1};
     pthread_t thread;
+    l.rate = 1e-3;
     read_words(&l, argc, argv);
     set_up(&l);
     if (l.pool && pthread_create(&thread, NULL, pool, &l) != 0)
