@@ -216,6 +216,9 @@ typedef struct job_program_text {
 BN_MUST_USE bn_code job_program_read(const json_t *request, job_program_text *program,
                                      bn_status *st);
 void job_program_text_free(job_program_text *program);
+/* The files that a request has for LIST, "inputs", "outputs" or "checks": which, and how many. */
+const char *job_program_file(const json_t *request, const char *list, size_t index);
+size_t job_program_files(const json_t *request, const char *list);
 /* Reads the array in the file PATH into HOST, unless that is NULL. It must have the type of A (bf16
  * may be bits), which is number INDEX of the arguments or results, as WHAT says; else BN_INVALID. */
 BN_MUST_USE bn_code job_program_array(const char *path, const mode_argument *a, const char *what,

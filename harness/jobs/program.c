@@ -144,12 +144,12 @@ bn_code job_program_array(const char *path, const mode_argument *a, const char *
     return code;
 }
 
-static const char *member_text(const json_t *request, const char *list, size_t index)
+const char *job_program_file(const json_t *request, const char *list, size_t index)
 {
     return json_string_value(json_array_get(json_object_get(request, list), index));
 }
 
-static size_t member_count(const json_t *request, const char *list)
+size_t job_program_files(const json_t *request, const char *list)
 {
     return json_array_size(json_object_get(request, list));
 }
@@ -172,10 +172,10 @@ static bn_code check_arrays(const json_t *request, const job_program_text *p, bn
 {
     bn_code code = BN_OK;
     for (size_t i = 0; i < p->inputs && code == BN_OK; i++)
-        code = job_program_array(member_text(request, "inputs", i), &p->arguments[i], "argument", i,
-                                 NULL, st);
-    for (size_t i = 0; i < member_count(request, "checks") && code == BN_OK; i++) {
-        const char *path = member_text(request, "checks", i);
+        code = job_program_array(job_program_file(request, "inputs", i), &p->arguments[i],
+                                 "argument", i, NULL, st);
+    for (size_t i = 0; i < job_program_files(request, "checks") && code == BN_OK; i++) {
+        const char *path = job_program_file(request, "checks", i);
         char *bytes = NULL;
         size_t size = 0;
         job_npy found;
@@ -184,8 +184,8 @@ static bn_code check_arrays(const json_t *request, const job_program_text *p, bn
             code = job_npy_parse(path, bytes, size, &found, st);
         free(bytes);
     }
-    for (size_t i = 0; i < member_count(request, "outputs") && code == BN_OK; i++)
-        code = check_output(member_text(request, "outputs", i), st);
+    for (size_t i = 0; i < job_program_files(request, "outputs") && code == BN_OK; i++)
+        code = check_output(job_program_file(request, "outputs", i), st);
     return code;
 }
 

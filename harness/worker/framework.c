@@ -281,10 +281,11 @@ static bn_code run(worker_framework *f, const worker_framework_options *o, bn_st
     bn_code code = frontend_find(f->row, FRONTEND_RUN, &f->place, st);
     if (code == BN_OK)
         code = write_files(f, o, st);
+    if (code != BN_OK)
+        return code;
     /* What is refused now are the user's words. */
     worker_send_progress(JOB_LOADING, 0, 0);
-    if (code == BN_OK)
-        code = stand_between(f, st);
+    code = stand_between(f, st);
     return code == BN_OK ? run_process(f, st) : code;
 }
 

@@ -17,16 +17,6 @@ struct worker_program {
     void **host; /* [argument] */
 };
 
-static const char *member_text(const json_t *request, const char *list, size_t index)
-{
-    return json_string_value(json_array_get(json_object_get(request, list), index));
-}
-
-static size_t member_count(const json_t *request, const char *list)
-{
-    return json_array_size(json_object_get(request, list));
-}
-
 void worker_program_free(worker_program *p)
 {
     for (size_t i = 0; p && p->host && i < p->of.count; i++)
@@ -55,7 +45,7 @@ static bn_code make_arguments(worker_program *p, uint64_t seed, bn_status *st)
                            (long long)mode_argument_bytes(a));
         bn_code code = BN_OK;
         if (p->of.inputs)
-            code = job_program_array(member_text(p->request, "inputs", i), a, "argument", i,
+            code = job_program_array(job_program_file(p->request, "inputs", i), a, "argument", i,
                                      p->host[i], st);
         else
             worker_made_up(a->dtype, mode_argument_bytes(a), name, seed, p->host[i]);
@@ -90,7 +80,7 @@ static bn_code read_result(worker_session *s, size_t index, result *r, bn_status
 
 static bn_code compare(const worker_program *p, const result *r, size_t index, bn_status *st)
 {
-    const char *path = member_text(p->request, "checks", index);
+    const char *path = job_program_file(p->request, "checks", index);
     const double rtol = json_number_value(json_object_get(p->request, "rtol"));
     const double atol = json_number_value(json_object_get(p->request, "atol"));
     const size_t bytes = (size_t)mode_argument_bytes(&r->type);
@@ -115,8 +105,8 @@ static bn_code compare(const worker_program *p, const result *r, size_t index, b
 
 static bn_code use_results(worker_session *s, const worker_program *p, bn_status *st)
 {
-    const size_t outputs = member_count(p->request, "outputs");
-    const size_t checks = member_count(p->request, "checks");
+    const size_t outputs = job_program_files(p->request, "outputs");
+    const size_t checks = job_program_files(p->request, "checks");
     const size_t count = mode_program_result_count(s->mode);
     if (outputs > count || checks > count)
         return bn_fail(st, BN_INVALID, "--%s is given %zu times, and the program has %zu results",
@@ -128,8 +118,8 @@ static bn_code use_results(worker_session *s, const worker_program *p, bn_status
         result r;
         code = read_result(s, i, &r, st);
         if (code == BN_OK && i < outputs)
-            code = job_npy_write(member_text(p->request, "outputs", i), r.type.dtype, r.type.rank,
-                                 r.type.dims, r.host, st);
+            code = job_npy_write(job_program_file(p->request, "outputs", i), r.type.dtype,
+                                 r.type.rank, r.type.dims, r.host, st);
         /* A difference does not end the loop: all outputs are written first. */
         if (code == BN_OK && i < checks && compared == BN_OK)
             compared = compare(p, &r, i, &wrong);
