@@ -106,8 +106,7 @@ BENCH_ARCHIVES := $(filter-out $(BUILD)/libsim_%.a,$(TEST_ARCHIVES))
 all: closed $(ARCHIVES) $(BENCH) $(SIM) $(RECORDER)
 # bench runs nothing that others may write (docs/threat-model.md), and git makes files as the umask has it.
 closed:
-	@for folder in suites contrib/frontends; do \
-	    [ ! -O $$folder ] || find $$folder ! -type l -perm /022 -exec chmod go-w {} +; done
+	@setup/close.sh
 
 $(BUILD)/bench: $(BUILD)/harness/main.o $(BENCH_ARCHIVES) $(BUILD)/flags
 	$(call note,LINK,$@)
@@ -289,10 +288,10 @@ needed = $(filter $(BUILD)/%,$(1)) $(if $(filter tests/fuzz/check_fuzz_corpus.sh
     $(if $(filter %_history.sh %_publish.sh %_docs.sh,$(1)),$(BUILD)/tests/harness/campaign/make_history) \
     $(if $(filter %_publish.sh,$(1)),$(BUILD)/tests/plots/site/make_figures) \
     $(if $(filter %_nightly.sh %_nights.sh %_foreign.sh %_suite.sh %_frontends.sh,$(1)),$(BUILD)/tests/harness/campaign/make_night) \
-    $(if $(filter %_replay.sh %_recorded.sh %_estimate.sh %_docs.sh,$(1)),$(BUILD)/tests/harness/replay/make_recording) \
+    $(if $(filter %_replay.sh %_recorded.sh %_estimate.sh %_docs.sh %_pages.sh,$(1)),$(BUILD)/tests/harness/replay/make_recording) \
     $(if $(filter %_steps.sh %_doctor_record.sh,$(1)),$(BUILD)/tests/results/recordings/make_recording) \
     $(if $(filter %_foreign_text.sh %_publish.sh,$(1)),$(BUILD)/tests/results/records/make_foreign) \
-    $(if $(filter %_graph.sh %_record.sh %_record_profile.sh %_steps.sh %_timeline_readers.sh %_rerun.sh %_frameworks.sh %_frontends.sh %_docs.sh,$(1)),$(BUILD)/tests/harness/commands/pjrt_program)
+    $(if $(filter %_graph.sh %_nightly.sh %_record.sh %_record_profile.sh %_steps.sh %_timeline_readers.sh %_rerun.sh %_frameworks.sh %_frontends.sh %_docs.sh %_members.sh,$(1)),$(BUILD)/tests/harness/commands/pjrt_program)
 
 .PHONY: tests tests-full run-tests run-tests-full
 tests: all $(TEST_PLUGINS) $(call needed,$(CHECK_PROGRAMS))

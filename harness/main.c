@@ -425,8 +425,8 @@ static void print_help(const command_row *command)
 static void print_man(void)
 {
     bn_text text = {0};
-    bn_text_puts(&text, ".TH BENCH 1\n.SH NAME\nbench \\- lazy tracing against captured graphs "
-                        "on PJRT runtimes, measured\n.SH SYNOPSIS\n");
+    bn_text_puts(&text, ".TH BENCH 1\n.SH NAME\nbench \\- where the time of a machine\\-learning "
+                        "step goes on a PJRT runtime\n.SH SYNOPSIS\n");
     for (size_t i = 0; i < COMMAND_COUNT; i++)
         bn_text_printf(&text, ".B %s\n.br\n", commands[i].usage);
     bn_text_puts(&text,
@@ -435,8 +435,10 @@ static void print_man(void)
                  "and keeps one HDF5 file for each experiment of each process.\n.SH COMMANDS\n");
     for (size_t i = 0; i < COMMAND_COUNT; i++)
         bn_text_printf(&text, ".TP\n.B %s\n%s.\n", commands[i].name, commands[i].summary);
-    bn_text_puts(&text, ".SH OPTIONS\n");
-    cli_man(options_table(), &text);
+    for (size_t i = 0; i < COMMAND_COUNT; i++) {
+        bn_text_printf(&text, "%s.SS bench %s\n", i ? "" : ".SH OPTIONS\n", commands[i].name);
+        cli_man(options_table(), commands[i].bit, &text);
+    }
     options_man_end(&text);
     cli_out("%s", text.data);
     bn_text_free(&text);
@@ -551,13 +553,13 @@ static bn_code read_options(const command_row *command, int argc, char **argv, b
                             options *o, const char **words, int *count, bn_status *st)
 {
     const int most = command->most_words ? command->most_words : 1;
-    json_t *config = NULL;
+    cli_config config;
     bn_status again = {.code = BN_OK};
     bn_code code = cli_config_read(command_names() + 1, &config, st);
     if (code == BN_OK)
-        code = options_parse_with(command->bit, command->name, config, argc, argv, memory, o, words,
-                                  most, count, st);
-    json_decref(config);
+        code = options_parse_with(command->bit, command->name, &config, argc, argv, memory, o,
+                                  words, most, count, st);
+    json_decref(config.options);
     if (code != BN_OK &&
         options_parse(command->bit, argc, argv, memory, o, words, most, count, &again) == BN_OK &&
         (o->help || o->man || o->version))

@@ -79,12 +79,12 @@ static const cli_option others[] = {
      .text = "what this build of the runtime is, for the record (a commit, say)"},
     {"processes", "N", CLI_NUMBER, AT(matrix.processes), .commands = RUN | REPLAY | STUDY,
      .fallback = "0", .most = RES_MOST_REPETITIONS,
-     .text =
-         "processes that measure each experiment; intervals are made of what differs between "
-         "them, and below 3 there are none. 0: 4, and of run and study 16 where steps take less "
-         "than 1 ms, from the second on for an eighth of --min-time"},
+     .text = "processes that measure each experiment. Intervals come from the differences between "
+             "them; fewer than 3 give none. 0: 4 processes; run and study take 16 short ones where "
+             "steps take less than 1 ms"},
     {"separate", NULL, CLI_FLAG, AT(matrix.separate), .commands = RUN | REPLAY,
-     .text = "measure each mode in processes of its own, in place of all in the same, in turns"},
+     .text = "measure each mode in processes of its own; without it all modes take turns in the "
+             "same processes"},
     {"steps", "N", CLI_NUMBER, AT(matrix.steps),
      .commands = RUN | COMPARE | SELFTEST | REPLAY | STUDY, .fallback = "5", .least = 1,
      .marked = true, .text = "steps that each process measures at least"},
@@ -102,9 +102,9 @@ static const cli_option others[] = {
              "and their times show no trend"},
     {"device-time", "SOURCE", CLI_TEXT, AT(matrix.device_time),
      .commands = RUN | COMPARE | REPLAY | STUDY, .fallback = "auto", .marked = true,
-     .text = "auto: what the plugin's profiler says, or where it has none the slope; slope: never "
-             "the profiler, and also where a step takes over a second; none: not measured, which "
-             "saves seconds a process"},
+     .text = "auto: the plugin's profiler, or the slope where it has none; slope: the slope, also "
+             "where a step takes over a second; none: no device time, which saves seconds a "
+             "process"},
     {"pin", "WHERE", CLI_TEXT, AT(matrix.pin),
      .commands = RUN | SELFTEST | COMPARE | REPLAY | STUDY, .fallback = "none", .marked = true,
      .text = "none; host: host thread on one core, the runtime on the others; all: everything on "
@@ -141,14 +141,14 @@ static const cli_option others[] = {
              "FILE ends in .pb. FILE must not exist; --force replaces it"},
     {"timeline-every", "N", CLI_NUMBER, AT(matrix.timeline_every), .commands = RUN,
      .fallback = "100",
-     .text = "in the timeline are the first 10 steps and every N-th; 0: the first ones only"},
+     .text = "the timeline has the first 10 steps and every N-th step; 0: only the first ones"},
     {"debug-run", "DIR", CLI_TEXT, AT(metering.debug), .commands = RUN,
      .text =
          "also write all reports of the run into DIR, a new or empty folder, with a page that "
          "leads through them, index.html: tables, goodput, the doctor, what is compiled again and "
          "where, scopes, steps, timeline, metrics, graphs"},
     {"debug-every", "N", CLI_NUMBER, AT(metering.debug_every), .commands = RUN, .fallback = "10",
-     .least = 1, .text = "of the measured steps, --debug-run lists every N-th"},
+     .least = 1, .text = "--debug-run lists every N-th of the measured steps"},
     {"golden", "DIR", CLI_TEXT, AT(golden), .commands = VERIFY, .fallback = "",
      .text = "folder of golden values; by default those that come with bench"},
     {"all", NULL, CLI_FLAG, AT(all), .commands = VERIFY,
@@ -160,8 +160,8 @@ static const cli_option others[] = {
      .text = "models to run; without it host-cost takes resnet50, and coverage bert, llama, gpt2, "
              "mobilenet_v2 and resnet18, all small, and resnet18 in full"},
     {"seed", "N", CLI_NUMBERS, AT(trial_seed), .commands = SELFTEST, .single = true, .most = 9.2e18,
-     .text = "of what statistics and coverage draw; without it statistics takes 1, coverage the "
-             "time"},
+     .text = "seed of what statistics and coverage draw; by default 1 for statistics, the time for "
+             "coverage"},
     {"tables", "N", CLI_NUMBER, AT(tables), .commands = SELFTEST, .fallback = "40", .least = 1,
      .most = 10000, .text = "coverage: tables of each case on each runtime"},
     {"load", "N", CLI_NUMBER, AT(load), .commands = SELFTEST, .fallback = "0",
@@ -173,8 +173,10 @@ static const cli_option others[] = {
      .commands = (ALL & ~(unsigned)(EXPORT | IMPORT)) | GRAPH, .fallback = "text",
      .text = "text, md, csv, json (records on standard output, all else on standard error), latex "
              "(for \\input, no package needed), html, or narrow: text in 80 columns"},
-    {"wide", NULL, CLI_FLAG, AT(output.wide), .commands = RUN | TABLE | DOCTOR | COMPARE | HISTORY,
-     .text = "all columns also on a terminal, where the table otherwise is narrow"},
+    {"wide", NULL, CLI_FLAG, AT(output.wide),
+     .commands = RUN | TABLE | DOCTOR | COMPARE | HISTORY | SUITE | NIGHTLY | STUDY | LIST |
+                 SCOPES | REPLAY | SELFTEST,
+     .text = "show all columns also on a terminal, where tables otherwise have 80 columns"},
     {"timeout", "TIME", CLI_SPAN, AT(matrix.timeout),
      .commands = RUN | VERIFY | SELFTEST | REPLAY | COMPARE | ESTIMATE | STUDY | EXPLAIN | SCOPES,
      .fallback = "1800", .marked = true,
@@ -185,8 +187,7 @@ static const cli_option others[] = {
      .text = "safetensors file with the model's parameters and running statistics, by the "
              "framework's names, as F64, F32, F16 or BF16; all else starts as without"},
     {"output", "FILE", CLI_TEXT, AT(file), .commands = WEIGHTS,
-     .text =
-         "safetensors file that export-weights writes; one that is there stays, but for --force"},
+     .text = "safetensors file that export-weights writes; --force replaces one that is there"},
     {"table", "NAME", CLI_TEXT, AT(table), .commands = TABLE, .fallback = "speedup",
      .text = "speedup; executions (PJRT time, device time, overhead); ledger (medians of a step's "
              "parts); goodput (what of all wall time was device work of steps, and where the rest "
@@ -195,14 +196,14 @@ static const cli_option others[] = {
              "estimates (of bench estimate --store: nothing was measured)"},
     {"to", "FORMAT", CLI_TEXT, AT(to), .commands = EXPORT, .text = RES_EXPORT_NAMES},
     {"output", "FILE|DIR", CLI_TEXT, AT(file), .commands = EXPORT,
-     .text = "what export writes: a file, of asv, pytorch-benchmark, xla and xspace a folder; "
-             "without it a file goes to standard output. What is there stays, but for --force"},
+     .text = "a file, or a folder for asv, pytorch-benchmark, xla and xspace; without it a file "
+             "goes to standard output. --force replaces what is there"},
     {"from", "FORMAT", CLI_TEXT, AT(taking.from), .commands = IMPORT,
      .text = "pytorch-xla: JSON lines as pytorch/xla's benchmarks/experiment_runner.py writes "
              "them; without it, folders of recordings"},
     {"model", "NAME", CLI_TEXT, AT(matrix.recorded.name), .commands = IMPORT | REPLAY,
-     .text = "of a recording: the model's name in tables; by default the script's, and of a replay "
-             "the folder's"},
+     .text = "the recording's name in tables; by default that of the script, and for replay that "
+             "of the folder"},
     {"phase", "NAME", CLI_TEXT, AT(taking.phase), .commands = IMPORT,
      .text = "of a recording: train or infer, where its steps are that; by default step"},
     {"step-program", "NAME", CLI_TEXT, AT(matrix.recorded.step_program),
@@ -217,15 +218,16 @@ static const cli_option others[] = {
     {"device", "ID", CLI_NUMBER, AT(stepping.device), .commands = STEPS | DOCTOR, .fallback = "-1",
      .least = -1, .text = "of a recording: the device; -1: the one with most executions"},
     {"trace", "FILE", CLI_TEXT, AT(stepping.trace), .commands = STEPS,
-     .text = "also write the process as a Chrome trace for Perfetto; FILE must not exist"},
+     .text = "also write the process as a Chrome trace for Perfetto. FILE must not exist; --force "
+             "replaces it"},
     {"cost", "BY", CLI_TEXT, AT(matrix.recorded.cost), .commands = REPLAY | COMPARE,
      .fallback = "recorded", .marked = true, .recorded = true,
      .text = "of recorded programs that a simulated device cannot read: recorded, their device "
              "times; roofline, the FLOPs and bytes that the recorded compiler told, at the rates "
              "of the simulated device"},
     {"runtime", "NAME", CLI_TEXT, AT(recording.runtime), .commands = RECORD, .fallback = "auto",
-     .text = "what the recorder stands before: a name (bench list runtimes) or the path of a "
-             "plugin; auto: the machine's TPU, else its GPU, else cpu"},
+     .text = "the runtime to record: a name (bench list runtimes) or the path of a plugin; auto: "
+             "the machine's TPU, else its GPU, else cpu"},
     {"limit", "SIZE", CLI_SIZE, AT(recording.limit_bytes), .commands = RECORD, .fallback = "1G",
      .least = 65536,
      .text =
@@ -264,13 +266,13 @@ static const cli_option others[] = {
              "pairs, from the second on of a quarter of --min-time"},
     {"precision", "SHARE", CLI_SHARE, AT(compare.precision), .commands = COMPARE, .fallback = "0",
      .text = "run pairs until wall times are known to about this share, as 1%, whatever the "
-             "verdicts; 0: do not"},
+             "verdicts; 0: off"},
     {"budget", "TIME", CLI_SPAN, AT(compare.budget), .commands = COMPARE, .fallback = "0",
      .text = "start no pair that would end after this time: 90s, 10m, 2h; 0: no limit"},
     {"fail-if-slower", "SHARE", CLI_SHARE, AT(fail_if_slower), .commands = COMPARE | NIGHTLY,
      .fallback = "0",
-     .text = "B is slower if it is slower by more than this, and equivalent if it differs by less: "
-             "3%; with 0 anything slower counts, and equivalent is within 3 %"},
+     .text = "B counts as slower only if it is slower by more than this, and as equivalent if it "
+             "differs by less: 3%. With 0 anything slower counts, and equivalent is within 3 %"},
     {"control", "N", CLI_NUMBER, AT(compare.control), .commands = COMPARE, .fallback = "1",
      .text = "experiments in which A is compared with itself, too; 0: none"},
     {"bisect", NULL, CLI_FLAG, AT(compare.bisect), .commands = COMPARE,
@@ -384,8 +386,8 @@ static const cli_option others[] = {
     {"quiet", NULL, CLI_FLAG, AT(output.quiet), .commands = ALL | PICTURES | RECORD | PUBLISH,
      .text = "say nothing of how the work goes on standard error: warnings and errors only (-q)"},
     {"force", NULL, CLI_FLAG, AT(output.force), .commands = WEIGHTS | EXPORT | STEPS | RUN,
-     .text = "replace the files that are written, where they are there already; of run, those of "
-             "--debug-run and --timeline"},
+     .text = "replace output files that exist already; for run those of --debug-run and "
+             "--timeline"},
     {"help", NULL, CLI_FLAG, AT(help),
      .commands = ALL | PICTURES | RECORD | OPTION_COMPLETION | PUBLISH | GRAPH,
      .text = "this text"},

@@ -91,7 +91,7 @@ const cli_table *options_table(void);
  * called NAME, and ARGV, which starts behind the command. Words that are no
  * options go to WORDS, which has room for MOST. Lists lie in MEMORY, which outlives O. BN_INVALID
  * for whatever the command does not take. */
-BN_MUST_USE bn_code options_parse_with(uint32_t command, const char *name, const json_t *config,
+BN_MUST_USE bn_code options_parse_with(uint32_t command, const char *name, const cli_config *config,
                                        int argc, char **argv, bn_arena *memory, options *o,
                                        const char **words, int most, int *count, bn_status *st);
 /* The same without a file of defaults. */

@@ -50,7 +50,7 @@ bn_code options_parse(uint32_t command, int argc, char **argv, bn_arena *memory,
     return options_parse_with(command, "", NULL, argc, argv, memory, o, words, most, count, st);
 }
 
-bn_code options_parse_with(uint32_t command, const char *name, const json_t *config, int argc,
+bn_code options_parse_with(uint32_t command, const char *name, const cli_config *config, int argc,
                            char **argv, bn_arena *memory, options *o, const char **words, int most,
                            int *count, bn_status *st)
 {

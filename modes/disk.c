@@ -58,6 +58,21 @@ size_t mode_disk_payload(const char *head, const char *data, size_t size)
     return length == whole - first && memcmp(data + first, line, length) == 0 ? whole : 0;
 }
 
+/* Counts a reject. A damaged folder may hold thousands: why is kept of the first, and said once. */
+static void reject(mode *m, const bn_status *why)
+{
+    m->counters[BN_COUNTER_DISK_REJECTS]++;
+    if (m->refused.code != BN_OK)
+        return;
+    m->refused = *why;
+    bn_context(&m->refused, "%s", m->options.cache_dir);
+}
+
+const char *mode_disk_refusal(const mode *m)
+{
+    return m->refused.code == BN_OK ? NULL : m->refused.message;
+}
+
 rt_executable *mode_disk_load(mode *m, const char *text, size_t length)
 {
     entry e;
@@ -71,11 +86,15 @@ rt_executable *mode_disk_load(mode *m, const char *text, size_t length)
     if (code == BN_NOT_FOUND)
         return NULL;
     if (code == BN_OK && (at = mode_disk_payload(e.head, data, size)) == 0)
-        code = BN_FORMAT;
-    if (code == BN_OK)
+        code = bn_fail(&st, BN_FORMAT, "%s: damaged, or of another build, program or settings",
+                       e.name);
+    if (code == BN_OK) {
         code = rt_executable_load(m->client, data + at, size - at, &executable, &st);
+        if (code != BN_OK)
+            bn_context(&st, "%s: the plugin does not load it", e.name);
+    }
     if (code != BN_OK)
-        m->counters[BN_COUNTER_DISK_REJECTS]++;
+        reject(m, &st);
     free(data);
     return code == BN_OK ? executable : NULL;
 }

@@ -121,6 +121,10 @@ typedef struct mode_host_count {
 } mode_host_count;
 /* Their list, *COUNT long; owned by the mode, until its next step. */
 const mode_host_count *mode_host_counts(const mode *m, size_t *count);
+/* Why the first executable that was there on disk was not taken: "FOLDER: FILE: ..."; NULL: all
+ * were. Owned by the mode. The counter DISK_REJECTS says how many they are, and how many of those
+ * that were made could not be kept. */
+const char *mode_disk_refusal(const mode *m);
 /* Adds MORE to COUNTER. For feeds, which alone know what a batch holds. */
 void mode_count(mode *m, bn_counter counter, int64_t more);
 

@@ -131,7 +131,8 @@ struct mode {
     const mode_kind *kind;
     rt_client *client;
     mode_options options;
-    int cache_folder; /* of executables on disk, open; -1: none */
+    int cache_folder;  /* of executables on disk, open; -1: none */
+    bn_status refused; /* the first of them that was not taken; BN_OK: none */
     char *cache_salt; /* what executables on disk depend on beside text and plugin */
     unsigned group_of_phase[TG_PHASE_COUNT];
     tg_trace *trace;
@@ -294,10 +295,11 @@ void mode_row_add_part(mode_row_figures *row, const mode_program *program, uint6
 #define MODE_DISK_NAMES MODE_HEX_16 MODE_HEX_16 MODE_HEX_16 MODE_HEX_16 ".exe"
 
 /* The executable stored for TEXT, which is the program and all else of its own that it was compiled
- * with, or NULL: a damaged or foreign file counts as
- * a reject and is as good as none. */
+ * with, or NULL: a damaged or foreign file counts as a reject, is as good as none, and the mode
+ * keeps why. */
 rt_executable *mode_disk_load(mode *m, const char *text, size_t length);
-/* Stores it; failure only costs a later compile, so it is not an error. */
+/* Stores it, if the plugin gives its bytes. That the file cannot be written only costs a later
+ * compile, so it is a reject, and no error. */
 void mode_disk_store(mode *m, const char *text, size_t length, const rt_executable *executable);
 /* Where the payload begins in the SIZE bytes of DATA, if they are a whole entry that begins with
  * HEAD; else 0. */

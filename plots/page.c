@@ -126,8 +126,11 @@ static bn_code add_cell(plot_page *page, const res_versus *versus, const res_com
     told.failure_class = bn_code_name(cell->failure);
     if (!told.title || !told.attribution)
         return no_memory(st);
-    if (!cell->failed && c->pairs >= LEAST_DRAWN && head.verdict != RES_EQUIVALENT &&
-        page->picture_count - page->figure_count < PLOT_PAGE_FIGURES) {
+    const bool drawn =
+        !cell->failed && c->pairs >= LEAST_DRAWN && head.verdict != RES_EQUIVALENT;
+    const bool room = page->picture_count - page->figure_count < PLOT_PAGE_FIGURES;
+    page->undrawn += drawn && !room;
+    if (drawn && room) {
         plot *picture = &page->pictures[page->picture_count];
         if (draw_cell(cell, told.title, labels, picture, st) != BN_OK)
             return st->code;
@@ -168,6 +171,7 @@ bn_code plot_page_judged(plot_page *page, const res_versus *versus, const char *
                     &page->comparison_capacity, sizeof *page->comparisons))
         return no_memory(st);
     res_table_judged(versus, RES_TABLE_HTML, &page->details);
+    const size_t before = page->undrawn;
     bn_code code = BN_OK;
     for (size_t i = 0; i < versus->count && code == BN_OK; i++) {
         const res_compared *cell = &versus->cells[i];
@@ -177,6 +181,12 @@ bn_code plot_page_judged(plot_page *page, const res_versus *versus, const char *
         if (code == BN_OK && !cell->control && cell->pairs > 0)
             code = add_open(page, versus, cell, on, st);
     }
+    const size_t undrawn = page->undrawn - before;
+    if (undrawn > 0)
+        bn_text_printf(&page->remarks,
+                       "%zu further comparison%s no picture of step times here; the tables have "
+                       "all.\n",
+                       undrawn, undrawn == 1 ? " has" : "s have");
     return code;
 }
 
@@ -209,15 +219,22 @@ bn_code plot_page_history(plot_page *page, const res_history *history, const res
                           bn_status *st)
 {
     bn_code code = begin(page, st);
+    size_t undrawn = 0;
     for (int changed = 1; changed >= 0; changed--) {
         for (size_t i = 0; i < history->count && code == BN_OK; i++) {
             const res_timeline *series = &history->series[i];
-            if (page->figure_count == PLOT_PAGE_FIGURES)
-                return BN_OK;
-            if ((series->stretch_count > 1) == changed && worth_drawing(series, new))
+            if ((series->stretch_count > 1) != changed || !worth_drawing(series, new))
+                continue;
+            if (page->figure_count < PLOT_PAGE_FIGURES)
                 code = add_series(page, series, history->metric, st);
+            else
+                undrawn++;
         }
     }
+    if (undrawn > 0)
+        bn_text_printf(&page->remarks,
+                       "%zu further series %s no picture here; bench history shows %s.\n", undrawn,
+                       undrawn == 1 ? "has" : "have", undrawn == 1 ? "it" : "them");
     return code;
 }
 

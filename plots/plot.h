@@ -172,8 +172,8 @@ BN_MUST_USE bn_code plot_report_html(const plot_report *report, bn_text *out, bn
 
 /* ---- pages of comparisons and series (page.c) ------------------------------------ */
 
-/* At most so many pictures of series, and as many of comparisons, so that the page can be read; the
- * tables have all. */
+/* At most so many pictures of series, and as many of comparisons, so that the page can be read. The
+ * tables have all, and a remark says how many have no picture. */
 #define PLOT_PAGE_FIGURES 24
 
 /* Zero-initialise; release with plot_page_free. */
@@ -185,6 +185,7 @@ typedef struct plot_page {
     size_t picture_count;
     plot_figure figures[PLOT_PAGE_FIGURES];
     size_t figure_count;
+    size_t undrawn;  /* comparisons for whose picture there was no room */
     bn_text remarks; /* sentences, one a line */
     bn_text details; /* tables of the comparisons, as HTML */
 } plot_page;
@@ -201,7 +202,8 @@ BN_MUST_USE bn_code plot_page_judged(plot_page *page, const res_versus *versus, 
 /* Adds sentences, one a line. */
 void plot_page_remark(plot_page *page, const char *remark);
 /* Adds pictures of the series of HISTORY that have more than one night and a record among NEW
- * (NULL: whatever records they have), those with changes first, as long as there is room. */
+ * (NULL: whatever records they have), those with changes first, as long as there is room. A remark
+ * counts the others. */
 BN_MUST_USE bn_code plot_page_history(plot_page *page, const res_history *history,
                                       const res_collection *new, bn_status *st);
 

@@ -224,7 +224,7 @@ static void put_head(const plot_report *report, const char *badge, bn_text *out)
 
 static void put_foot(bn_text *out)
 {
-    bn_text_puts(out, "</main>\n<footer><p class=\"soft\">Made by bench report from the records "
+    bn_text_puts(out, "</main>\n<footer><p class=\"soft\">Made by bench from the records "
                       "alone.</p></footer>\n<script>\n");
     bn_text_puts(out, plot_report_script);
     bn_text_puts(out, "</script>\n</body>\n</html>\n");

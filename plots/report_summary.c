@@ -300,6 +300,9 @@ static void put_newest(const plot_report *report, bn_text *out)
     }
     if (count > 0)
         plot_table_end(out);
+    if (count > NEWEST)
+        bn_text_printf(out, "<p class=\"soft\">The newest %d of %zu processes.</p>\n", NEWEST,
+                       count);
     free(list);
 }
 
@@ -333,11 +336,13 @@ static void put_remarks(const plot_report *report, bn_text *out)
 {
     for (const char *line = report->remarks; line && *line;) {
         const size_t length = strcspn(line, "\n");
-        char text[1024];
-        snprintf(text, sizeof text, "%.*s", (int)length, line);
+        bn_text text = {0};
+        bn_text_append(&text, line, length);
         bn_text_puts(out, "<p>");
-        plot_html_text(out, text);
+        plot_html_text(out, text.data ? text.data : "");
         bn_text_puts(out, "</p>\n");
+        out->failed = out->failed || text.failed;
+        bn_text_free(&text);
         line += length + (line[length] == '\n');
     }
 }

@@ -24,7 +24,7 @@ Recommends: gnuplot-nox
 Section: utils
 Priority: optional
 Installed-Size: $(du -sk "$root" | cut -f 1)
-Description: lazy tracing against captured graphs on PJRT runtimes, measured
+Description: where the time of a machine-learning step goes on a PJRT runtime
  bench runs reference models step by step in eager, lazy and captured mode on
  any runtime with the PJRT C API, accounts for the time of every step, and
  compares builds of runtimes, from night to night or side by side.

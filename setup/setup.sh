@@ -282,12 +282,8 @@ finish() {
     exit 0
 }
 
-# What bench runs beside its own file must not be others' to write (docs/threat-model.md), and a
-# clone's files are as the umask has them.
-umask go-w
-for folder in suites contrib/frontends third_party/frontends $runtimes; do
-    [ ! -O $folder ] || find $folder ! -type l -perm /022 -exec chmod go-w {} +
-done
+umask go-w # bench runs nothing that others may write
+setup/close.sh third_party/frontends $runtimes
 # Without a write, so that anybody may build what root has set up.
 if in_place; then
     say "everything is in place"

@@ -23,7 +23,7 @@ const char compare_help[] =
     "\n"
     "In CI, last night's build against the one that is known to be good:\n"
     "\n"
-    "  bench compare --runtime good.so --runtime new.so --model resnet50,bert \\\n"
+    "  bench compare --runtime ./good.so --runtime ./new.so --model resnet50,bert \\\n"
     "      --mode lazy,capture --fail-if-slower 3% --budget 30m\n"
     "\n"
     "With --bisect the codes are those of git bisect run: 0 good, nothing is slower and no more\n"
@@ -170,8 +170,7 @@ static void print_narrow(const compare_run *compare)
     res_table_versus(&compare->versus, RES_TABLE_NARROW, &narrow);
     if (!compare->store[0] && narrow.data && cli_is_long(narrow.data))
         res_table_versus(&compare->versus, RES_TABLE_TEXT, &wide);
-    const bool paged = wide.data && cli_page_of(narrow.data, wide.data) == wide.data;
-    show(compare, paged ? &wide : &narrow);
+    show(compare, cli_page_of(&narrow, &wide));
     if (compare->store[0]) {
         char threshold[48] = "";
         if (compare->options->fail_if_slower > 0)
@@ -318,7 +317,7 @@ static bn_code take_words(compare_run *compare, words *w, bn_status *st)
 {
     const compare_options *o = compare->options;
     w->stored = o->stores.count > 1 || (o->stores.count == 1 && strchr(o->stores.list[0], ','));
-    bn_code code = res_format_parse(o->output.format, &w->format, st);
+    bn_code code = res_format_parse(cli_format(&o->output), &w->format, st);
     if (code == BN_OK)
         code = check_words(o, w->stored, st);
     if (code == BN_OK)

@@ -1,6 +1,7 @@
 /*
  * night_priv.h - what the files of bench nightly share: a runtime on two nights (night_sides.c),
- * what is said of it (night_words.c), the command (nightly.c).
+ * what is said of it (night_words.c), steps of other programs (night_recorded.c), the command
+ * (nightly.c).
  */
 #ifndef BENCH_HARNESS_NIGHT_H
 #define BENCH_HARNESS_NIGHT_H
@@ -14,7 +15,8 @@
 typedef struct night_side {
     char runtime[256], settings[256], label[RES_TEXT];
     bool by_settings, by_label;
-    char sha256[BN_SHA256_TEXT]; /* of the file tonight */
+    bool own; /* its plugins are frameworks' own, res_has_own_plugin: no builds of the runtime */
+    char sha256[BN_SHA256_TEXT]; /* of the file tonight; "": nobody knows */
     size_t asked;                /* experiments */
     size_t reached; /* repetitions that all of them have had; the suite's own at first */
     size_t next;    /* that those which look slower are to have now; 0: they are done */
@@ -34,12 +36,14 @@ typedef struct nightly {
     res_index earlier; /* before the night, while the sides are made */
     night_side *sides;
     size_t side_count;
-    size_t asked;                       /* experiments */
+    size_t asked; /* experiments, with those that were recorded of other programs */
     char (*identities)[BN_SHA256_TEXT]; /* of the runs of all passes of the suite */
     size_t identity_count, identity_capacity;
     bool stopped; /* there can be no further pairs */
     res_collection tonight, controls;
     res_index index, control_index; /* after it */
+    const res_summary **recorded;   /* of INDEX: what was recorded tonight of other programs */
+    size_t recorded_count, recorded_experiments;
     res_history history, control_history;
     res_misdates misdates;
     double now_s;
@@ -68,6 +72,16 @@ bool night_sides_plan(nightly *n);
  * runtime's file is another one by now. */
 BN_MUST_USE bn_code night_sides_again(nightly *n, suite_spec *suite, bn_status *st);
 void night_sides_free(nightly *n);
+
+/* ---- other programs (night_recorded.c) --------------------------------------------------- */
+
+/* Finds in the index, which is of after the night, the good records of mode "recorded" whose steps
+ * ran in this night, or in the --night-hours before it began. Their experiments count among those
+ * that are asked for. BN_OUT_OF_MEMORY. */
+BN_MUST_USE bn_code night_recorded_find(nightly *n, bn_status *st);
+/* Adds these records to tonight's, once the sides were judged, of which they are none; and says how
+ * many experiments they are. BN_OUT_OF_MEMORY. */
+BN_MUST_USE bn_code night_recorded_take(nightly *n, bn_status *st);
 
 /* ---- words (night_words.c) --------------------------------------------------------------- */
 

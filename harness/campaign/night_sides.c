@@ -24,7 +24,8 @@ static res_runs_of runs_of(const night_side *side)
 {
     return (res_runs_of){.runtime = side->runtime,
                          .settings = side->by_settings ? side->settings : NULL,
-                         .label = side->by_label ? side->label : NULL};
+                         .label = side->by_label ? side->label : NULL,
+                         .own = side->own};
 }
 
 static bool of_side(const night_side *side, const res_experiment *e, const char *label)
@@ -42,10 +43,12 @@ static void compare_items(const suite_spec *suite, const suite_item *item, bool 
     *settings = *label = false;
     for (size_t i = 0; i < suite->count; i++) {
         const suite_item *other = &suite->items[i];
-        if (strcmp(bn_base_name(other->e.what.runtime), bn_base_name(item->e.what.runtime)) != 0)
+        if (strcmp(bn_base_name(other->e.what.runtime), bn_base_name(item->e.what.runtime)) != 0 ||
+            res_has_own_plugin(&other->e.what) != res_has_own_plugin(&item->e.what))
             continue;
         *settings = *settings || strcmp(other->e.what.settings, item->e.what.settings) != 0;
-        *label = *label || strcmp(other->sha256, item->sha256) != 0;
+        *label = *label || (!res_has_own_plugin(&item->e.what) &&
+                            strcmp(other->sha256, item->sha256) != 0);
     }
 }
 
@@ -68,6 +71,7 @@ static night_side *side_for(nightly *n, const suite_spec *suite, const suite_ite
     snprintf(side->settings, sizeof side->settings, "%s", item->e.what.settings);
     snprintf(side->label, sizeof side->label, "%s", item->e.label);
     snprintf(side->sha256, sizeof side->sha256, "%s", item->sha256);
+    side->own = res_has_own_plugin(&item->e.what);
     side->reached = (size_t)item->repetitions;
     side->before_s = (double)NAN;
     compare_items(suite, item, &side->by_settings, &side->by_label);
@@ -130,7 +134,9 @@ static void find_control(const nightly *n, night_side *side, const char *sha256)
     bn_status st = {.code = BN_OK};
     if (side->before.count == 0 || side->same)
         return;
-    if (n->options->keep_builds == 0)
+    if (side->own)
+        bn_fail(&st, BN_INVALID, "its plugin is the framework's own");
+    else if (n->options->keep_builds == 0)
         bn_fail(&st, BN_INVALID, "builds are not kept");
     else if (strcmp(sha256, side->before_sha256) == 0)
         bn_fail(&st, BN_INVALID,
@@ -148,22 +154,23 @@ static void find_control(const nightly *n, night_side *side, const char *sha256)
 /* Keeps the file of ITEM's runtime for a later night. */
 static void keep_build(nightly *n, const suite_item *item)
 {
-    char file[4096];
+    char file[PATH_MAX];
     bn_status st = {.code = BN_OK};
     bn_code code = BN_OK;
     if (n->options->keep_builds > 0)
-        code = job_runtime_ready(item->e.what.runtime, file, sizeof file, &st);
+        code = job_plugin_find(&item->e.what, file, &st);
     if (code == BN_OK && n->options->keep_builds > 0)
         code = night_build_keep(n->options->suites->store, file, item->sha256, &st);
     if (code != BN_OK)
         bn_text_printf(&n->words, "this build cannot be kept for the next night: %s\n", st.message);
 }
 
-/* Whether an item before ITEM has its runtime's file. */
-static bool file_known(const suite_spec *suite, const suite_item *item)
+/* Whether the file of ITEM's runtime was kept for an item before it. */
+static bool file_known(const nightly *n, const suite_spec *suite, const suite_item *item)
 {
     for (const suite_item *other = suite->items; other < item; other++)
-        if (strcmp(other->sha256, item->sha256) == 0)
+        if (suite_wanted(other->title, n->options->suites) &&
+            !res_has_own_plugin(&other->e.what) && strcmp(other->sha256, item->sha256) == 0)
             return true;
     return false;
 }
@@ -205,7 +212,7 @@ static bn_code make(nightly *n, suite_spec *suite, const res_night_of *tonight, 
             if (code == BN_OK)
                 find_control(n, side, item->sha256);
         }
-        if (!file_known(suite, item))
+        if (!side->own && !file_known(n, suite, item))
             keep_build(n, item);
         if (code == BN_OK)
             code = add_control(n, suite, item, side, st);
@@ -368,7 +375,7 @@ bn_code night_sides_again(nightly *n, suite_spec *suite, bn_status *st)
         night_side *side = suite_wanted(item->title, n->options->suites) ? side_of(n, item) : NULL;
         if (!side || side->next == 0 || !res_tonight_candidate(&side->verdict, &item->resolved))
             continue;
-        if (strcmp(item->sha256, side->sha256) != 0)
+        if (!side->own && strcmp(item->sha256, side->sha256) != 0)
             code = bn_fail(st, BN_CHANGED,
                            "no further pairs: the file of %s was replaced while the night ran",
                            side->runtime);

@@ -131,6 +131,8 @@ void night_put_headline(const nightly *n, bn_text *out)
 void night_side_name(const night_side *side, bn_text *out)
 {
     bn_text_puts(out, side->runtime);
+    if (side->own)
+        bn_text_puts(out, " of frameworks");
     if (side->by_label)
         bn_text_printf(out, " [%s]", side->label);
     if (side->by_settings && side->settings[0])

@@ -32,7 +32,8 @@ const char night_help[] =
     "\n"
     "A new build is measured beside the last good night's, which the store keeps (--keep-builds):\n"
     "such a night takes twice the time. What looks slower then is measured up to 12 times.\n"
-    "A night with the same build is never slower.\n";
+    "A night with the same build is never slower. The history also judges programs that were\n"
+    "recorded this night, if bench import has put them into the store.\n";
 
 /* ---- tonight's records ------------------------------------------------------------------- */
 
@@ -96,6 +97,15 @@ static bn_code may_write(void *place, bn_status *st)
     return night_folder_check(place, st);
 }
 
+/* A night is told in text, wide or narrow, whatever format was asked for. */
+static cli_output output_of(const nightly *n)
+{
+    cli_output output = n->options->suites->output;
+    if (strcmp(output.format, "narrow") != 0)
+        output.format = "text";
+    return output;
+}
+
 /* Runs a pass of the suite, prepared by VISIT, into the night's folder, which prints its own table
  * and summary. Sets *WHOLE if it came to its end, and loads tonight's records then. */
 static bn_code run_pass(nightly *n, bn_code (*visit)(void *, suite_spec *, bn_status *),
@@ -109,7 +119,7 @@ static bn_code run_pass(nightly *n, bn_code (*visit)(void *, suite_spec *, bn_st
         return done;
     o.store = n->place.folder;
     o.earlier = n->options->suites->store;
-    o.output.format = "text";
+    o.output = output_of(n);
     o.may_write = may_write;
     o.place = &n->place;
     /* One process runs the night, whatever launcher's environment it has. */
@@ -192,8 +202,8 @@ static bn_code tell_history(nightly *n, const res_drift_options *options, bn_sta
         code = res_series_tonight(t, options, &drift, st);
         if (code == BN_OK)
             tell_series(n, t, &drift);
-        n->changed += code == BN_OK && drift.found && drift.ratio.low > 1 &&
-                      drift.cause != RES_DRIFT_SAME && drift.cause != RES_DRIFT_MACHINE;
+        n->changed +=
+            code == BN_OK && drift.found && drift.ratio.low > 1 && res_drift_counts(drift.cause);
     }
     return code;
 }
@@ -340,6 +350,8 @@ static bn_code look_back(nightly *n, bn_status *st)
     if (code == BN_OK)
         job_say_damaged(n->index.damaged, n->index.damaged_count);
     if (code == BN_OK)
+        code = night_recorded_find(n, st);
+    if (code == BN_OK)
         code = make_histories(n, st);
     if (code != BN_OK)
         return code;
@@ -351,6 +363,8 @@ static bn_code look_back(nightly *n, bn_status *st)
     code = judge_sides(n, st);
     for (size_t i = 0; i < n->side_count && code == BN_OK; i++)
         night_put_side(&n->sides[i], &n->words);
+    if (code == BN_OK)
+        code = night_recorded_take(n, st);
     if (code == BN_OK)
         code = tell_history(n, &options, st);
     if (code == BN_OK)
@@ -365,6 +379,20 @@ static bn_code look_back(nightly *n, bn_status *st)
     return code == BN_OK ? night_folder_end(&n->place, st) : code;
 }
 
+/* Prints what the night found, and where its page is. */
+static void print(const nightly *n)
+{
+    const cli_output output = output_of(n);
+    const bool narrow = strcmp(cli_format(&output), "narrow") == 0;
+    bn_text words = {0}, text = {0};
+    bn_text_printf(&words, "\n%snightly: %s; %s/index.html\n", n->words.data, n->headline.data,
+                   n->options->report);
+    res_put_lines(&text, narrow ? RES_TABLE_NARROW : RES_TABLE_TEXT, words.data ? words.data : "");
+    text.failed = text.failed || words.failed;
+    bn_text_free(&words);
+    cli_text(&text);
+}
+
 static void nightly_free(nightly *n)
 {
     night_sides_free(n);
@@ -372,6 +400,7 @@ static void nightly_free(nightly *n)
     res_history_free(&n->control_history);
     res_index_free(&n->index);
     res_index_free(&n->control_index);
+    free(n->recorded);
     res_collection_free(&n->tonight);
     res_collection_free(&n->controls);
     bn_text_free(&n->words);
@@ -397,7 +426,7 @@ int night_command(const night_options *options)
         code = job_interrupted() ? CLI_EXIT_INTERRUPTED : COMPARE_ERROR;
     } else if (whole) {
         code = ran != CLI_EXIT_OK ? COMPARE_ERROR : night_exit(&n);
-        cli_out("\n%snightly: %s; %s/index.html\n", n.words.data, n.headline.data, options->report);
+        print(&n);
     } else if (ran == CLI_EXIT_INTERRUPTED) {
         code = CLI_EXIT_INTERRUPTED;
     }

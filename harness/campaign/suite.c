@@ -26,20 +26,25 @@ const char *suite_words(const char *option)
     return NULL;
 }
 
-/* Gives each item the digest of its runtime's file, which is read once for each name. */
+/* Whether A's steps run on the file that B's run on. A front end may have one of its own. */
+static bool same_file(const res_experiment *a, const res_experiment *b)
+{
+    return strcmp(a->runtime, b->runtime) == 0 && strcmp(a->front_end, b->front_end) == 0;
+}
+
+/* Gives each item the digest of its plugin's file, which is read once for each name. */
 static bn_code find_runtimes(suite_spec *suite, bn_status *st)
 {
     for (size_t i = 0; i < suite->count; i++) {
         suite_item *item = &suite->items[i];
-        const char *name = item->e.what.runtime;
-        char path[4096], digest[BN_SHA256_TEXT];
+        char path[PATH_MAX], digest[BN_SHA256_TEXT] = "";
         for (size_t k = 0; k < i && !item->sha256; k++)
-            if (strcmp(suite->items[k].e.what.runtime, name) == 0)
+            if (same_file(&suite->items[k].e.what, &item->e.what))
                 item->sha256 = suite->items[k].sha256;
         if (item->sha256)
             continue;
-        bn_code code = job_runtime_ready(name, path, sizeof path, st);
-        if (code == BN_OK)
+        bn_code code = job_plugin_find(&item->e.what, path, st);
+        if (code == BN_OK && path[0])
             code = bn_file_sha256(path, digest, st);
         if (code != BN_OK)
             return code;
@@ -64,9 +69,9 @@ static void list_json(const suite_plan *plan, bool retry)
         const suite_run *run = &plan->runs[i];
         json_array_append_new(
             all,
-            json_pack("{ss ss sI ss ss sO* ss* ss*}", "state", state_name(run, retry), "title",
+            json_pack("{ss ss sI ss ss* sO* ss* ss*}", "state", state_name(run, retry), "title",
                       run->item->title, "repetition", (json_int_t)run->repetition, "identity",
-                      run->identity, "runtime_sha256", run->item->sha256, "options",
+                      run->identity, "runtime_sha256", suite_planned(run->item), "options",
                       run->item->e.echo, "record", run->record ? run->record->id : NULL, "failure",
                       run->state == SUITE_FAILED ? bn_code_name(run->failure) : NULL));
     }
@@ -92,7 +97,7 @@ static void list_text(const suite_plan *plan, bool retry)
 
 static bn_code check_format(const suite_options *options, res_format *format, bn_status *st)
 {
-    bn_code code = res_format_parse(options->output.format, format, st);
+    bn_code code = res_format_parse(cli_format(&options->output), format, st);
     if (code == BN_OK && options->dry_run && !res_format_is_text(*format) &&
         *format != RES_TABLE_JSON)
         code = bn_fail(st, BN_INVALID, "--dry-run lists as text or json, not as %s",

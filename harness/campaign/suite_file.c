@@ -4,6 +4,7 @@
  */
 #define _GNU_SOURCE
 #include "harness/campaign/suites_priv.h"
+#include "harness/cores/cores.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -25,10 +26,10 @@ static const suite_member measures[] = {
     {"min_time", SUITE_SPAN, NULL, "min_time", AT(matrix.min_time), .most = 1e9},
     {"timeout", SUITE_SPAN, NULL, "timeout", AT(matrix.timeout), .most = 1e9},
     {"device_time", SUITE_TEXT, NULL, "device_time", AT(matrix.device_time),
-     .words = "auto, slope, none"},
+     .words = JOB_DEVICE_TIMES},
     {"pin", SUITE_TEXT, NULL, "pin", .offset = AT(matrix.pin)},
     {"idle_cores", SUITE_TEXT, NULL, "idle_cores", AT(matrix.idle_cores),
-     .words = "auto, awake, sleep"},
+     .words = CORES_IDLE_WORDS},
     {"cache_dir", SUITE_TEXT, NULL, "cache_dir", .offset = AT(matrix.cache_dir)},
     {SUITE_RECORDING, SUITE_TEXT, NULL, SUITE_RECORDING, AT(matrix.recorded.folder),
      .with = SUITE_RECORDING},
@@ -36,7 +37,7 @@ static const suite_member measures[] = {
      .with = SUITE_RECORDING},
     {"step_program", SUITE_TEXT, NULL, "step_program", AT(matrix.recorded.step_program),
      .with = SUITE_RECORDING},
-    {"cost", SUITE_TEXT, NULL, "cost", AT(matrix.recorded.cost), .words = "recorded, roofline",
+    {"cost", SUITE_TEXT, NULL, "cost", AT(matrix.recorded.cost), .words = JOB_COSTS,
      .with = SUITE_RECORDING},
     {"name", SUITE_TEXT, NULL, "name", AT(matrix.recorded.name), .with = SUITE_RECORDING},
     {"step", SUITE_TEXT, NULL, "step", AT(matrix.recorded.digest), .with = SUITE_RECORDING},
@@ -98,28 +99,42 @@ static bn_code refuse_suite(const char *word, bn_status *st)
         "there is no suite %s", word);
 }
 
-bn_code suite_find(const char *word, char *path, size_t size, bn_status *st)
+/* Looks for the suite WORD beside the program; what is a stranger's goes into PASSED. BN_NOT_FOUND
+ * without words. */
+static bn_code find_own(const char *word, char *path, size_t size, bn_text *passed, bn_status *st)
 {
     static const char *const places[] = {"../suites", "../share/bench/suites"};
     char self[PATH_MAX];
-    const char *dot = strrchr(word, '.');
-    if (strchr(word, '/') || (dot && strcmp(dot, ".json") == 0)) {
-        if (access(word, R_OK) != 0)
-            return bn_fail(st, BN_NOT_FOUND, "suite %s: no such file, or it cannot be read", word);
-        snprintf(path, size, "%s", word);
-        return BN_OK;
-    }
     bn_own_folder(self, sizeof self);
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         char folder[PATH_MAX + 32];
         snprintf(folder, sizeof folder, "%s/%s", self, places[i]);
         snprintf(path, size, "%s/%s.json", folder, word);
         /* A suite names plugins, which are run. */
-        const bn_code code = bn_own_file(folder, bn_base_name(path), st);
+        const bn_code code = bn_own_file(folder, bn_base_name(path), passed, st);
         if (code == BN_INVALID || (code == BN_OK && access(path, R_OK) == 0))
             return code;
     }
-    return refuse_suite(word, st);
+    return BN_NOT_FOUND;
+}
+
+bn_code suite_find(const char *word, char *path, size_t size, bn_status *st)
+{
+    const char *dot = strrchr(word, '.');
+    bn_text passed = {0};
+    if (strchr(word, '/') || (dot && strcmp(dot, ".json") == 0)) {
+        if (access(word, R_OK) != 0)
+            return bn_fail(st, BN_NOT_FOUND, "suite %s: no such file, or it cannot be read", word);
+        snprintf(path, size, "%s", word);
+        return BN_OK;
+    }
+    bn_code code = find_own(word, path, size, &passed, st);
+    if (code == BN_NOT_FOUND && passed.length > 0)
+        code = bn_fail(st, BN_INVALID, "suite %s is passed over: %s", word, passed.data);
+    else if (code == BN_NOT_FOUND)
+        code = refuse_suite(word, st);
+    bn_text_free(&passed);
+    return code;
 }
 
 /* ---- checking ------------------------------------------------------------------- */

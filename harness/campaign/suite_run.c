@@ -130,9 +130,9 @@ static void note(carry *c, const bn_status *st, const char *title)
  * and a record of a failure takes it from here. */
 static json_t *describe(const carry *c, const suite_run *run)
 {
-    return json_pack("{ss sI sI ss ss}", "name", c->suite->name, "repetition",
+    return json_pack("{ss sI sI ss ss*}", "name", c->suite->name, "repetition",
                      (json_int_t)run->repetition, "repetitions", (json_int_t)run->item->repetitions,
-                     "identity", run->identity, "runtime_sha256", run->item->sha256);
+                     "identity", run->identity, "runtime_sha256", suite_planned(run->item));
 }
 
 /* Counts what became of RUN, and complains of failures. */
@@ -434,13 +434,20 @@ static void print_table(const carry *c, res_format format)
     free(all);
 }
 
+/* Of all processes. */
+static job_spent spent_of(const carry *c)
+{
+    job_spent all = {0};
+    for (size_t i = 0; i < 2 * c->suite->count; i++)
+        job_spent_add(&all, &c->groups[i].spent);
+    return all;
+}
+
 /* Ends the progress with where the time of all processes went. */
 static void print_spent(const carry *c)
 {
     bn_text line = {0};
-    job_spent all = {0};
-    for (size_t i = 0; i < 2 * c->suite->count; i++)
-        job_spent_add(&all, &c->groups[i].spent);
+    const job_spent all = spent_of(c);
     bn_text_printf(&line, "[%zu/%zu] suite %s: ", all.processes, c->planned, c->suite->name);
     job_spent_words(&all, &line);
     if (line.data && all.processes > 0)
@@ -482,6 +489,16 @@ static void print_summary(const carry *c, const suite_shard *shard, size_t open)
     bn_text_free(&line);
 }
 
+/* Says what can be done with the records. Those of a night join others first, and other shards may
+ * still run. */
+static void print_next(const carry *c, const suite_shard *shard)
+{
+    const size_t done = spent_of(c).processes;
+    if (done > 0 && shard->of == 1 && !c->options->earlier && !job_interrupted())
+        cli_note_command("[%zu/%zu] next: bench table --wide --store %s", done, c->planned,
+                         c->options->store);
+}
+
 static bool begin(carry *c, bn_status *st)
 {
     c->seconds = calloc(c->plan->count + 1, sizeof *c->seconds);
@@ -509,6 +526,20 @@ static bool begin(carry *c, bn_status *st)
             c->kept_failures++;
     }
     return true;
+}
+
+/* Frees what begin made, and the records that it took. */
+static void end(carry *c)
+{
+    for (size_t i = 0; i < c->record_count; i++)
+        res_record_free(c->records[i]);
+    free(c->records);
+    free(c->seconds);
+    free(c->first);
+    free(c->before);
+    free(c->groups);
+    free(c->kept);
+    free(c->members);
 }
 
 cli_exit suite_run_plan(const suite_spec *suite, const suite_options *options,
@@ -540,6 +571,7 @@ cli_exit suite_run_plan(const suite_spec *suite, const suite_options *options,
             ran += c.failed[i];
         plan->left = of - ran;
         print_summary(&c, shard, plan->left);
+        print_next(&c, shard);
         /* The last run has no record. */
         plan->left += c.store.code != BN_OK;
         code = job_interrupted()                           ? CLI_EXIT_INTERRUPTED
@@ -548,14 +580,6 @@ cli_exit suite_run_plan(const suite_spec *suite, const suite_options *options,
     } else {
         code = cli_complain(&st);
     }
-    for (size_t i = 0; i < c.record_count; i++)
-        res_record_free(c.records[i]);
-    free(c.records);
-    free(c.seconds);
-    free(c.first);
-    free(c.before);
-    free(c.groups);
-    free(c.kept);
-    free(c.members);
+    end(&c);
     return code;
 }

@@ -90,13 +90,19 @@ struct suite_item {
     job_experiment e;        /* as asked for */
     res_experiment resolved; /* e.what with "the model's own" and "auto" filled in */
     int repetitions;
-    const char *sha256; /* of the runtime's file */
+    const char *sha256; /* of the file of its plugin; "": only its framework knows it */
     char title[320];
     /* The same on another build of the runtime, to be measured right before or after each
      * repetition of this one; NULL: there is none. A control has none itself. */
     const suite_item *control;
     const suite_item *control_of; /* of a control: that one; NULL: it is none */
 };
+
+/* The digest that the file of ITEM's plugin must have; NULL: none is known. */
+static inline const char *suite_planned(const suite_item *item)
+{
+    return item->sha256[0] ? item->sha256 : NULL;
+}
 
 /* A suite: its file, and the experiments made of it. */
 typedef struct suite_spec {

@@ -6,6 +6,7 @@
 #define BENCH_HARNESS_CLI_H
 
 #include <jansson.h>
+#include <limits.h>
 
 #include "runtime/base/base.h"
 
@@ -195,28 +196,33 @@ typedef struct cli_call {
 
 /* Fills the options with the defaults of all commands, and then with the command's own. */
 BN_MUST_USE bn_code cli_defaults(cli_call *call, bn_status *st);
-/* Then with what the user's file of defaults, CONFIG, says of all commands and of the one called
- * NAME. An option that can be repeated has no default there; of an option with several rows the
- * first one says whether it can. */
-BN_MUST_USE bn_code cli_config_apply(const cli_call *call, const json_t *config, const char *name,
-                                     bn_status *st);
+/* The user's file of defaults. */
+typedef struct cli_config {
+    json_t *options;     /* its object, owned; NULL: there is no file */
+    char path[PATH_MAX]; /* where it was read */
+} cli_config;
+/* Then with what CONFIG, NULL for nothing, says of all commands and of the one called NAME. An
+ * option that can be repeated has no default there; of an option with several rows the first one
+ * says whether it can. */
+BN_MUST_USE bn_code cli_config_apply(const cli_call *call, const cli_config *config,
+                                     const char *name, bn_status *st);
 /* Then with ARGV, which starts behind the command. What stands behind "--" is words only. Strings
  * stay in ARGV and in the table. All three: BN_INVALID for whatever the command does not take; the
  * options are then filled in part. */
 BN_MUST_USE bn_code cli_arguments(cli_call *call, int argc, char **argv, bn_status *st);
 
-/* The user's file of defaults, a new reference to its object: what BENCH_CONFIG names (empty:
- * none), else bench/bench.json in XDG_CONFIG_HOME or ~/.config; NULL where there is none. An object
- * in it is called like one of COMMANDS, which end with NULL. BN_INVALID for another one and for a
- * file that others may write, BN_FORMAT for one that is no JSON object. (config.c) */
-BN_MUST_USE bn_code cli_config_read(const char *const *commands, json_t **config, bn_status *st);
+/* Reads into CONFIG the user's file of defaults: what BENCH_CONFIG names (empty: none), else
+ * bench/bench.json in XDG_CONFIG_HOME or ~/.config. An object in it is called like one of COMMANDS,
+ * which end with NULL. BN_INVALID for another one and for a file that others may write, BN_FORMAT
+ * for one that is no JSON object; CONFIG's object is then NULL. (config.c) */
+BN_MUST_USE bn_code cli_config_read(const char *const *commands, cli_config *config, bn_status *st);
 
 /* ---- rows as text and JSON (help.c) -------------------------------------------------- */
 
 /* Appends the options that COMMAND takes, as help text. */
 void cli_help(const cli_table *table, uint32_t command, bn_text *out);
-/* Appends the options of all commands, as roff. */
-void cli_man(const cli_table *table, bn_text *out);
+/* The same as roff. */
+void cli_man(const cli_table *table, uint32_t command, bn_text *out);
 /* {"model": "resnet50", ...}: the options of COMMAND as they stand in OPTIONS (new reference). */
 json_t *cli_echo(const cli_table *table, uint32_t command, const void *options);
 
@@ -251,8 +257,12 @@ typedef struct cli_output {
 /* Whether tables in text keep to a terminal's width: standard output is one, and the user asked for
  * neither all columns nor another format. (pager.c) */
 bool cli_is_narrow(const cli_output *output);
+/* The format that tables are printed in: OUTPUT's, or "narrow" where cli_is_narrow says so. */
+const char *cli_format(const cli_output *output);
 /* Of a page that keeps to the terminal's width, and the same with all columns, the one for
- * cli_show: WIDE where it goes through the pager, which moves sideways. */
-const char *cli_page_of(const char *narrow, const char *wide);
+ * cli_show: WIDE where it goes through the pager, which moves sideways. WIDE may be empty. */
+const bn_text *cli_page_of(const bn_text *narrow, const bn_text *wide);
+/* Shows that one, unless it failed, and frees both. */
+void cli_show_either(bn_text *narrow, bn_text *wide);
 
 #endif

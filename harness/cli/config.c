@@ -90,21 +90,26 @@ static bn_code check_commands(json_t *config, const char *const *commands, bn_st
     return BN_OK;
 }
 
-bn_code cli_config_read(const char *const *commands, json_t **config, bn_status *st)
+/* ST, of CONFIG's file. */
+static bn_code fail_in(const cli_config *config, bn_status *st)
 {
-    char path[PATH_MAX];
+    return bn_context(st, "the file of defaults, %s", config->path);
+}
+
+bn_code cli_config_read(const char *const *commands, cli_config *config, bn_status *st)
+{
     bool named;
-    *config = NULL;
-    if (!place_of(path, &named) || (!named && access(path, F_OK) != 0))
+    *config = (cli_config){0};
+    if (!place_of(config->path, &named) || (!named && access(config->path, F_OK) != 0))
         return BN_OK;
-    bn_code code = read_file(path, config, st);
+    bn_code code = read_file(config->path, &config->options, st);
     if (code == BN_OK)
-        code = check_commands(*config, commands, st);
+        code = check_commands(config->options, commands, st);
     if (code == BN_OK)
         return BN_OK;
-    json_decref(*config);
-    *config = NULL;
-    return bn_context(st, "the file of defaults, %s", path);
+    json_decref(config->options);
+    config->options = NULL;
+    return fail_in(config, st);
 }
 
 /* VALUE as one would write it on the command line; NULL where it has no such form. */
@@ -159,25 +164,23 @@ static bn_code apply_common(const cli_call *call, const char *name, const json_t
     return own && !is_repeated(own) ? apply_one(call, name, value, st) : BN_OK;
 }
 
-bn_code cli_config_apply(const cli_call *call, const json_t *config, const char *name,
+bn_code cli_config_apply(const cli_call *call, const cli_config *config, const char *name,
                          bn_status *st)
 {
     const char *option;
     json_t *value;
-    char path[PATH_MAX];
-    bool named;
     bn_code code = BN_OK;
-    json_object_foreach((json_t *)(uintptr_t)config, option, value)
+    if (!config)
+        return BN_OK;
+    json_object_foreach(config->options, option, value)
     {
         if (code == BN_OK && !json_is_object(value))
             code = apply_common(call, option, value, st);
     }
-    json_object_foreach(json_object_get(config, name), option, value)
+    json_object_foreach(json_object_get(config->options, name), option, value)
     {
         if (code == BN_OK && apply_one(call, option, value, st) != BN_OK)
             code = bn_context(st, "\"%s\"", name);
     }
-    if (code == BN_OK)
-        return BN_OK;
-    return bn_context(st, "the file of defaults, %s", place_of(path, &named) ? path : "");
+    return code == BN_OK ? BN_OK : fail_in(config, st);
 }

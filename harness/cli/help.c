@@ -156,10 +156,12 @@ static void roff(bn_text *out, const char *text)
     }
 }
 
-void cli_man(const cli_table *table, bn_text *out)
+void cli_man(const cli_table *table, uint32_t command, bn_text *out)
 {
     for (size_t i = 0; i < table->count; i++) {
         const cli_option *row = &table->rows[i];
+        if (!(row->commands & command))
+            continue;
         bn_text_puts(out, ".TP\n.B \\-\\-");
         roff(out, row->name);
         if (row->argument) {

@@ -81,7 +81,22 @@ bool cli_is_narrow(const cli_output *output)
     return strcmp(output->format, "text") == 0 && !output->wide && cli_out_terminal();
 }
 
-const char *cli_page_of(const char *narrow, const char *wide)
+const char *cli_format(const cli_output *output)
 {
-    return cli_is_long(narrow) && cli_is_long(wide) ? wide : narrow;
+    return cli_is_narrow(output) ? "narrow" : output->format;
+}
+
+const bn_text *cli_page_of(const bn_text *narrow, const bn_text *wide)
+{
+    const bool both = narrow->data && wide->data && !wide->failed;
+    return both && cli_is_long(narrow->data) && cli_is_long(wide->data) ? wide : narrow;
+}
+
+void cli_show_either(bn_text *narrow, bn_text *wide)
+{
+    const bn_text *page = cli_page_of(narrow, wide);
+    if (page->data && !page->failed)
+        cli_show(page->data);
+    bn_text_free(narrow);
+    bn_text_free(wide);
 }

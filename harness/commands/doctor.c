@@ -81,7 +81,7 @@ static bn_code see_recording(const rec_recording *recording, const command_stepp
     rec_checkup checkup = {0};
     res_format format;
     command_say_damage(recording);
-    bn_code code = res_format_parse(output->format, &format, st);
+    bn_code code = res_format_parse(cli_format(output), &format, st);
     if (code == BN_OK)
         code = rec_check_steps(recording, &options, &steps, st);
     if (code == BN_OK)
@@ -111,7 +111,7 @@ static int see_store(const command_selection *selection, const cli_output *outpu
     res_collection all = {0};
     bn_text text = {0}, page = {0};
     size_t complaints = 0;
-    bn_code code = command_format_of(output, &format, &st);
+    bn_code code = res_format_parse(cli_format(output), &format, &st);
     if (code == BN_OK)
         code = command_newest_read(selection, &all, &st);
     if (code != BN_OK)

@@ -64,12 +64,13 @@ static bn_code nothing_found(const asked *a, bn_status *st)
     return BN_NOT_FOUND;
 }
 
-static bn_code answer(asked *a, bn_text *text, bn_status *st)
+/* Fills TEXT and, on a terminal, WIDE with all columns. */
+static bn_code answer(asked *a, bn_text *text, bn_text *wide, bn_status *st)
 {
     res_format format;
     const res_history *history = &a->history;
     const res_index *index = &a->index;
-    bn_code code = command_format_of(a->output, &format, st);
+    bn_code code = res_format_parse(cli_format(a->output), &format, st);
     if (code == BN_OK)
         code = command_index_load(a->selection->store, a->series->reindex, &a->index, NULL, st);
     if (code == BN_OK)
@@ -91,6 +92,8 @@ static bn_code answer(asked *a, bn_text *text, bn_status *st)
     } else {
         res_table_history(history, format, text);
     }
+    if (cli_is_narrow(a->output))
+        res_table_history(history, RES_TABLE_TEXT, wide);
     return text->failed ? bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the table") : BN_OK;
 }
 
@@ -99,15 +102,16 @@ int command_history(const command_selection *selection, const command_series *se
 {
     bn_status st = {.code = BN_OK};
     asked a = {.selection = selection, .series = series, .output = output, .file = file};
-    bn_text text = {0};
+    bn_text text = {0}, wide = {0};
     int code;
-    if (answer(&a, &text, &st) == BN_OK) {
-        cli_show(text.data);
+    if (answer(&a, &text, &wide, &st) == BN_OK) {
+        cli_show_either(&text, &wide);
         code = a.index.damaged_count ? CLI_EXIT_FAILED : CLI_EXIT_OK;
     } else {
         code = (int)cli_complain(&st);
     }
     bn_text_free(&text);
+    bn_text_free(&wide);
     res_history_free(&a.history);
     res_index_free(&a.index);
     return code;

@@ -81,26 +81,48 @@ static json_t *list_modes(const job_matrix *matrix, bn_status *st)
     return list;
 }
 
+/* Which VERSIONS of what is PINNED a front end has, in words (new reference). */
+static json_t *versions_words(const json_t *pinned, const json_t *versions)
+{
+    bn_text others = {0};
+    const size_t missing = frontend_put_unpinned(pinned, versions, &others);
+    const char *words = json_array_size(pinned) == 0 ? "none are pinned"
+                        : !versions                  ? "not told"
+                        : others.length > 0          ? others.data
+                        : missing > 0                ? "some are not installed"
+                                                     : "as pinned";
+    json_t *text = res_json_text(words);
+    bn_text_free(&others);
+    return text;
+}
+
+/* "details" is for JSON alone. */
+static json_t *describe_front_end(const frontend_info *row)
+{
+    frontend_place place = {.python = ""};
+    bn_status why = {.code = BN_OK};
+    const bool found = frontend_find(row, FRONTEND_RUN, &place, &why) == BN_OK;
+    json_t *pinned = frontend_pinned(&place);
+    json_t *versions = found ? frontend_versions(&place, pinned) : NULL;
+    return json_pack("{ss ss ss sb so so s{ss ss ss so so}}", "front_end", row->name, "framework",
+                     row->framework, "modes", row->modes, "installed", found, "versions",
+                     found ? versions_words(pinned, versions) : json_string(""), "where",
+                     res_json_text(found ? place.python : why.message), "details", "modes",
+                     row->summary, "models", row->models, "values", row->values, "pinned", pinned,
+                     "versions", versions ? versions : json_null());
+}
+
 static json_t *list_front_ends(const job_matrix *matrix, bn_status *st)
 {
     json_t *list = json_array();
     const frontend_info *row;
     (void)matrix, (void)st;
-    json_array_append_new(list, json_pack("{ss ss ss sb ss}", "front_end", "bench", "framework",
-                                          "none", "modes", "eager,lazy,capture", "installed", 1,
-                                          "where", "bench itself (bench list modes)"));
-    /* "details" is for JSON alone. */
-    for (size_t i = 0; (row = frontend_at(i)); i++) {
-        frontend_place place = {"", ""};
-        bn_status why = {.code = BN_OK};
-        const bool found = frontend_find(row, FRONTEND_RUN, &place, &why) == BN_OK;
-        json_array_append_new(
-            list, json_pack("{ss ss ss sb so s{ss ss ss so}}", "front_end", row->name, "framework",
-                            row->framework, "modes", row->modes, "installed", found, "where",
-                            res_json_text(found ? place.python : why.message), "details", "modes",
-                            row->summary, "models", row->models, "values", row->values, "pinned",
-                            frontend_pinned(&place)));
-    }
+    json_array_append_new(list,
+                          json_pack("{ss ss ss sb ss ss}", "front_end", "bench", "framework",
+                                    "none", "modes", "eager,lazy,capture", "installed", 1,
+                                    "versions", "", "where", "bench itself (bench list modes)"));
+    for (size_t i = 0; (row = frontend_at(i)); i++)
+        json_array_append_new(list, describe_front_end(row));
     return list;
 }
 
@@ -147,14 +169,14 @@ static void cell_text(const json_t *value, bn_text *out)
         bn_text_puts(out, json_is_true(value) ? "yes" : "no");
 }
 
-/* Prints LIST, its members as columns, in the formats of sheets. */
-static void print_sheet(const json_t *list, res_format format)
+/* Appends LIST, its members as columns, in the formats of sheets. */
+static void put_sheet(const json_t *list, res_format format, bn_text *out)
 {
     res_sheet_column columns[RES_SHEET_COLUMNS];
     size_t count = 0;
     json_t *rows = json_array(), *value;
     const char *key;
-    bn_text cell = {0}, out = {0};
+    bn_text cell = {0};
     json_object_foreach(json_array_get(list, 0), key, value)
     {
         if (count < RES_SHEET_COLUMNS)
@@ -172,17 +194,23 @@ static void print_sheet(const json_t *list, res_format format)
         }
         json_array_append_new(rows, row);
     }
-    res_sheet_write(columns, count, rows, format, &out);
-    if (out.data && format == RES_TABLE_HTML) {
-        bn_text_clear(&cell);
-        res_put_page(&cell, "bench list", out.data);
-        cli_out("%s", cell.data ? cell.data : "");
-    } else if (out.data) {
-        cli_show(out.data);
-    }
+    res_sheet_write(columns, count, rows, format, out);
     bn_text_free(&cell);
-    bn_text_free(&out);
     json_decref(rows);
+}
+
+static void print_sheet(const json_t *list, res_format format, const cli_output *output)
+{
+    bn_text out = {0}, wide = {0}, page = {0};
+    put_sheet(list, format, &out);
+    if (cli_is_narrow(output))
+        put_sheet(list, RES_TABLE_TEXT, &wide);
+    if (out.data && format == RES_TABLE_HTML) {
+        res_put_page(&page, "bench list", out.data);
+        cli_text(&page);
+        bn_text_free(&out);
+    }
+    cli_show_either(&out, &wide);
 }
 
 int command_list(const job_matrix *matrix, const cli_output *output, const char *what)
@@ -203,7 +231,7 @@ int command_list(const job_matrix *matrix, const cli_output *output, const char 
     res_format format;
     if (i == count)
         bn_fail_choice(&st, "list", what, "models, modes, front-ends, runtimes or ops");
-    if (st.code != BN_OK || res_format_parse(output->format, &format, &st) != BN_OK)
+    if (st.code != BN_OK || res_format_parse(cli_format(output), &format, &st) != BN_OK)
         return (int)cli_complain(&st);
     json_t *list = lists[i].make(matrix, &st);
     if (!list)
@@ -211,7 +239,7 @@ int command_list(const job_matrix *matrix, const cli_output *output, const char 
     if (format == RES_TABLE_JSON) {
         cli_json(list);
     } else {
-        print_sheet(list, format);
+        print_sheet(list, format, output);
     }
     json_decref(list);
     return CLI_EXIT_OK;

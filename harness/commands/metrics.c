@@ -128,6 +128,15 @@ static bn_code show_difference(const source *a, const source *b, bool as_json, b
     return failed ? no_memory(st) : BN_OK;
 }
 
+/* Whether WORD, which is neither a file nor a folder, may be meant for "diff". */
+static bool is_near_diff(const char *word)
+{
+    struct stat info;
+    bn_near near = bn_near_begin(word);
+    bn_near_try(&near, "diff");
+    return bn_near_best(&near) && stat(word, &info) != 0;
+}
+
 /* Whether WORDS are those of a difference. */
 static bn_code check_words(const char *const *words, bool *difference, bn_status *st)
 {
@@ -139,6 +148,8 @@ static bn_code check_words(const char *const *words, bool *difference, bn_status
         return bn_fail(st, BN_INVALID,
                        "bench metrics diff needs two words: folders of records, records, or files "
                        "of reports");
+    if (!*difference && is_near_diff(words[0]))
+        return bn_fail_choice(st, "metrics command", words[0], "diff");
     if (!*difference && count > 1)
         return bn_fail(st, BN_INVALID, "'%s' is one word too many; see --help", words[1]);
     return BN_OK;

@@ -80,7 +80,8 @@ static bn_code open_folder(const char *given, recording *r, bn_status *st)
 
 /* ---- recording.json ----------------------------------------------------------------------- */
 
-/* What changes how a runtime works, as records have it (provenance.runtime.environment). */
+/* What changes how a runtime and a framework work, as records have it
+ * (provenance.runtime.environment). */
 static json_t *environment_json(void)
 {
     static const char *const prefixes[] = {
@@ -88,6 +89,7 @@ static json_t *environment_json(void)
         "MALLOC_",    "GLIBC_TUNABLES=",   "LD_PRELOAD=", NULL};
     json_t *object = json_object();
     res_environment_add(object, prefixes);
+    res_environment_add_framework(object);
     return object;
 }
 
@@ -112,13 +114,14 @@ static void describe(recording *r, const command_recording *own, const char *con
                       : strcmp(r->way.runtime, "tpu") == 0 ? "TPU_LIBRARY_PATH"
                                                            : "plugin path";
     r->about = json_pack(
-        "{s:i, s:s, s:o, s:o, s:I, s:{s:o, s:o, s:o, s:s}, s:o, s:O, s:o}", "bench_recording", 1,
-        "time", stamp, "command", words_json(words), "folder", res_json_text(here), "limit_bytes",
-        (json_int_t)own->limit_bytes, "runtime", "name", res_json_text(r->way.runtime), "path",
-        res_json_text(r->way.plugin), "sha256",
+        "{s:i, s:s, s:o, s:o, s:I, s:{s:o, s:o, s:o, s:s}, s:{s:o, s:s}, s:o, s:O, s:o}",
+        "bench_recording", 1, "time", stamp, "command", words_json(words), "folder",
+        res_json_text(here), "limit_bytes", (json_int_t)own->limit_bytes, "runtime", "name",
+        res_json_text(r->way.runtime), "path", res_json_text(r->way.plugin), "sha256",
         r->way.file ? json_string(rt_plugin_file_sha256(r->way.file)) : json_null(), "how", how,
-        "environment", environment_json(), "variables", r->way.variables, "host",
-        job_host_describe());
+        "recorder", "path", res_json_text(r->way.recorder), "sha256",
+        rt_plugin_file_sha256(r->way.recorder_file), "environment", environment_json(), "variables",
+        r->way.variables, "host", job_host_describe());
 }
 
 static bn_code write_about(const recording *r, bn_status *st)
@@ -130,9 +133,9 @@ static bn_code write_about(const recording *r, bn_status *st)
     return code == BN_OK ? BN_OK : bn_context(st, "%s", r->path);
 }
 
-/* The digest of the plugin at PATH, which the program may have loaded; null where it cannot be
- * told. A file that was replaced meanwhile is said, and noted: what ran is of the one or the other.
- */
+/* The digest of the plugin, or the recorder, at PATH, which the program may have loaded; null where
+ * it cannot be told. A file that was replaced meanwhile is said, and noted: what ran is of the one
+ * or the other. */
 static json_t *digest_json(recording *r, const char *path)
 {
     char digest[BN_SHA256_TEXT];
@@ -140,17 +143,19 @@ static json_t *digest_json(recording *r, const char *path)
     if (job_way_digest(&r->way, path, digest, &st) == BN_OK)
         return json_string(digest);
     if (st.code == BN_CHANGED) {
-        cli_say("bench: %s, so nobody knows which build was recorded", st.message);
+        cli_say("bench: %s, so nobody knows which build ran", st.message);
         json_array_append_new(json_object_get(r->about, "changed"), res_json_text(path));
     }
     return json_null();
 }
 
-/* Says whether the digest of the plugin that we stand before, which was taken before the start, is
- * that of what ran: until its end the program may load it. */
-static void add_digest(recording *r)
+/* Says whether the digests of the recorder and of the plugin that it stands before, which were
+ * taken before the start, are those of what ran: until its end the program may load them. */
+static void add_digests(recording *r)
 {
     json_object_set_new(r->about, "changed", json_array());
+    json_object_set_new(json_object_get(r->about, "recorder"), "sha256",
+                        digest_json(r, r->way.recorder));
     if (r->way.plugin[0])
         json_object_set_new(json_object_get(r->about, "runtime"), "sha256",
                             digest_json(r, r->way.plugin));
@@ -345,7 +350,7 @@ static void end(const command_recording *own, recording *r, int code, uint64_t s
                         json_pack("{s:i, s:f, s:I, s:I}", "exit_code", code, "seconds",
                                   (double)(now - start_ns) / 1e9, "begun_ns", (json_int_t)start_ns,
                                   "ended_ns", (json_int_t)now));
-    add_digest(r);
+    add_digests(r);
     say_recorded(r, own);
     if (write_about(r, &st) != BN_OK)
         (void)cli_complain(&st);

@@ -47,7 +47,7 @@ static void print_plain(const char *text)
 }
 
 /* Prints a table by PRINT; in HTML as a page of its own. */
-static void print_page(bn_text *text, res_format format, const char *title,
+static void print_page(const bn_text *text, res_format format, const char *title,
                        void (*print)(const char *text))
 {
     bn_text page = {0};
@@ -390,7 +390,7 @@ int command_run(job_matrix *matrix, const cli_output *output, const command_mete
     const int processes = (int)matrix->processes;
     const size_t most = processes > 0 ? (size_t)processes : JOB_SHORT_PROCESSES;
     if (job_matrix_request(matrix, &matrix->request, &st) != BN_OK ||
-        command_format_of(output, &run.format, &st) != BN_OK ||
+        res_format_parse(cli_format(output), &run.format, &st) != BN_OK ||
         command_metrics_check(metering, output, &st) != BN_OK ||
         command_debug_begin(metering, output->force, matrix, &paths, &st) != BN_OK ||
         job_matrix_expand(matrix, &list, &count, &notes, &st) != BN_OK ||
@@ -466,7 +466,7 @@ int command_table(const command_selection *selection, const char *table, const c
     res_collection all = {0}, estimates = {0};
     bn_text text = {0}, wide = {0};
     const bool only = strcmp(table, RES_TABLE_ESTIMATES) == 0;
-    bn_code code = command_format_of(output, &format, &st);
+    bn_code code = res_format_parse(cli_format(output), &format, &st);
     if (code == BN_OK)
         code = res_table_check(table, &st);
     if (code == BN_OK)
@@ -493,8 +493,7 @@ int command_table(const command_selection *selection, const char *table, const c
     put_tables(table, &all, &estimates, output->verbose, format, &text);
     if (cli_is_narrow(output) && text.data && cli_is_long(text.data))
         put_tables(table, &all, &estimates, output->verbose, RES_TABLE_TEXT, &wide);
-    const bool paged = text.data && wide.data && cli_page_of(text.data, wide.data) == wide.data;
-    print_page(paged ? &wide : &text, format, selection->store, cli_show);
+    print_page(cli_page_of(&text, &wide), format, selection->store, cli_show);
     bn_text_free(&wide);
     bn_text_free(&text);
     res_collection_free(&all);

@@ -188,11 +188,3 @@ bn_code command_newest_read(const command_selection *selection, res_collection *
         res_collection_free(all);
     return code;
 }
-
-bn_code command_format_of(const cli_output *output, res_format *format, bn_status *st)
-{
-    bn_code code = res_format_parse(output->format, format, st);
-    if (code == BN_OK && cli_is_narrow(output))
-        *format = RES_TABLE_NARROW;
-    return code;
-}

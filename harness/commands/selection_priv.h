@@ -30,8 +30,6 @@ BN_MUST_USE bn_code command_records_read(const command_selection *selection, con
 /* The same, by the index of its store, which it loads; names damaged records on standard error. */
 BN_MUST_USE bn_code command_newest_read(const command_selection *selection, res_collection *all,
                                         bn_status *st);
-/* The format of a table: on a terminal it is narrow, unless something else was asked for. */
-BN_MUST_USE bn_code command_format_of(const cli_output *output, res_format *format, bn_status *st);
 /* The same into ALL, unless it is NULL, and into ESTIMATES what PART, the estimates of INDEX, has
  * of what is asked for. BN_NOT_FOUND where neither has any. */
 BN_MUST_USE bn_code command_both_read(const command_selection *selection, const res_index *index,

@@ -180,7 +180,7 @@ static void put_name(json_t *row, const char *name, size_t most)
         res_sheet_put(row, "%.*s..%s", (int)head, name, tail);
 }
 
-/* Kernels have a column where a profile was taken. */
+/* Kernels and overheads have columns where a profile was taken. */
 static void put_program(const rec_steps *steps, const rec_step_program *p, bool whole, json_t *rows)
 {
     const bool profiled = steps->process->profile.program_count > 0;
@@ -188,11 +188,12 @@ static void put_program(const rec_steps *steps, const rec_step_program *p, bool 
     json_t *row = add_row(rows);
     put_name(row, program->name[0] ? program->name : program->hash, whole ? 199 : MOST_NAME);
     res_sheet_put(row, "%.4g", p->times);
-    if (profiled)
+    if (profiled) {
         res_sheet_put(row, "%s", time_cell(p->kernels_ns).text);
+        res_sheet_put(row, "%s", time_cell(p->overhead_ns).text);
+    }
     res_sheet_put(row, "%s", time_cell(p->device_ns).text);
     res_sheet_put(row, "%s", time_cell(p->call_ns).text);
-    res_sheet_put(row, "%s", time_cell(p->overhead_ns).text);
     res_sheet_put(row, "%s", time_cell(p->gap_before_ns).text);
     res_sheet_put(row, "%u", p->arguments);
     res_sheet_put(row, "%u", p->results);
@@ -200,15 +201,21 @@ static void put_program(const rec_steps *steps, const rec_step_program *p, bool 
 
 #define PROGRAM_COLUMNS 9
 
+static bool told_by_profile(const char *head)
+{
+    return strcmp(head, "kernels") == 0 || strcmp(head, "overhead") == 0;
+}
+
 /* Fills LIST; returns how many there are. */
 static size_t program_columns(res_sheet_column list[PROGRAM_COLUMNS], bool profiled)
 {
     static const res_sheet_column all[PROGRAM_COLUMNS] = {
-        {"program", false}, {"times", true}, {"kernels", true}, {"device", true}, {"call", true},
-        {"after", true},    {"gap", true},   {"in", true},      {"out", true}};
+        {"program", false}, {"times", true},  {"kernels", true},
+        {"overhead", true}, {"device", true}, {"call", true},
+        {"gap", true},      {"in", true},     {"out", true}};
     size_t count = 0;
     for (size_t i = 0; i < PROGRAM_COLUMNS; i++)
-        if (profiled || strcmp(all[i].head, "kernels") != 0)
+        if (profiled || !told_by_profile(all[i].head))
             list[count++] = all[i];
     return count;
 }
@@ -273,11 +280,11 @@ void command_put_words(const char *words, res_format format, bn_text *out)
 /* Below the tables, as wide as a terminal. */
 static const char legend[] =
     "\nthreads: means of a step; host_work: on a CPU outside of calls; the ledger is of\n"
-    "the first one. programs: times: a step; device, call: of an execution; after:\n"
-    "the call went on after the device had ended; gap: the device did nothing\n"
-    "before; in, out: buffers\n";
+    "the first one. programs: times: a step; device, call: of an execution; gap: the\n"
+    "device did nothing before; in, out: buffers\n";
 static const char kernels_legend[] =
-    "kernels: of an execution, while at least one ran, by the plugin's profiler\n";
+    "kernels: of an execution, while at least one ran, by the plugin's profiler;\n"
+    "overhead: the rest of device: call, launch, gaps between kernels, way back\n";
 
 /* The tables for people, with the sentences around them where FORMAT has room for such. */
 static void put_all(const rec_steps *steps, const rec_answer *answer, res_format format,

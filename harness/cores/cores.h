@@ -52,6 +52,7 @@ void cores_places_free(cores_places *places);
 
 /* ---- idle cores (idle.c) ------------------------------------------------------------------- */
 
+#define CORES_IDLE_WORDS "auto, awake, sleep"
 /*
  * Whether cores that wait for work may sleep meanwhile, by --idle-cores: "sleep": as the kernel
  * wants; "awake": they poll, and so wake up at once; "auto": awake where this process may ask for

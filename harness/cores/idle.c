@@ -51,13 +51,9 @@ bn_code cores_idle_begin(const char *idle_cores, int *held, bn_status *st)
 
 bn_code cores_idle_check(const char *idle_cores, bn_status *st)
 {
-    static const char *const words[] = {"auto", "awake", "sleep"};
     int held = 0;
-    bool known = !idle_cores;
-    for (size_t i = 0; i < sizeof words / sizeof *words && !known; i++)
-        known = strcmp(idle_cores, words[i]) == 0;
-    if (!known)
-        return bn_fail_choice(st, "--idle-cores", idle_cores, "auto, awake or sleep");
+    if (idle_cores && !bn_is_choice(idle_cores, CORES_IDLE_WORDS))
+        return bn_fail_choice(st, "--idle-cores", idle_cores, CORES_IDLE_WORDS);
     bn_code code = cores_idle_begin(idle_cores, &held, st);
     cores_idle_end(held);
     return code;

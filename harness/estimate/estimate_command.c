@@ -65,18 +65,25 @@ static bn_code check_words(const estimate_options *o, bn_status *st)
 }
 
 /* The simulated device knows graphs by their names alone, so it can be told the times of one step.
- */
+ * It is told times, and a compiler counts in cycles. */
 static bn_code check_into_sim(const command *c, bn_status *st)
 {
     const estimate_options *o = c->options;
+    const char *topology = o->topologies.value[0].word, *source;
     bool one = o->topologies.count == 1;
+    if (!o->into_sim)
+        return BN_OK;
     for (size_t i = 1; i < c->count; i++)
         one = one && job_same_group(&c->list[0], &c->list[i]);
-    if (!o->into_sim || one)
+    if (!one)
+        return bn_fail(st, BN_INVALID,
+                       "--into-sim takes the times of one step: one model, phase, batch, topology "
+                       "and kind of layouts");
+    if (estimate_clock(topology, &source) > 0)
         return BN_OK;
     return bn_fail(st, BN_INVALID,
-                   "--into-sim takes the times of one step: one model, phase, batch, topology and "
-                   "kind of layouts");
+                   "--into-sim: no published clock of %s is known, so there are no times",
+                   topology);
 }
 
 /* The folder of what was compiled before; without one everything is compiled. */
@@ -126,6 +133,8 @@ static bn_code prepare(command *c, bn_status *st)
     bn_text_free(&notes);
     if (code == BN_OK)
         code = check_into_sim(c, st);
+    if (code == BN_OK && o->picture)
+        code = estimate_picture_check(c->list, c->count, st);
     if (code == BN_OK)
         code = job_runtime_ready(c->list[0].what.runtime, run->path, sizeof run->path, st);
     if (code == BN_OK)

@@ -37,7 +37,7 @@ bool estimate_is_ok(const json_t *line)
 bool estimate_sound(const json_t *result)
 {
     static const char *const lists[] = {"copies", "collectives", "loops",  "branches",
-                                        "scopes", "silent",      "layouts"};
+                                        "scopes", "costly",      "silent", "layouts"};
     const char *class = estimate_word(result, "class");
     const json_t *cycles = json_object_get(result, "cycles");
     if (strcmp(class, ESTIMATE_MEMORY) == 0 || strcmp(class, ESTIMATE_TOPOLOGY) == 0)

@@ -89,6 +89,16 @@ static int depth_of(const res_experiment *what)
     return strncmp(what->variant, "small", 5) == 0 ? info.small_depth : info.depth;
 }
 
+bn_code estimate_picture_check(const job_experiment *list, size_t count, bn_status *st)
+{
+    for (size_t i = 1; i < count; i++)
+        if (depth_of(&list[i].what) != depth_of(&list[0].what))
+            return BN_OK;
+    return bn_fail(st, BN_INVALID,
+                   "--output draws over the number of layers, so it needs two values of layers: "
+                   "--depth 4,8");
+}
+
 static bool set_point(const json_t *lines, size_t first, size_t end, point *p)
 {
     const json_t *line = json_array_get(lines, first);

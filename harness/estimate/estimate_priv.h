@@ -123,11 +123,15 @@ void estimate_notes(const json_t *lines, bn_text *out);
 /* ---- estimate_sim.c ---------------------------------------------------------- */
 
 /* Writes the times of LINES, which are of one step, to PATH, a file of settings of the simulated
- * device. BN_INVALID where one has no time, or graphs of one name have different times. */
+ * device. BN_NOT_SUPPORTED where one has no time; BN_INVALID where there are none, or graphs of one
+ * name have different times. */
 BN_MUST_USE bn_code estimate_into_sim(const json_t *lines, const char *path, bn_status *st);
 
 /* ---- estimate_picture.c ------------------------------------------------------ */
 
+/* Whether the COUNT steps of LIST have two numbers of layers, so that there is something to draw
+ * over; else BN_INVALID. */
+BN_MUST_USE bn_code estimate_picture_check(const job_experiment *list, size_t count, bn_status *st);
 /* Draws LINES over the number of layers into PATH, which ends in .svg, .png or .gp: a series for
  * each setup. BN_NOT_FOUND where the number does not change, or gnuplot is not here. */
 BN_MUST_USE bn_code estimate_picture(const json_t *lines, const char *path, bn_status *st);

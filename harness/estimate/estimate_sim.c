@@ -22,21 +22,17 @@ static const char *preset_of(const char *topology)
     return NULL;
 }
 
-/* Puts LINE's module and its time into TIMES. BN_INVALID where another graph of the same name takes
- * another time: the device would not know which is meant. */
+/* Puts LINE's module and its time into TIMES. BN_NOT_SUPPORTED where it has none. BN_INVALID where
+ * another graph of the same name takes another time: the device would not know which is meant. */
 static bn_code add_time(json_t *times, const json_t *line, bn_status *st)
 {
     const char *module = estimate_word(line, "module");
     const json_t *ms = json_object_get(line, "estimated_ms"),
                  *other = json_object_get(times, module);
-    if (!estimate_is_ok(line))
-        return bn_fail(st, BN_INVALID,
-                       "--into-sim: graph %s has no estimate, so nothing is written",
+    if (!estimate_is_ok(line) || !json_is_number(ms))
+        return bn_fail(st, BN_NOT_SUPPORTED,
+                       "--into-sim: graph %s has no estimated time, so nothing is written",
                        estimate_word(line, "graph"));
-    if (!json_is_number(ms))
-        return bn_fail(st, BN_INVALID,
-                       "--into-sim: no published clock of %s is known, so there are no times",
-                       estimate_word(line, "topology"));
     if (other && json_number_value(other) != json_number_value(ms))
         return bn_fail(st, BN_INVALID,
                        "--into-sim: steps cut in several ways have graphs called %s that take "

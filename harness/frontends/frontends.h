@@ -3,8 +3,8 @@
  * models themselves, under the recorder. Which there are, where their scripts and Pythons lie, what
  * a script is asked, and what it answers (docs/frontends.md). And programs of theirs as text.
  *
- * Only frontend_program_text starts a process. What a script answers is foreign: each member is
- * checked. Prefix frontend_.
+ * Only frontend_versions and frontend_program_text start a process. What a script answers is
+ * foreign: each member is checked. Prefix frontend_.
  */
 #ifndef BENCH_HARNESS_FRONTENDS_H
 #define BENCH_HARNESS_FRONTENDS_H
@@ -42,21 +42,56 @@ bool frontend_has_mode(const frontend_info *row, const char *mode, const char *p
 typedef struct frontend_place {
     char script[PATH_MAX];
     char python[PATH_MAX]; /* a path, or a name for PATH */
+    bool beside;           /* the script lies beside bench: others must not be able to write it */
 } frontend_place;
 
 #define FRONTEND_RUN "run.py" /* the script that measures a model */
 /*
  * Finds ROW's SCRIPT, such as FRONTEND_RUN: in the folder that BENCH_FRONTENDS names, or beside
  * bench; and its Python: what BENCH_FRONTEND_PYTHON_<NAME> names, or the virtual environment that
- * `make frontends` made. BN_NOT_FOUND says which is missing, and the command that installs it.
+ * `make frontends` made. BN_NOT_FOUND says which is missing or belongs to another user, and the
+ * command that installs it; BN_INVALID: others may write it.
  */
 BN_MUST_USE bn_code frontend_find(const frontend_info *row, const char *script,
                                   frontend_place *place, bn_status *st);
-/* What `make frontends` installs for the front end at PLACE, "NAME==VERSION" each: the lines of the
- * requirements.txt beside its script (new reference; empty where there is none). */
+#define FRONTEND_PINNED "requirements.txt" /* beside the script */
+/* What `make frontends` installs for the front end at PLACE, "NAME==VERSION" each: the lines of its
+ * FRONTEND_PINNED (new reference; empty where there is none). */
 json_t *frontend_pinned(const frontend_place *place);
 /* "make frontends FRONTENDS=jax" */
 void frontend_command(const frontend_info *row, char *text, size_t size);
+
+/* ---- which versions it runs (versions.c) --------------------------------------------------- */
+
+/* Asks PLACE's Python for the versions of the packages that PINNED names: {"NAME": "VERSION"} of
+ * those that it has (new reference); NULL where it does not say. It takes as long as a Python
+ * starts, at most 30 s, and nothing where PINNED names none. */
+json_t *frontend_versions(const frontend_place *place, const json_t *pinned);
+/* Appends which of VERSIONS are not the pinned ones, "jax 0.9.0 where 0.10.2 is pinned, ...";
+ * nothing where all are. Returns how many packages of PINNED are not in VERSIONS. */
+size_t frontend_put_unpinned(const json_t *pinned, const json_t *versions, bn_text *out);
+/* Appends the command by which PLACE's Python gets the pinned versions. */
+void frontend_put_pin_command(const frontend_place *place, bn_text *out);
+
+/* ---- what a script is made of (files.c) ---------------------------------------------------- */
+
+/* The Python files that a script can import, as they were when they were hashed. */
+typedef struct frontend_files frontend_files;
+
+/*
+ * Hashes the files of PLACE's script: all whose names end in .py, in the folder "common" beside the
+ * script's own, then in its own, with the folders in them; names that begin with a dot are none.
+ * The digest is of these, in the order of their paths (part by part): of each its path from its
+ * folder's name on, a zero byte, its size as a decimal number, a zero byte, its contents. To be
+ * freed. BN_INVALID: they are too many, or one that lies beside bench can be written by others.
+ */
+BN_MUST_USE bn_code frontend_files_take(const frontend_place *place, frontend_files **files,
+                                        bn_status *st);
+const char *frontend_files_sha256(const frontend_files *files);
+/* BN_CHANGED where one was written, replaced, renamed, added or removed since: a script that ran
+ * meanwhile may have read either. */
+BN_MUST_USE bn_code frontend_files_check(const frontend_files *files, bn_status *st);
+void frontend_files_free(frontend_files *files); /* NULL allowed */
 
 /* ---- what a script is asked (request.c) ---------------------------------------------------- */
 

@@ -35,10 +35,10 @@ static bool find_file(const char *folder, const char *file, int mode, char path[
 
 /* The same in the first of PLACES, relative to bench's folder, that has it. Nothing is looked for
  * below the current folder: whoever unpacks somebody's files and works among them does not ask to
- * run what lies there. BN_NOT_FOUND without words; BN_INVALID where others may write the file, or
- * ALSO, which it runs if that is there, or a folder of theirs. */
+ * run what lies there. BN_NOT_FOUND without words, PASSED has those; BN_INVALID where others may
+ * write the file, or ALSO, which it runs if that is there, or a folder of theirs. */
 static bn_code find_beside(const char *const *places, const char *file, const char *also, int mode,
-                           char path[PATH_MAX], bn_status *st)
+                           char path[PATH_MAX], bn_text *passed, bn_status *st)
 {
     char folder[PATH_MAX];
     bn_own_folder(folder, sizeof folder);
@@ -46,32 +46,44 @@ static bn_code find_beside(const char *const *places, const char *file, const ch
     for (; length > 0 && *places; places++) {
         if ((size_t)snprintf(folder + length, room, "/%s", *places) >= room)
             continue;
-        const bn_code code = bn_own_file(folder, file, st);
+        bn_code code = bn_own_file(folder, file, passed, st);
+        if (code == BN_OK && find_file(folder, file, mode, path)) {
+            const size_t before = passed->length;
+            code = bn_own_file(folder, also, passed, st);
+            /* That it is not there is no fault of the file. */
+            if (code == BN_OK || (passed->length == before && code != BN_INVALID))
+                return passed->failed ? BN_NOT_FOUND : BN_OK;
+        }
         if (code == BN_INVALID)
             return code;
-        if (code == BN_OK && find_file(folder, file, mode, path))
-            return bn_own_file(folder, also, st) == BN_INVALID ? BN_INVALID : BN_OK;
     }
     return BN_NOT_FOUND;
 }
 
 /* ---- the script --------------------------------------------------------------------------- */
 
-static bn_code find_script(const frontend_info *row, const char *name, char path[PATH_MAX],
+static bn_code find_script(const frontend_info *row, const char *name, frontend_place *place,
                            bn_status *st)
 {
     static const char *const usual[] = {"../contrib/frontends", "../share/bench/frontends", NULL};
     const char *folder = getenv("BENCH_FRONTENDS");
     const bool named = folder && folder[0];
-    char file[RES_TEXT + 32];
+    char file[RES_TEXT + 32], *path = place->script;
+    bn_text passed = {0};
+    bn_code code = BN_NOT_FOUND;
+    place->beside = !named;
     snprintf(file, sizeof file, "%s/%s", row->name, name);
     if (named && find_file(folder, file, R_OK, path))
         return BN_OK;
-    const bn_code code = named ? BN_NOT_FOUND : find_beside(usual, file, COMMON, R_OK, path, st);
-    if (code != BN_NOT_FOUND)
-        return code;
-    return bn_fail(st, BN_NOT_FOUND, "front end %s: there is no %s%s%s", row->name,
-                   named ? folder : "contrib/frontends", "/", file);
+    if (!named)
+        code = find_beside(usual, file, COMMON, R_OK, path, &passed, st);
+    if (code == BN_NOT_FOUND && passed.length > 0)
+        code = bn_fail(st, BN_NOT_FOUND, "front end %s: passed over: %s", row->name, passed.data);
+    else if (code == BN_NOT_FOUND)
+        code = bn_fail(st, BN_NOT_FOUND, "front end %s: there is no %s/%s", row->name,
+                       named ? folder : "contrib/frontends", file);
+    bn_text_free(&passed);
+    return code;
 }
 
 /* ---- its Python ------------------------------------------------------------------------------ */
@@ -100,13 +112,16 @@ static bn_code find_python(const frontend_info *row, char path[PATH_MAX], bn_sta
                    : bn_fail(st, BN_INVALID, "%s is too long", variable);
     }
     snprintf(file, sizeof file, "%s/bin/python", row->name);
-    const bn_code code = find_beside(usual, file, file, X_OK, path, st);
-    if (code != BN_NOT_FOUND)
-        return code;
-    return bn_fail(st, BN_NOT_FOUND,
-                   "front end %s: %s is not installed; install it with: %s (or name a Python that "
-                   "has it in %s)",
-                   row->name, row->framework, command, variable);
+    bn_text passed = {0};
+    bn_code code = find_beside(usual, file, file, X_OK, path, &passed, st);
+    if (code == BN_NOT_FOUND)
+        code = bn_fail(st, BN_NOT_FOUND,
+                       "front end %s: %s%s; install it with: %s (or name a Python that has it in "
+                       "%s)",
+                       row->name, passed.length > 0 ? "passed over: " : row->framework,
+                       passed.length > 0 ? passed.data : " is not installed", command, variable);
+    bn_text_free(&passed);
+    return code;
 }
 
 json_t *frontend_pinned(const frontend_place *place)
@@ -115,8 +130,9 @@ json_t *frontend_pinned(const frontend_place *place)
     char path[PATH_MAX], *text = NULL;
     size_t size = 0;
     const char *slash = strrchr(place->script, '/');
-    if (slash && snprintf(path, sizeof path, "%.*s/requirements.txt", (int)(slash - place->script),
-                          place->script) < PATH_MAX &&
+    if (slash &&
+        snprintf(path, sizeof path, "%.*s/" FRONTEND_PINNED, (int)(slash - place->script),
+                 place->script) < PATH_MAX &&
         bn_regular_read(path, &text, &size, NULL) == BN_OK) {
         char *rest = text;
         for (const char *line; (line = strsep(&rest, "\n"));)
@@ -130,6 +146,6 @@ json_t *frontend_pinned(const frontend_place *place)
 bn_code frontend_find(const frontend_info *row, const char *script, frontend_place *place,
                       bn_status *st)
 {
-    bn_code code = find_script(row, script, place->script, st);
+    bn_code code = find_script(row, script, place, st);
     return code == BN_OK ? find_python(row, place->python, st) : code;
 }

@@ -131,16 +131,12 @@ static bn_code check_deviations(const json_t *root, bn_status *st)
 
 static bn_code check_words(const json_t *root, frontend_report *report, bn_status *st)
 {
-    const char *digest = text_in(root, "script_sha256");
     report->what = text_in(root, "what");
     report->framework = text_in(root, "framework");
     if (!report->what || !report->framework)
         return wrong(report->what ? "framework" : "what", "a text", st);
     if (!text_in(root, "python"))
         return wrong("python", "a text", st);
-    if (!digest || strlen(digest) != BN_SHA256_TEXT - 1 ||
-        strspn(digest, "0123456789abcdef") != BN_SHA256_TEXT - 1)
-        return wrong("script_sha256", "a digest", st);
     const json_t *flags = json_object_get(root, "flags");
     if (flags && !json_is_object(flags))
         return wrong("flags", "an object", st);
@@ -295,7 +291,6 @@ json_t *frontend_report_provenance(const frontend_report *report)
     static const char *const members[] = {"framework",
                                           "versions",
                                           "python",
-                                          "script_sha256",
                                           "flags",
                                           "what",
                                           "optimizer",

@@ -139,6 +139,15 @@ int64_t job_oom_kills(void)
     return kills >= 0 ? kills : counter_in("/proc/vmstat", "oom_kill");
 }
 
+/* ---- what it says itself ----------------------------------------------------- */
+
+bn_code job_class_of(const json_t *object)
+{
+    const char *class = json_string_value(json_object_get(object, "class"));
+    const bn_code code = class ? bn_code_from_name(class) : BN_CODE_COUNT;
+    return code == BN_OK ? BN_CODE_COUNT : code;
+}
+
 /* ---- explaining ----------------------------------------------------------------- */
 
 static void explain_signal(const job_ending *e, job_outcome *o, const char *when)

@@ -35,6 +35,9 @@ typedef struct job_ending {
     const job_noise *noise;
 } job_ending;
 
+/* The class of the failure that a worker names in OBJECT; BN_CODE_COUNT: it names none. A plugin
+ * shares the worker's memory, and could write other words. */
+bn_code job_class_of(const json_t *object);
 /* Fills status and message of OUTCOME, whose result is there already. */
 void job_ending_explain(const job_ending *ending, job_outcome *outcome);
 

@@ -21,12 +21,16 @@
 
 /* ---- matrices (matrix.c) --------------------------------------------------------- */
 
+/* Words that say how device time is measured, and where that of a recorded program is from. */
+#define JOB_DEVICE_TIMES "auto, slope, none"
+#define JOB_COSTS        "recorded, roofline"
+
 /* A step of a recording (step.c). */
 typedef struct job_recorded {
     const char *folder;       /* NULL: none */
     int64_t process;          /* its pid; 0: the one with most executions */
     const char *step_program; /* name or hash of a step's first program; NULL: found */
-    const char *cost;         /* "recorded", which NULL stands for, or "roofline" */
+    const char *cost;         /* of JOB_COSTS; NULL stands for "recorded" */
     const char *name;         /* of the records' model; NULL: the folder's */
     const char *digest; /* how the step's begins, 8 digits at least; another step is refused; NULL:
                            any */
@@ -48,7 +52,7 @@ typedef struct job_matrix {
     const char *runtime_option[CLI_MAX_REPEATS + 1];
     const char *xla_flag[CLI_MAX_REPEATS + 1];
     const char *label, *pin, *idle_cores, *cache_dir, *store;
-    const char *device_time;  /* "auto", "slope", "none" */
+    const char *device_time;  /* of JOB_DEVICE_TIMES */
     const char *weights;      /* safetensors file; NULL: the models' own rule */
     const char *graph_report; /* folder for what was compiled; NULL: none */
     const char *recordings;   /* folder for those of frameworks' processes; NULL: none is kept */
@@ -278,8 +282,11 @@ BN_MUST_USE bn_code job_store_ready(const char *store, bn_status *st);
 void job_say_damaged(const res_damaged *list, size_t count);
 /* Finds the file of RUNTIME and writes its name to PATH. */
 BN_MUST_USE bn_code job_runtime_ready(const char *runtime, char *path, size_t size, bn_status *st);
+/* The same of the plugin that W's steps run on, which a front end may have of its own (way.c). PATH
+ * is "" where that is known only once it has run: res_plugin_unforeseen. */
+BN_MUST_USE bn_code job_plugin_find(const res_experiment *w, char path[PATH_MAX], bn_status *st);
 /* Whether the front end, --pin, --idle-cores and --cache-dir of E can be had, unless they are those
- * of LAST, which may be NULL. */
+ * of LAST, which may be NULL. Says once where a front end is not of the pinned versions. */
 BN_MUST_USE bn_code job_words_check(const job_experiment *e, const job_experiment *last,
                                     bn_status *st);
 /* All three for all of LIST, which has one store and is not empty; then --weights, as far as it can
@@ -484,7 +491,9 @@ typedef struct job_way {
     char runtime[PATH_MAX];  /* a name or path; never "auto" */
     char recorder[PATH_MAX]; /* libpjrt_record.so */
     char plugin[PATH_MAX];   /* that it stands before; "": those that the program finds itself */
-    rt_plugin_file *file;    /* PLUGIN's, as it was before the program starts; NULL: none; owned */
+    /* PLUGIN's, NULL where there is none, and the recorder's, as they were before the program
+     * starts; owned. */
+    rt_plugin_file *file, *recorder_file;
     uint64_t made_ns;        /* when this was made, in ns since 1970 */
     json_t *variables;       /* {NAME: TEXT}: what the program's environment gets; owned */
     bn_text conflicts;       /* a line each: what the user has set, and what follows of it */
@@ -496,10 +505,13 @@ typedef struct job_way {
  * failure. */
 BN_MUST_USE bn_code job_way_make(const char *runtime, const char *program, int folder,
                                  const char *path, job_way *way, bn_status *st);
-/* After the program has ended: the digest of the plugin at PATH, which it had loaded. BN_CHANGED
- * where the file was replaced or changed since WAY was made, as nobody knows then which one ran. */
+/* After the program has ended: the digest of the plugin, or of the recorder, at PATH, which it had
+ * loaded. BN_CHANGED where the file was replaced or changed since WAY was made, as nobody knows
+ * then which one ran. */
 BN_MUST_USE bn_code job_way_digest(const job_way *way, const char *path,
                                    char sha256[BN_SHA256_TEXT], bn_status *st);
+/* BN_CHANGED where the file of WAY's plugin, if it has one, or of its recorder was. */
+BN_MUST_USE bn_code job_way_check(const job_way *way, bn_status *st);
 void job_way_free(job_way *way);
 
 /* ---- folders that go away (scratch.c) -------------------------------------------- */
@@ -525,6 +537,8 @@ void job_folders_sweep(const char *store, const char *prefix, const char *after,
 void job_progress_begin(const job_order *job);
 /* JOB is at STAGE, DONE OF so many; OF 0: the stage has no count. */
 void job_progress_stage(const job_order *job, const char *stage, int64_t done, int64_t of);
+/* The line of JOB, which has ended: "ok", or the class of its failure or of its first experiment
+ * that failed, how long it took, and the time left. */
 void job_progress_end(const job_order *job, const job_outcome *outcome);
 /* To be called before a job: how long it and all jobs after it will take, in seconds, for the
  * time left that is shown. A negative JOB_S: not known. Holds for that job only. */

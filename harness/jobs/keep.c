@@ -2,6 +2,7 @@
  * keep.c - experiments are measured in a worker, and a record of each is kept: the worker's own,
  * or one that the parent writes of its failure.
  */
+#include "harness/jobs/ending_priv.h"
 #include "harness/jobs/jobs.h"
 
 #include <gsl/gsl_randist.h>
@@ -11,14 +12,15 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* The file that RUNTIME's name leads to now, into INFO and, unless it is NULL, its DIGEST. False,
- * with an INFO of no links, where there is none. */
-static bool build_look(const char *runtime, struct stat *info, char *digest)
+/* The file of the plugin that E runs on now, into INFO and, unless it is NULL, its DIGEST. False,
+ * with an INFO of no links, where there is none, or only E's framework knows it. */
+static bool build_look(const job_experiment *e, struct stat *info, char *digest)
 {
-    char path[4096];
+    char path[PATH_MAX];
+    bn_status st = {.code = BN_OK};
     *info = (struct stat){0};
-    if (job_runtime_ready(runtime, path, sizeof path, NULL) != BN_OK ||
-        (digest && bn_file_sha256(path, digest, NULL) != BN_OK) || stat(path, info) != 0) {
+    if (job_plugin_find(&e->what, path, &st) != BN_OK || !path[0] ||
+        (digest && bn_file_sha256(path, digest, &st) != BN_OK) || stat(path, info) != 0) {
         *info = (struct stat){0};
         return false;
     }
@@ -33,12 +35,7 @@ static bool build_that_failed(const job_experiment *e, const struct stat *before
                               char digest[BN_SHA256_TEXT])
 {
     struct stat now;
-    const char *runtime = e->what.runtime;
-    /* For these names a framework has a plugin of its own, not the one that we find (way.c). */
-    if (job_is_framework(&e->what) && (strcmp(runtime, "cuda") == 0 || strcmp(runtime, "tpu") == 0))
-        return false;
-    return build_look(runtime, &now, digest) && before->st_nlink > 0 &&
-           bn_untouched(&now, before);
+    return build_look(e, &now, digest) && before->st_nlink > 0 && bn_untouched(&now, before);
 }
 
 /* The record that lies at PATH, in a store that others may write. No child is left: whoever waits
@@ -111,12 +108,11 @@ static const char *member_path(const job_outcome *outcome, size_t index, bn_stat
     const json_t *members = json_object_get(outcome->result, "members");
     const json_t *member = json_array_get(members, index);
     const char *path = json_string_value(json_object_get(member, "record"));
-    const char *class = json_string_value(json_object_get(member, "class"));
     const char *message = json_string_value(json_object_get(member, "message"));
+    const bn_code named = job_class_of(member);
     if (path)
         return path;
-    const bn_code named = class ? bn_code_from_name(class) : BN_CODE_COUNT;
-    if (named < BN_CODE_COUNT && named != BN_OK)
+    if (named < BN_CODE_COUNT)
         bn_fail(failure, named, "%s", message ? message : "");
     else
         bn_fail(failure, outcome->status == BN_OK ? BN_CRASH : outcome->status, "%s",
@@ -266,7 +262,7 @@ static bool measure_together(job_group *group, int process, const job_experiment
     struct stat before[JOB_MOST_MEMBERS];
     json_t *about = about_group(group, process, list[0], count);
     for (size_t i = 0; i < count; i++)
-        (void)build_look(list[i]->what.runtime, &before[i], NULL);
+        (void)build_look(list[i], &before[i], NULL);
     const uint64_t start = bn_now_ns();
     const circumstances with = {about, group->seed ? group->seed + (uint64_t)process : 0,
                                 group->apart};

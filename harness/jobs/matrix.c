@@ -234,9 +234,8 @@ static bn_code check_lists(expansion *x, bn_status *st)
     }
     if (x->lists[RES_AXIS_BUCKETS].value[0].number)
         cli_list_set(&x->lists[RES_AXIS_LENGTHS], "varying");
-    if (strcmp(m->device_time, "auto") != 0 && strcmp(m->device_time, "slope") != 0 &&
-        strcmp(m->device_time, "none") != 0)
-        return bn_fail_choice(st, "--device-time", m->device_time, "auto, slope or none");
+    if (!bn_is_choice(m->device_time, JOB_DEVICE_TIMES))
+        return bn_fail_choice(st, "--device-time", m->device_time, JOB_DEVICE_TIMES);
     if (m->weights && x->lists[RES_AXIS_MODEL].count != 1)
         return bn_fail(st, BN_INVALID, "--weights is one model's file, but --model names %zu",
                        x->lists[RES_AXIS_MODEL].count);

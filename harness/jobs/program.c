@@ -167,7 +167,9 @@ static bn_code check_output(const char *path, bn_status *st)
 }
 
 /* Asks before anything runs what would end a worker, or a step that went well. What the results are
- * only the program tells. */
+ * only the program tells. Each worker reads its arrays anew: a request is text, an array may have
+ * gigabytes, and a parent that kept it would take memory from what is measured. The worker asks for
+ * the types, too: a file that is replaced meanwhile must have the same type. */
 static bn_code check_arrays(const json_t *request, const job_program_text *p, bn_status *st)
 {
     bn_code code = BN_OK;

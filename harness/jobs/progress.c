@@ -3,6 +3,7 @@
  * else a line for each job that has ended, and with --verbose one for each stage.
  */
 #include "harness/cores/cores.h"
+#include "harness/jobs/ending_priv.h"
 #include "harness/jobs/jobs.h"
 
 #include <stdio.h>
@@ -147,9 +148,41 @@ void job_progress_stage(const job_order *job, const char *stage, int64_t done, i
     rewrite(job, stage, done, of);
 }
 
+/* What a worker says of an experiment: where its record is, or the class of its failure. */
+static bn_code code_of(const json_t *member)
+{
+    const bn_code named = job_class_of(member);
+    if (json_is_string(json_object_get(member, "record")))
+        return BN_OK;
+    return named < BN_CODE_COUNT ? named : BN_CRASH;
+}
+
+/* How OUTCOME's job ended, in words; the code of the failure, or BN_OK. A worker that ends well may
+ * have failed at its experiments: then it is the failure of the first such one, and of several how
+ * many failed. */
+static bn_code end_of(const job_outcome *outcome, char *words, size_t size)
+{
+    const json_t *members = json_object_get(outcome->result, "members"), *member;
+    bn_code code = outcome->status;
+    size_t failed = 0, i;
+    json_array_foreach(members, i, member)
+    {
+        const bn_code own = code_of(member);
+        failed += own != BN_OK;
+        code = code == BN_OK ? own : code;
+    }
+    if (outcome->status == BN_OK && failed > 0 && json_array_size(members) > 1)
+        snprintf(words, size, "%s, %zu of %zu failed", bn_code_name(code), failed,
+                 json_array_size(members));
+    else
+        snprintf(words, size, "%s", bn_code_name(code));
+    return code;
+}
+
 void job_progress_end(const job_order *job, const job_outcome *outcome)
 {
-    char left[40], job_text[512], rest[96];
+    char left[40], job_text[512], words[96], rest[96];
+    const bn_code code = end_of(outcome, words, sizeof words);
     line.finished_s += job_seconds();
     line.finished++;
     put_left(job->number < job->of ? after(job) : -1, left, sizeof left);
@@ -157,5 +190,5 @@ void job_progress_end(const job_order *job, const job_outcome *outcome)
     cli_line_clear();
     snprintf(job_text, sizeof job_text, "[%zu/%zu] %s", job->number, job->of, job->title);
     snprintf(rest, sizeof rest, " in %.1f s%s%s", job_seconds(), left[0] ? ", about " : "", left);
-    cli_note_end(job_text, outcome->status == BN_OK, bn_code_name(outcome->status), rest);
+    cli_note_end(job_text, code == BN_OK, words, rest);
 }

@@ -10,6 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define MOST_FRONT_ENDS 16 /* whose versions are looked at */
+
 /* ---- the store and the runtime ---------------------------------------------------- */
 
 bn_code job_store_ready(const char *store, bn_status *st)
@@ -95,6 +97,31 @@ static bn_code check_cache(const char *folder, bn_status *st)
     return code == BN_OK ? BN_OK : bn_context(st, "--cache-dir");
 }
 
+/* Says where ROW's Python has others than the pinned versions. That is no error, but its figures
+ * are of another framework than the one that this bench was made for. */
+static void say_versions(const frontend_info *row, const frontend_place *place)
+{
+    /* Once a run, however often its lists name a front end. */
+    static bool asked[MOST_FRONT_ENDS];
+    bn_text others = {0}, command = {0};
+    size_t index = 0;
+    while (frontend_at(index) && frontend_at(index) != row)
+        index++;
+    if (index >= MOST_FRONT_ENDS || asked[index])
+        return;
+    asked[index] = true;
+    json_t *pinned = frontend_pinned(place), *versions = frontend_versions(place, pinned);
+    (void)frontend_put_unpinned(pinned, versions, &others);
+    frontend_put_pin_command(place, &command);
+    if (others.length > 0 && !others.failed && !command.failed)
+        cli_say("bench: front end %s: %s; for the pinned versions: %s", row->name, others.data,
+                command.data);
+    bn_text_free(&others);
+    bn_text_free(&command);
+    json_decref(versions);
+    json_decref(pinned);
+}
+
 /* Whether the script and the Python of E's front end are there, and the recorder. */
 static bn_code check_front_end(const job_experiment *e, bn_status *st)
 {
@@ -103,8 +130,12 @@ static bn_code check_front_end(const job_experiment *e, bn_status *st)
     char recorder[PATH_MAX];
     if (!row)
         return BN_OK;
-    const bn_code code = frontend_find(row, FRONTEND_RUN, &place, st);
-    return code == BN_OK ? rt_recorder_find(recorder, sizeof recorder, st) : code;
+    bn_code code = frontend_find(row, FRONTEND_RUN, &place, st);
+    if (code == BN_OK)
+        code = rt_recorder_find(recorder, sizeof recorder, st);
+    if (code == BN_OK)
+        say_versions(row, &place);
+    return code;
 }
 
 /* Whether the front ends in LIST have a folder for what they are told. */

@@ -497,8 +497,8 @@ static bn_code check_words(const job_recorded *recorded, const char *cost, bn_st
 {
     const char *digest = recorded->digest ? recorded->digest : "";
     const size_t digits = strspn(digest, "0123456789abcdef");
-    if (strcmp(cost, "recorded") != 0 && strcmp(cost, "roofline") != 0)
-        return bn_fail_choice(st, "--cost", cost, "recorded or roofline");
+    if (!bn_is_choice(cost, JOB_COSTS))
+        return bn_fail_choice(st, "--cost", cost, JOB_COSTS);
     if (recorded->digest && (digest[digits] || digits < LEAST_DIGITS || digits >= BN_SHA256_TEXT))
         return bn_fail(st, BN_INVALID,
                        "a step is named by %d to %d digits of its variant in tables, not by '%s'",

@@ -52,6 +52,7 @@ typedef struct worker {
     cli_rest rest; /* of what it said, and is shown */
     char stage[64];
     bool failed, timed_out, cancelled;
+    int notices;                /* that were shown */
     uint64_t start_ns, term_ns; /* TERM_NS: when we sent SIGTERM, 0 before */
     bool killed;                /* by us */
     bool turns;                 /* it waits for turns, on its standard input */
@@ -196,15 +197,23 @@ static void write_request(worker *w)
 
 static void take_failure(worker *w, const json_t *failure)
 {
-    const char *class = json_string_value(json_object_get(failure, "class"));
     const char *message = json_string_value(json_object_get(failure, "message"));
-    bn_code code = class ? bn_code_from_name(class) : BN_CODE_COUNT;
+    const bn_code code = job_class_of(failure);
     /* We asked it to stop: what fails after that is our doing. */
     if (w->term_ns)
         return;
-    w->outcome->status = code == BN_CODE_COUNT || code == BN_OK ? BN_CRASH : code;
+    w->outcome->status = code < BN_CODE_COUNT ? code : BN_CRASH;
     snprintf(w->outcome->message, sizeof w->outcome->message, "%s", message ? message : "");
     w->failed = true;
+}
+
+/* A worker has one for each member at most: what else comes is not ours. */
+static void take_notice(worker *w, const char *text)
+{
+    if (!text || w->notices++ >= JOB_MOST_MEMBERS)
+        return;
+    cli_line_clear();
+    cli_say("bench: %s", text);
 }
 
 static void take_answer(worker *w, const char *line)
@@ -221,6 +230,8 @@ static void take_answer(worker *w, const char *line)
     } else if ((part = json_object_get(answer, "result"))) {
         json_decref(w->outcome->result);
         w->outcome->result = json_incref(part);
+    } else if ((part = json_object_get(answer, "notice"))) {
+        take_notice(w, json_string_value(part));
     } else if (w->turns && json_object_get(answer, "turn")) {
         w->waiting = true;
     } else if ((part = json_object_get(answer, "failure"))) {

@@ -9,6 +9,7 @@
  * PJRT_LIBRARY_PATH).
  */
 #define _GNU_SOURCE
+#include "harness/frontends/frontends.h"
 #include "harness/jobs/jobs.h"
 #include "runtime/pjrt/pjrt.h"
 #include "runtime/record/format.h"
@@ -117,6 +118,26 @@ static bn_code find_tpu(const char *program, char path[PATH_MAX], bn_status *st)
         }
     }
     return rt_plugin_find("tpu", path, PATH_MAX, st);
+}
+
+bn_code job_plugin_find(const res_experiment *w, char path[PATH_MAX], bn_status *st)
+{
+    const frontend_info *row = frontend_named(w->front_end);
+    frontend_place place;
+    /* Of a front end, too: its worker asks what suits the runtime. */
+    bn_code code = job_runtime_ready(w->runtime, path, PATH_MAX, st);
+    if (code == BN_OK && res_plugin_unforeseen(w))
+        path[0] = '\0';
+    if (code != BN_OK || !row || strcmp(w->runtime, "tpu") != 0)
+        return code;
+    code = frontend_find(row, FRONTEND_RUN, &place, st);
+    if (code == BN_OK)
+        code = find_tpu(place.python, path, st);
+    if (code == BN_OK)
+        code = rt_plugin_probe(path, st);
+    if (code != BN_OK)
+        bn_context(st, "runtime %s", w->runtime);
+    return code;
 }
 
 /* What "auto" stands for: the plugin that PyTorch/XLA is told of, else the machine's accelerator,
@@ -301,6 +322,8 @@ bn_code job_way_make(const char *runtime, const char *program, int folder, const
     else
         choose(program, way);
     bn_code code = rt_recorder_find(way->recorder, sizeof way->recorder, st);
+    if (code == BN_OK && rt_plugin_file_take(way->recorder, &way->recorder_file, st) != BN_OK)
+        code = bn_context(st, "the recorder");
     if (code == BN_OK)
         code = set(way, RECORD_ENV_FOLDER, path, st);
     if (code == BN_OK && strcmp(way->runtime, "cuda") == 0)
@@ -318,7 +341,7 @@ bn_code job_way_make(const char *runtime, const char *program, int folder, const
     return code == BN_OK ? tell_pytorch(way, asked, st) : code;
 }
 
-/* ---- which plugin it was ------------------------------------------------------------------- */
+/* ---- which files they were ------------------------------------------------------------------ */
 
 /* The digest of a plugin that nobody knew of before the program had loaded it from PATH. */
 static bn_code digest_since(const job_way *way, const char *path, char sha256[BN_SHA256_TEXT],
@@ -337,10 +360,21 @@ static bn_code digest_since(const job_way *way, const char *path, char sha256[BN
 bn_code job_way_digest(const job_way *way, const char *path, char sha256[BN_SHA256_TEXT],
                        bn_status *st)
 {
-    if (!way->file || strcmp(path, way->plugin) != 0)
+    const rt_plugin_file *file = strcmp(path, way->plugin) == 0     ? way->file
+                                 : strcmp(path, way->recorder) == 0 ? way->recorder_file
+                                                                    : NULL;
+    if (!file)
         return digest_since(way, path, sha256, st);
-    memcpy(sha256, rt_plugin_file_sha256(way->file), BN_SHA256_TEXT);
-    return rt_plugin_file_check(way->file, st);
+    memcpy(sha256, rt_plugin_file_sha256(file), BN_SHA256_TEXT);
+    return rt_plugin_file_check(file, st);
+}
+
+bn_code job_way_check(const job_way *way, bn_status *st)
+{
+    bn_code code = way->file ? rt_plugin_file_check(way->file, st) : BN_OK;
+    if (code == BN_OK && rt_plugin_file_check(way->recorder_file, st) != BN_OK)
+        code = bn_context(st, "the recorder");
+    return code;
 }
 
 void job_way_free(job_way *way)
@@ -348,6 +382,7 @@ void job_way_free(job_way *way)
     json_decref(way->variables);
     bn_text_free(&way->conflicts);
     rt_plugin_file_free(way->file);
+    rt_plugin_file_free(way->recorder_file);
     way->variables = NULL;
-    way->file = NULL;
+    way->file = way->recorder_file = NULL;
 }

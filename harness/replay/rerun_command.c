@@ -145,7 +145,7 @@ static cli_exit measure(rerun_state *r, int processes)
     run_all(r, processes);
     job_cache_end(&r->cache);
     cli_line_clear();
-    rerun_print(&r->step, r->results, r->count, r->format);
+    rerun_print(&r->step, r->results, r->count, r->format, r->output);
     return job_interrupted() ? CLI_EXIT_INTERRUPTED : r->worst;
 }
 
@@ -171,8 +171,8 @@ int rerun_command(const job_matrix *matrix, const char *estimates, const cli_out
     rerun_state r = {.matrix = matrix, .estimates = estimates, .output = output};
     const int processes = matrix->processes > 0 ? (int)matrix->processes : JOB_USUAL_PROCESSES;
     cli_exit code;
-    if (res_format_parse(output->format, &r.format, &st) != BN_OK || make_list(&r, &st) != BN_OK ||
-        make_results(&r, (size_t)processes, &st) != BN_OK)
+    if (res_format_parse(cli_format(output), &r.format, &st) != BN_OK ||
+        make_list(&r, &st) != BN_OK || make_results(&r, (size_t)processes, &st) != BN_OK)
         code = cli_complain(&st);
     else
         code = measure(&r, processes);

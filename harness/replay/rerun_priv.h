@@ -21,8 +21,8 @@ typedef struct rerun_result {
  * step, some are missing, or they are of several topologies; BN_FORMAT, BN_IO. */
 BN_MUST_USE bn_code rerun_take_estimates(json_t *request, const char *path, bn_status *st);
 
-/* Prints all RESULTS beside what was recorded. */
-void rerun_print(const job_step *step, const rerun_result *results, size_t count,
-                 res_format format);
+/* Prints all RESULTS beside what was recorded, as OUTPUT asks for. FORMAT is that of cli_format. */
+void rerun_print(const job_step *step, const rerun_result *results, size_t count, res_format format,
+                 const cli_output *output);
 
 #endif

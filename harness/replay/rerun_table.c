@@ -212,14 +212,14 @@ static void put_cost(const job_step *s, bn_text *out)
     const char *cost = json_string_value(json_object_get(s->request, "cost"));
     const char *topology = json_string_value(json_object_get(s->request, "topology"));
     bn_text_puts(out, "The device is simulated and cannot read these programs: they are opaque, "
-                      "compute nothing, and cost\n");
+                      "and compute nothing.\n");
     if (topology)
-        bn_text_printf(out, "what the compiler of %s estimated.\n", topology);
+        bn_text_printf(out, "They cost what the compiler of %s estimated.\n", topology);
     else if (cost && strcmp(cost, "roofline") == 0)
-        bn_text_puts(out, "what the recording states: its compiler's FLOPs and bytes, by "
+        bn_text_puts(out, "They cost what the recording states: its compiler's FLOPs and bytes, by "
                           "roofline.\n");
     else
-        bn_text_puts(out, "what the recording states: its device times.\n");
+        bn_text_puts(out, "They cost what the recording states: its device times.\n");
 }
 
 static void put_words(const job_step *s, const figures *f, bn_text *out)
@@ -227,8 +227,8 @@ static void put_words(const job_step *s, const figures *f, bn_text *out)
     if (isfinite(f->queued.value.estimate) && s->wall_ns > 0 && !f->simulated)
         bn_text_printf(
             out,
-            "\nBack to back a step takes %.2f of the recorded wall. Made-up values, and a machine "
-            "that is busier or less\nbusy than it was, change it beside the host's gaps.\n",
+            "\nBack to back a step takes %.2f of the recorded wall.\nMade-up values, and a machine "
+            "that is busier or less busy than it was, change it beside the host's gaps.\n",
             f->queued.value.estimate / s->wall_ns);
     bn_text_printf(out,
                    "%sA replay removes the gaps between executions; it fuses no programs, and "
@@ -263,19 +263,27 @@ static void put_result(const job_step *step, const rerun_result *result, res_for
         bn_text_putc(out, '\n');
     if (f.have_queued)
         put_programs(step, &f, format, out);
-    if (f.have_queued && people)
-        put_words(step, &f, out);
+    if (f.have_queued && people) {
+        bn_text words = {0};
+        put_words(step, &f, &words);
+        res_put_lines(out, format, words.data ? words.data : "");
+        out->failed = out->failed || words.failed;
+        bn_text_free(&words);
+    }
     end_figures(&f);
 }
 
-void rerun_print(const job_step *step, const rerun_result *results, size_t count, res_format format)
+void rerun_print(const job_step *step, const rerun_result *results, size_t count, res_format format,
+                 const cli_output *output)
 {
-    bn_text out = {0};
+    bn_text out = {0}, wide = {0};
     if (format == RES_TABLE_JSON) {
         print_json(step, results, count);
         return;
     }
     for (size_t i = 0; i < count; i++)
         put_result(step, &results[i], format, out.length == 0, &out);
-    cli_show_text(&out);
+    for (size_t i = 0; i < count && cli_is_narrow(output); i++)
+        put_result(step, &results[i], RES_TABLE_TEXT, wide.length == 0, &wide);
+    cli_show_either(&out, &wide);
 }

@@ -60,7 +60,7 @@ static bn_code check(scopes_report *r, bn_status *st)
 {
     const scopes_options *o = r->options;
     const char *word = o->weight;
-    bn_code code = res_format_parse(o->output.format, &r->format, st);
+    bn_code code = res_format_parse(cli_format(&o->output), &r->format, st);
     for (size_t i = 0; i < o->files.count && code == BN_OK; i++)
         code = scopes_file_check(o->files.list[i], st);
     for (int f = 0; word && f < SCOPES_FIGURES; f++)
@@ -162,14 +162,14 @@ bn_code scopes_report_put(const job_experiment *e, const job_order *order, bn_te
                           bn_status *st)
 {
     static const scopes_options options = {.preset = "none", .levels = 3, .least = 0.01};
-    scopes_report r = {.options = &options, .format = RES_TABLE_TEXT, .e = *e};
+    scopes_report r = {.options = &options, .e = *e};
     bn_code code = scopes_table_begin(&r.table, st);
     if (code == BN_OK)
         code = trace(&r, st);
     if (code == BN_OK)
         code = ask_own(&r, order, st);
     if (code == BN_OK)
-        scopes_put(&r, out);
+        scopes_put(&r, RES_TABLE_TEXT, out);
     scopes_table_free(&r.table);
     return code;
 }

@@ -100,7 +100,7 @@ static void add_children(listing *l, const scopes_node *node, int64_t level)
         add_row(l, small == 1 ? only->name : name, rest, level);
 }
 
-static void put_tree(const scopes_report *r, bn_text *out)
+static void put_tree(const scopes_report *r, res_format format, bn_text *out)
 {
     bn_arena *memory = bn_arena_new(1u << 14);
     listing l = {.report = r, .rows = json_array()};
@@ -120,7 +120,7 @@ static void put_tree(const scopes_report *r, bn_text *out)
         }
         add_row(&l, title, l.root->sum, 0);
         add_children(&l, l.root, 1);
-        res_sheet_write(heads, count, l.rows, r->format, out);
+        res_sheet_write(heads, count, l.rows, format, out);
     }
     json_decref(l.rows);
     bn_arena_free(memory);
@@ -246,16 +246,20 @@ static void put_json(const scopes_report *r)
     json_decref(all);
 }
 
-void scopes_put(const scopes_report *r, bn_text *out)
+void scopes_put(const scopes_report *r, res_format format, bn_text *out)
 {
-    put_tree(r, out);
-    put_tracing(r, out);
-    put_device(r, out);
+    bn_text words = {0};
+    put_tracing(r, &words);
+    put_device(r, &words);
+    put_tree(r, format, out);
+    res_put_lines(out, format, words.data ? words.data : "");
+    out->failed = out->failed || words.failed;
+    bn_text_free(&words);
 }
 
 void scopes_print(const scopes_report *r)
 {
-    bn_text out = {0};
+    bn_text out = {0}, wide = {0};
     if (r->format == RES_TABLE_JSON) {
         put_json(r);
         return;
@@ -263,8 +267,8 @@ void scopes_print(const scopes_report *r)
     if (r->format == RES_TABLE_CSV)
         put_lines(r, &out);
     else
-        scopes_put(r, &out);
-    if (out.data && !out.failed)
-        cli_show(out.data);
-    bn_text_free(&out);
+        scopes_put(r, r->format, &out);
+    if (cli_is_narrow(&r->options->output))
+        scopes_put(r, RES_TABLE_TEXT, &wide);
+    cli_show_either(&out, &wide);
 }

@@ -125,8 +125,8 @@ scopes_node *scopes_tree(const scopes_table *table, const char *root, bool phase
 /* ---- scopes_print.c, scopes_picture.c ---------------------------------------------- */
 
 void scopes_print(const scopes_report *report);
-/* Appends the tree and the sentences below it, in the report's format. */
-void scopes_put(const scopes_report *report, bn_text *out);
+/* Appends the tree and the sentences below it. */
+void scopes_put(const scopes_report *report, res_format format, bn_text *out);
 /* The figure that FILES show; fails where --weight names none, or one that is not there. */
 BN_MUST_USE bn_code scopes_weight(const scopes_report *report, scopes_figure *figure,
                                   bn_status *st);

@@ -105,6 +105,44 @@ static bn_code run(replay *r, const char *model_name, const char *mode_name, int
 
 /* ---- estimated times ------------------------------------------------------------------------ */
 
+#define ESTIMATE                                                                                   \
+    "bench estimate --model resnet50 --batch 32 --mode capture --graphs 1,3,5 --format json"
+
+/* What of ResNet50's training decides over its graphs, and what the published step has of it. Batch
+ * and type are our reading. Whether images are NHWC or NCHW is not here: nobody says how they were.
+ */
+static const struct {
+    res_axis_id axis;
+    const char *word;
+    int64_t number;
+} published_step[] = {{RES_AXIS_VARIANT, "full", 0}, {RES_AXIS_BATCH, "", 32},
+                      {RES_AXIS_IMAGE, "", 224},     {RES_AXIS_OPTIMIZER, "sgd", 0},
+                      {RES_AXIS_DTYPE, "f32", 0},    {RES_AXIS_LAYOUTS, "default", 0}};
+
+/* Makes WHAT, a training step of ResNet50, the published one. */
+static void make_published(res_experiment *what)
+{
+    for (size_t i = 0; i < sizeof published_step / sizeof *published_step; i++)
+        res_axis_set_value(&res_axes[published_step[i].axis], published_step[i].word,
+                           published_step[i].number, what);
+}
+
+static bool is_published(const res_experiment *what)
+{
+    res_experiment published = *what;
+    make_published(&published);
+    return res_setup_difference(what, &published) == 0;
+}
+
+/* "full, batch 32, image 224, sgd, f32": what of WHAT is compared. */
+static void put_step(const res_experiment *what, bn_text *out)
+{
+    res_axis_set set = 0;
+    for (size_t i = 0; i < sizeof published_step / sizeof *published_step; i++)
+        set |= RES_AXIS_BIT(published_step[i].axis);
+    res_setup_text(what, set, out);
+}
+
 static const char *word(const json_t *object, const char *name)
 {
     const char *text = json_string_value(json_object_get(object, name));
@@ -112,41 +150,83 @@ static const char *word(const json_t *object, const char *name)
 }
 
 /* Whether LINE, of bench estimate, is of the graph MODULE of a ResNet50 training step that is cut
- * into GRAPHS, and has a time. */
-static bool is_of(const json_t *line, const char *module, int graphs)
+ * into GRAPHS, and has a time. Then WHAT is the step, with its optimizer by name: the model's own
+ * is SGD. */
+static bool is_of(const json_t *line, const char *module, int graphs, res_experiment *what)
 {
-    const json_t *what = json_object_get(line, "experiment");
-    return strcmp(word(what, "model"), "resnet50") == 0 &&
-           strcmp(word(what, "phase"), "train") == 0 && strcmp(word(line, "module"), module) == 0 &&
+    bn_status ignored = {.code = BN_OK};
+    if (res_experiment_from_json(json_object_get(line, "experiment"), what, &ignored) != BN_OK)
+        return false;
+    if (strcmp(what->optimizer, res_axes[RES_AXIS_OPTIMIZER].usual) == 0)
+        res_axis_set_value(&res_axes[RES_AXIS_OPTIMIZER], "sgd", 0, what);
+    return strcmp(what->model, "resnet50") == 0 && strcmp(what->phase, "train") == 0 &&
+           strcmp(word(line, "module"), module) == 0 &&
            json_integer_value(json_object_get(line, "of")) == graphs &&
            json_number_value(json_object_get(line, "estimated_ms")) > 0;
 }
 
-/* Sets PART's device time to the estimated one. */
+/* Fails: the file has times of PART for other steps only, of which WHAT is one. */
+static bn_code refuse_step(const published_graph *part, int graphs, const res_experiment *what,
+                           bn_status *st)
+{
+    res_experiment published = *what;
+    bn_text own = {0}, needed = {0};
+    make_published(&published);
+    put_step(what, &own);
+    put_step(&published, &needed);
+    const bn_code code =
+        bn_fail(st, BN_INVALID,
+                "--estimates: the time of %s, of a step of %d graphs, is of another step: %s; the "
+                "published case is %s, with default layouts; " ESTIMATE " prints its times",
+                part->module, graphs, own.data ? own.data : "", needed.data ? needed.data : "");
+    bn_text_free(&own);
+    bn_text_free(&needed);
+    return code;
+}
+
+/* Sets PART's device time to the estimated one. The file may have times of other steps, too. */
 static bn_code take_time(replay *r, published_graph *part, int graphs, bn_status *st)
 {
     const json_t *found = NULL;
+    res_experiment what = {0}, other = {0};
+    bool others = false;
     for (size_t i = 0; i < json_array_size(r->estimates); i++) {
         const json_t *line = json_array_get(r->estimates, i);
         const json_t *ms = json_object_get(line, "estimated_ms");
-        if (!is_of(line, part->module, graphs))
+        if (!is_of(line, part->module, graphs, &what))
             continue;
+        if (!is_published(&what)) {
+            other = what;
+            others = true;
+            continue;
+        }
         if (found && json_number_value(found) != json_number_value(ms))
             return bn_fail(st, BN_INVALID,
-                           "--estimates: %s of %d has two times; estimate one topology and one "
-                           "kind of layouts",
+                           "--estimates: %s of %d has two times; estimate one topology",
                            part->module, graphs);
         found = ms;
         r->topology = word(line, "topology");
     }
+    if (!found && others)
+        return refuse_step(part, graphs, &other, st);
     if (!found)
         return bn_fail(st, BN_INVALID,
-                       "--estimates: there is no time of %s, of a step of %d graphs; bench "
-                       "estimate --model resnet50 --mode capture --graphs 1,3,5 --format json "
-                       "prints them",
+                       "--estimates: there is no time of %s, of a step of %d graphs; " ESTIMATE
+                       " prints them",
                        part->module, graphs);
     part->device_ms = json_number_value(found);
     return BN_OK;
+}
+
+/* Says which step the estimated times are of. */
+static void note_step(replay *r)
+{
+    res_experiment published = {0};
+    bn_text step = {0};
+    make_published(&published);
+    put_step(&published, &step);
+    snprintf(r->step, sizeof r->step, "%s", step.data ? step.data : "");
+    bn_text_free(&step);
 }
 
 /* Sets the times of all cases to those of the file PATH. */
@@ -163,6 +243,8 @@ static bn_code take_estimates(replay *r, const char *path, bn_status *st)
     for (size_t i = 0; i < REPLAY_CASES && code == BN_OK; i++)
         for (size_t k = 0; k < r->set[i].part_count && code == BN_OK; k++)
             code = take_time(r, &r->set[i].parts[k], r->set[i].graphs, st);
+    if (code == BN_OK)
+        note_step(r);
     return code;
 }
 

@@ -49,7 +49,8 @@ typedef struct replay {
     size_t done, of;
     published_case set[REPLAY_CASES]; /* what the device was told: published or estimated times */
     const char *topology;             /* that the times are estimated for; NULL: published ones */
-    json_t *estimates;                /* that it points into, or NULL */
+    char step[96];                    /* what they are estimated of, for people */
+    json_t *estimates;                /* that TOPOLOGY points into, or NULL */
     replayed cases[REPLAY_CASES];
     replayed lazy[RES_PUBLISHED_MODELS], captured[RES_PUBLISHED_MODELS][RES_PUBLISHED_COLUMNS];
 } replay;

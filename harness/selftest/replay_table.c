@@ -18,9 +18,9 @@ static void print_head(const replay *r, const char *what)
                 "emulated at %.0f ns a node. Nothing here was measured on a TPU.\n",
                 what, res_published_source, r->node_ns);
     if (for_people(r) && r->topology)
-        cli_out("Device times are estimated by the compiler for %s; overheads and tracing are the "
-                "published ones.\n",
-                r->topology);
+        cli_out("Device times are estimated by the compiler for %s (%s);\noverheads and tracing "
+                "are the published ones.\n",
+                r->topology, r->step);
     if (for_people(r))
         cli_out("\n");
 }
@@ -58,8 +58,9 @@ static json_t *resnet50_json(const replay *r)
                       "wall_ms", x->wall_ms, "executions", x->executions, "unexplained_ms",
                       c->wall_ms > 0 ? c->wall_ms - x->wall_ms : 0));
     }
-    return json_pack("{ss sf ss? so}", "source", res_published_source, "node_ns", r->node_ns,
-                     "estimated_for", r->topology, "cases", rows);
+    return json_pack("{ss sf ss? ss? so}", "source", res_published_source, "node_ns", r->node_ns,
+                     "estimated_for", r->topology, "estimated_step", r->topology ? r->step : NULL,
+                     "cases", rows);
 }
 
 static void put_cases(const replay *r, bn_text *out)

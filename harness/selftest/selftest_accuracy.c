@@ -339,7 +339,7 @@ static void write_worst(const accuracy *a, bn_text *out)
         shown[worst] = true;
         json_array_append_new(rows, row_of(&a->cells[worst], &a->outcomes[worst]));
     }
-    res_sheet_write(columns, COUNT(columns), rows, a->format, out);
+    res_sheet_write_named(columns, COUNT(columns), 4, rows, a->format, out);
     json_decref(rows);
 }
 
@@ -373,20 +373,25 @@ static void print_json(const accuracy *a, bool good, const char *summary)
 static void print_table(const accuracy *a, const char *summary)
 {
     const bool people = res_format_is_text(a->format) || a->format == RES_TABLE_MARKDOWN;
-    bn_text table = {0};
+    const char *last = summary ? summary : "accuracy: no memory";
+    bn_text text = {0}, words = {0};
     if (people)
-        cli_out("What was set on the simulated device and what came out, in us; the worst "
-                "cells:\n\n");
-    write_worst(a, &table);
-    cli_out("%s", table.data ? table.data : "");
-    for (size_t i = 0; people && i < a->done; i++)
+        bn_text_puts(&text, "What was set on the simulated device and what came out, in us; the "
+                            "worst cells:\n\n");
+    write_worst(a, &text);
+    for (size_t i = 0; i < a->done; i++)
         if (!a->outcomes[i].pass && !not_judged(&a->outcomes[i]) && a->outcomes[i].note[0])
-            cli_tell("FAIL, device %g us, overhead %g us, %s: %s", a->cells[i].device_us,
-                     a->cells[i].overhead_us, a->cells[i].source, a->outcomes[i].note);
+            bn_text_printf(&words, "FAIL, device %g us, overhead %g us, %s: %s\n",
+                           a->cells[i].device_us, a->cells[i].overhead_us, a->cells[i].source,
+                           a->outcomes[i].note);
+    bn_text_printf(&words, "\n%s\n", last);
     if (people)
-        cli_out("\n");
-    (people ? cli_tell : cli_say)("%s", summary ? summary : "accuracy: no memory");
-    bn_text_free(&table);
+        res_put_lines(&text, a->format, words.data ? words.data : "");
+    text.failed = text.failed || words.failed;
+    bn_text_free(&words);
+    cli_text(&text);
+    if (!people)
+        cli_say("%s", last);
 }
 
 /* Prints what was measured; returns the exit code. */
@@ -483,9 +488,10 @@ int selftest_accuracy(const selftest_options *options)
     accuracy *a = calloc(1, sizeof *a);
     if (!a)
         bn_fail(&st, BN_OUT_OF_MEMORY, "no memory for the grid");
-    if (st.code == BN_OK && (res_format_parse(options->output.format, &a->format, &st) != BN_OK ||
-                             rt_plugin_find("sim", path, sizeof path, &st) != BN_OK ||
-                             place_make(&a->place, &st) != BN_OK)) {
+    if (st.code == BN_OK &&
+        (res_format_parse(cli_format(&options->output), &a->format, &st) != BN_OK ||
+         rt_plugin_find("sim", path, sizeof path, &st) != BN_OK ||
+         place_make(&a->place, &st) != BN_OK)) {
         free(a);
         a = NULL;
     }

@@ -27,22 +27,21 @@ typedef struct coverage_run {
 } coverage_run;
 
 static const char explanation[] =
-    "A table is made of %d processes, or of %d where steps are short, as bench run makes it. It\n"
-    "holds the truth if its 95 %% interval contains it: of 100 tables, those that do, with the\n"
-    "95 %% interval of that share (Clopper-Pearson), and how many are demanded. Truths in "
-    "brackets\n"
-    "were not set: they are the figure of all tables together.\n"
-    "\"too narrow\": fewer than demanded, and chance does not explain it. In a row of one case,\n"
-    "95 %% intervals would hold so rarely in less than 1 of 1,000 rows. A row of all cases that "
-    "has\n"
-    "%zu tables, enough to tell 90 of 100 from 80, has to reach what is demanded: intervals that\n"
-    "do would hold so rarely in less than 1 of 20 runs. \"not refuted\": the tables are too few "
-    "to\n"
-    "say \"holds\", or chance explains what is missing. \"wide\": the median half-width is above\n"
-    "what is demanded on a machine left alone.\n"
-    "Tables for which the machine was too busy to simulate a device do not count. Times of a real\n"
-    "machine are not judged: its speed drifts from table to table, so that they have no one\n"
-    "truth.\n";
+    "A table is made of %d processes, or of %d where steps are short, as bench run\n"
+    "makes it. It holds the truth if its 95 %% interval contains it: of 100 tables,\n"
+    "those that do, with the 95 %% interval of that share (Clopper-Pearson), and how\n"
+    "many are demanded. Truths in brackets were not set: they are the figure of all\n"
+    "tables together.\n"
+    "\"too narrow\": fewer than demanded, and chance does not explain it. In a row of\n"
+    "one case, 95 %% intervals would hold so rarely in less than 1 of 1,000 rows. A\n"
+    "row of all cases that has %zu tables, enough to tell 90 of 100 from 80, has to\n"
+    "reach what is demanded: intervals that do would hold so rarely in less than 1 of\n"
+    "20 runs. \"not refuted\": the tables are too few to say \"holds\", or chance\n"
+    "explains what is missing. \"wide\": the median half-width is above what is\n"
+    "demanded on a machine left alone.\n"
+    "Tables for which the machine was too busy to simulate a device do not count.\n"
+    "Times of a real machine are not judged: its speed drifts from table to table, so\n"
+    "that they have no one truth.\n";
 
 /* ---- rows ------------------------------------------------------------------------------- */
 
@@ -349,19 +348,21 @@ static bn_code run_live(coverage_run *run, bn_status *st)
 /* ---- the table --------------------------------------------------------------------------------
  */
 
-static void print_rows(const coverage_run *run, bool people)
+/* The table; for PEOPLE what it means, and VERDICT. */
+static void print_rows(const coverage_run *run, bool people, const char *verdict)
 {
-    bn_text text = {0};
+    bn_text text = {0}, last = {0};
     selftest_rows_table(run->rows, run->count, run->format, &text);
     if (people) {
         bn_text_putc(&text, '\n');
         bn_text_printf(&text, explanation, JOB_USUAL_PROCESSES, JOB_SHORT_PROCESSES,
                        selftest_coverage_enough(SELFTEST_LEAST_REAL));
-        bn_text_putc(&text, '\n');
+        bn_text_printf(&last, "\n%s\n", verdict);
+        res_put_lines(&text, run->format, last.data ? last.data : "");
     }
-    if (text.data)
-        cli_out("%s", text.data);
-    bn_text_free(&text);
+    text.failed = text.failed || last.failed;
+    bn_text_free(&last);
+    cli_text(&text);
 }
 
 static void print_json(const coverage_run *run, bool good, const char *verdict)
@@ -390,8 +391,9 @@ static cli_exit finish(const coverage_run *run)
     if (run->format == RES_TABLE_JSON)
         print_json(run, good && !stopped, last);
     else
-        print_rows(run, people);
-    (people ? cli_tell : cli_say)("%s", last);
+        print_rows(run, people, last);
+    if (!people)
+        cli_say("%s", last);
     bn_text_free(&verdict);
     return stopped ? CLI_EXIT_INTERRUPTED : good ? CLI_EXIT_OK : CLI_EXIT_FAILED;
 }
@@ -405,7 +407,7 @@ int selftest_coverage_command(const selftest_options *options)
                             options->seed_given ? (uint64_t)seed->number : (uint64_t)time(NULL)};
     cli_exit code;
     job_supervise_begin();
-    if (res_format_parse(options->output.format, &run.format, &st) == BN_OK &&
+    if (res_format_parse(cli_format(&options->output), &run.format, &st) == BN_OK &&
         run_numbers(&run, &st) == BN_OK && !options->quick)
         (void)!run_live(&run, &st);
     code = st.code == BN_OK ? finish(&run) : cli_complain(&st);

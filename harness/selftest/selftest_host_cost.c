@@ -43,9 +43,8 @@ static const line lines[] = {
 
 static const char published[] =
     "Published by others, for comparison (their machines, not this one):\n"
-    "  PyTorch/XLA 2.9, resnet50 training step, 2 cores: 17-20 ms to record it and 2.5 ms to hash "
-    "and\n"
-    "  dispatch it; captured, 18-36 ms in 4 executions\n"
+    "  PyTorch/XLA 2.9, resnet50 training step, 2 cores: 17-20 ms to record it and\n"
+    "  2.5 ms to hash and dispatch it; captured, 18-36 ms in 4 executions\n"
     "  JAX, call of a compiled function with 300 donated arguments: 335-358 us\n"
     "  JAX, from trace to StableHLO text: about 500 ms\n";
 
@@ -169,7 +168,7 @@ typedef struct selftest_state {
 static void print_result(selftest_state *t, const job_experiment *e, json_t *result)
 {
     const bool judged = is_judged(e);
-    bn_text text = {0};
+    bn_text text = {0}, head = {0};
     for (size_t i = 0; judged && i < LINE_COUNT; i++)
         t->over += !within(result, &lines[i]);
     t->judged += judged;
@@ -177,20 +176,21 @@ static void print_result(selftest_state *t, const job_experiment *e, json_t *res
     const bool people = res_format_is_text(t->format) || t->format == RES_TABLE_MARKDOWN;
     if (t->format == RES_TABLE_JSON)
         return;
+    bn_text_printf(&head,
+                   "%s %s, training, batch %lld, on %s: lazy and capture steps in turns, %.0f of "
+                   "each%s\n\n",
+                   e->what.model, e->what.variant,
+                   (long long)json_integer_value(json_object_get(result, "batch")), e->what.runtime,
+                   figure(result, "lazy_host", "samples"),
+                   judged ? "" : " (limits are for " JUDGED_MODEL " " JUDGED_VARIANT ")");
     if (people)
-        bn_text_printf(&text,
-                       "%s %s, training, batch %lld, on %s: lazy and capture steps in turns, "
-                       "%.0f of each%s\n\n",
-                       e->what.model, e->what.variant,
-                       (long long)json_integer_value(json_object_get(result, "batch")),
-                       e->what.runtime, figure(result, "lazy_host", "samples"),
-                       judged ? "" : " (limits are for " JUDGED_MODEL " " JUDGED_VARIANT ")");
+        res_put_lines(&text, t->format, head.data ? head.data : "");
     write_table(result, judged, t->format, &text);
     if (people)
         bn_text_putc(&text, '\n');
-    if (text.data)
-        cli_out("%s", text.data);
-    bn_text_free(&text);
+    text.failed = text.failed || head.failed;
+    bn_text_free(&head);
+    cli_text(&text);
 }
 
 static void run_one(selftest_state *t, const job_experiment *e, size_t number, size_t of)
@@ -242,7 +242,7 @@ static bn_code prepare(selftest_state *t, job_experiment **list, size_t *count, 
     *m = *t->options->matrix;
     job_matrix_set(m, RES_AXIS_MODE, "lazy");
     job_matrix_set(m, RES_AXIS_PHASE, "train");
-    bn_code code = res_format_parse(t->options->output.format, &t->format, st);
+    bn_code code = res_format_parse(cli_format(&t->options->output), &t->format, st);
     if (code == BN_OK)
         code = job_matrix_expand(m, list, count, &notes, st);
     for (size_t i = 0; code == BN_OK && i < *count; i++) {

@@ -50,18 +50,18 @@ static const fault_row fault_rows[] = {{SELFTEST_FAULT_ALARMS, "alarms"},
 #define FAULT_ROWS (sizeof fault_rows / sizeof *fault_rows)
 
 static const char explanation[] =
-    "Shares are in %, with their 95 % intervals in brackets (Clopper-Pearson). PASS asks for\n"
-    "  alarms    families of like sides in which a difference was claimed: lower bound at most 5\n"
-    "  holds     95 % intervals that hold the true ratio, of like sides, and the fewest of those "
-    "1, 2\n"
-    "            and 5 % slower: upper bound at least 95 (bootstrap: the percentile bootstrap, "
-    "not\n"
-    "            judged, too narrow for few pairs)\n"
-    "  visible   smallest visible effect (geometric mean), found where injected: interval within\n"
-    "            or across 70 to 90 (not by looks)\n"
-    "  1, 2, 5 % slower: found, with what was predicted: at most 15 fewer; by looks, found with "
-    "so\n"
-    "            many pairs on average (used: the same of like sides)\n"
+    "Shares are in %, with their 95 % intervals in brackets (Clopper-Pearson). PASS\n"
+    "asks for\n"
+    "  alarms    families of like sides in which a difference was claimed: lower\n"
+    "            bound at most 5\n"
+    "  holds     95 % intervals that hold the true ratio, of like sides, and the\n"
+    "            fewest of those 1, 2 and 5 % slower: upper bound at least 95\n"
+    "            (bootstrap: the percentile bootstrap, not judged, too narrow for\n"
+    "            few pairs)\n"
+    "  visible   smallest visible effect (geometric mean), found where injected:\n"
+    "            interval within or across 70 to 90 (not by looks)\n"
+    "  1, 2, 5 % slower: found, with what was predicted: at most 15 fewer; by looks,\n"
+    "            found with so many pairs on average (used: the same of like sides)\n"
     "  equal     like sides called equivalent (+-3 %): at least 90 of the quiet ones\n"
     "  5 % equal those 5 % slower called equivalent: lower bound at most 5\n";
 
@@ -147,7 +147,7 @@ static void write_table(const selftest_trials *list, size_t count, res_format fo
     json_t *rows = json_array();
     for (size_t i = 0; i < count; i++)
         json_array_append_new(rows, row_of(&list[i]));
-    res_sheet_write(columns, sizeof columns / sizeof *columns, rows, format, out);
+    res_sheet_write_named(columns, sizeof columns / sizeof *columns, 4, rows, format, out);
     json_decref(rows);
 }
 
@@ -284,7 +284,7 @@ int selftest_statistics(const selftest_options *options)
     selftest_trials list[MOST_ROWS];
     res_format format;
     bool good = true;
-    if (res_format_parse(options->output.format, &format, &st) != BN_OK)
+    if (res_format_parse(cli_format(&options->output), &format, &st) != BN_OK)
         return (int)cli_complain(&st);
     const size_t count = plan(options->quick, list);
     job_supervise_begin();

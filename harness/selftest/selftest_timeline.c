@@ -17,7 +17,8 @@
 typedef struct cost_state {
     const selftest_options *options;
     res_format format;
-    json_t *rows;
+    json_t *rows;    /* texts of the table */
+    json_t *figures; /* the same as numbers */
     size_t broken;
 } cost_state;
 
@@ -68,19 +69,35 @@ static double mean(const double *values, size_t count)
     return sum / (double)count;
 }
 
+/* What put_row says, for JSON. */
+static void put_figures(cost_state *s, const char *title, const cost *c, const res_interval *ratio)
+{
+    json_array_append_new(
+        s->figures,
+        json_pack("{ss sf sf so so so sI sI sI}", "experiment", title, "without_ns",
+                  mean(c->without_ns, c->count), "with_ns", mean(c->with_ns, c->count), "ratio",
+                  res_json_real(ratio->estimate), "ratio_low", res_json_real(ratio->low),
+                  "ratio_high", res_json_real(ratio->high), "spans", c->spans, "steps", c->steps,
+                  "processes", (json_int_t)c->count));
+}
+
 static void put_row(cost_state *s, const job_experiment *e, const cost *c)
 {
     char title[300];
     double p;
     const res_interval logs = res_mean_difference(c->log_ratio, c->count, &p);
+    const bool told = isfinite(logs.low);
+    const res_interval ratio = {exp(logs.estimate), told ? exp(logs.low) : (double)NAN,
+                                told ? exp(logs.high) : (double)NAN};
     json_t *row = json_array();
     job_experiment_title(e, title, sizeof title);
+    put_figures(s, title, c, &ratio);
     json_array_append_new(row, json_string(title));
     res_sheet_put(row, "%.1f us", mean(c->without_ns, c->count) / 1e3);
     res_sheet_put(row, "%.1f us", mean(c->with_ns, c->count) / 1e3);
-    res_sheet_put(row, "%.4f", exp(logs.estimate));
-    if (isfinite(logs.low))
-        res_sheet_put(row, "%.4f to %.4f", exp(logs.low), exp(logs.high));
+    res_sheet_put(row, "%.4f", ratio.estimate);
+    if (told)
+        res_sheet_put(row, "%.4f to %.4f", ratio.low, ratio.high);
     else
         res_sheet_put(row, "%s", "");
     res_sheet_put(row, "%lld", (long long)c->spans);
@@ -105,6 +122,10 @@ static void print_rows(const cost_state *s)
         {"experiment", false}, {"without", true}, {"with", true},  {"ratio", true},
         {"95 %", true},        {"spans", true},   {"steps", true}, {"processes", true}};
     bn_text text = {0};
+    if (s->format == RES_TABLE_JSON) {
+        cli_json(s->figures);
+        return;
+    }
     res_sheet_write(columns, sizeof columns / sizeof *columns, s->rows, s->format, &text);
     if (text.data)
         cli_out("%s", text.data);
@@ -118,7 +139,7 @@ static bn_code prepare(cost_state *s, job_experiment **list, size_t *count, bn_s
     m.axis[RES_AXIS_MODE].count = 2;
     m.axis[RES_AXIS_MODE].value[0].word = "lazy";
     m.axis[RES_AXIS_MODE].value[1].word = "capture";
-    bn_code code = res_format_parse(s->options->output.format, &s->format, st);
+    bn_code code = res_format_parse(cli_format(&s->options->output), &s->format, st);
     if (code == BN_OK)
         code = job_matrix_expand(&m, list, count, &notes, st);
     bn_text_free(&notes);
@@ -128,7 +149,7 @@ static bn_code prepare(cost_state *s, job_experiment **list, size_t *count, bn_s
 int selftest_timeline_cost(const selftest_options *options)
 {
     bn_status st = {.code = BN_OK};
-    cost_state s = {.options = options, .rows = json_array()};
+    cost_state s = {.options = options, .rows = json_array(), .figures = json_array()};
     job_experiment *list = NULL;
     size_t count = 0;
     cli_exit code = CLI_EXIT_OK;
@@ -146,5 +167,6 @@ int selftest_timeline_cost(const selftest_options *options)
     }
     free(list);
     json_decref(s.rows);
+    json_decref(s.figures);
     return (int)code;
 }

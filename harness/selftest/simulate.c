@@ -20,8 +20,7 @@ const selftest_scenario selftest_scenarios[] = {
      .process = 0.007,
      .drift = 0.2},
     {.name = "outliers",
-     .what = "up to 5 % of the steps take 2 to 10 times as long, 5 % of the processes 1.1 to 2 "
-             "times",
+     .what = "up to 5 % of steps take 2 to 10 times, 5 % of processes 1.1 to 2",
      .step = 0.03,
      .process = 0.007,
      .outliers = 0.05,

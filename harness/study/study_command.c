@@ -8,8 +8,8 @@
 #include <string.h>
 
 const char study_help[] =
-    "Each study sweeps one axis, in as many processes as bench run takes; each process draws a\n"
-    "line, and intervals are of what differs between them. Other axes have one value.\n"
+    "Each study sweeps one axis. A turn is one process at each value. Each turn draws a line, and\n"
+    "intervals come from the differences between turns. Other axes have one value.\n"
     "\n"
     "  bench study graphs --model resnet50              what one more execution of a step costs\n"
     "  bench study in-flight --model bert --in-flight 1,2,4\n"
@@ -205,7 +205,7 @@ static cli_exit conclude(const study_options *own, study *s, res_format format, 
     if (s->line_count > 0) {
         /* A pager waits for its reader, and the picture shall be there by then. */
         code = draw(own, s, code);
-        study_print(s, format);
+        study_print(s, format, &own->output);
     }
     if (job_interrupted()) {
         cli_say("bench: interrupted; records that are done are kept in %s", s->list[0].store);
@@ -235,7 +235,7 @@ int study_command(const study_options *own, const char *what)
     plot_format picture;
     study s = {.kind = find(what, &st)};
     cli_exit code;
-    if (!s.kind || res_format_parse(own->output.format, &format, &st) != BN_OK ||
+    if (!s.kind || res_format_parse(cli_format(&own->output), &format, &st) != BN_OK ||
         (own->picture && plot_format_parse(own->picture, &picture, &st) != BN_OK) ||
         make_list(own, &s, &st) != BN_OK)
         code = cli_complain(&st);

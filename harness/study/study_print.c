@@ -111,7 +111,7 @@ static void put_points(const study *s, res_format format, bn_text *out)
             json_array_append_new(rows, row);
         }
     }
-    res_sheet_write(columns, sizeof columns / sizeof *columns, rows, format, out);
+    res_sheet_write_named(columns, sizeof columns / sizeof *columns, 3, rows, format, out);
     json_decref(rows);
 }
 
@@ -175,26 +175,28 @@ static void say_processes(study *s)
 static void put_all(const study *s, const res_record *any, res_format format, bn_text *out)
 {
     const bool people = res_format_is_text(format) || format == RES_TABLE_MARKDOWN;
+    bn_text head = {0}, words = {0};
+    bn_text_printf(&head, "Study %s: %s %s on %s%s, %zu process%s. Law: %s.\n\n", s->kind->name,
+                   any->experiment.model, any->experiment.phase, any->experiment.runtime,
+                   any->simulated ? " (simulated)" : "", s->processes,
+                   s->processes == 1 ? "" : "es", s->kind->law);
+    bn_text_printf(&words, "\n%s%s\n", s->words.data ? s->words.data : "", res_times_note);
     if (people)
-        bn_text_printf(out, "Study %s: %s %s on %s%s, %zu process%s. Law: %s.\n\n", s->kind->name,
-                       any->experiment.model, any->experiment.phase, any->experiment.runtime,
-                       any->simulated ? " (simulated)" : "", s->processes,
-                       s->processes == 1 ? "" : "es", s->kind->law);
+        res_put_lines(out, format, head.data ? head.data : "");
     put_points(s, format, out);
     if (people)
         bn_text_putc(out, '\n');
     put_lines(s, format, out);
-    if (!people)
-        return;
-    bn_text_putc(out, '\n');
-    if (s->words.data)
-        bn_text_puts(out, s->words.data);
-    bn_text_printf(out, "%s\n", res_times_note);
+    if (people)
+        res_put_lines(out, format, words.data ? words.data : "");
+    out->failed = out->failed || head.failed || words.failed;
+    bn_text_free(&head);
+    bn_text_free(&words);
 }
 
-void study_print(study *s, res_format format)
+void study_print(study *s, res_format format, const cli_output *output)
 {
-    bn_text out = {0};
+    bn_text out = {0}, wide = {0};
     const res_record *any = NULL;
     for (size_t i = 0; !any && i < s->turns * s->count; i++)
         if (s->records[i] && res_record_good(s->records[i]))
@@ -208,5 +210,7 @@ void study_print(study *s, res_format format)
         return;
     }
     put_all(s, any, format, &out);
-    cli_show_text(&out);
+    if (cli_is_narrow(output))
+        put_all(s, any, RES_TABLE_TEXT, &wide);
+    cli_show_either(&out, &wide);
 }

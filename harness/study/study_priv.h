@@ -121,7 +121,8 @@ void study_trace_cost(study *s);
 
 /* ---- what is printed (study_print.c) --------- */
 
-void study_print(study *s, res_format format);
+/* Prints the tables, and what they mean, as OUTPUT asks for. FORMAT is that of cli_format. */
+void study_print(study *s, res_format format, const cli_output *output);
 /* The mean of point I of LINE over its processes, with its interval. */
 res_interval study_point(const study_line *line, size_t i);
 

@@ -193,6 +193,8 @@ static void run_script(const worker_framework *f, pid_t parent)
         _exit(127);
     /* The wire to the parent is the worker's. */
     close_range(3, ~0u, 0);
+    /* What Python keeps compiled is run by the next process, so nobody else may write it. */
+    umask(umask(0) | S_IWGRP | S_IWOTH);
     signal(SIGPIPE, SIG_DFL);
     signal(SIGXFSZ, SIG_DFL);
     execvp(words[0], (char *const *)words);
@@ -263,10 +265,10 @@ static bn_code run_process(worker_framework *f, bn_status *st)
     if (code == BN_OK && WEXITSTATUS(status) != 0)
         code = bn_fail(st, BN_CRASH, "%s ended with code %d after its report", f->row->name,
                        WEXITSTATUS(status));
-    /* Whatever it answers is of a file that is known, or of none. */
-    if (code == BN_OK && f->way.file)
-        code = rt_plugin_file_check(f->way.file, st);
-    return code;
+    /* Whatever it answers is of files that are known, or of none. */
+    if (code == BN_OK)
+        code = job_way_check(&f->way, st);
+    return code == BN_OK ? frontend_files_check(f->files, st) : code;
 }
 
 /* ---- all of it ------------------------------------------------------------------------------- */
@@ -285,7 +287,9 @@ static bn_code run(worker_framework *f, const worker_framework_options *o, bn_st
         return code;
     /* What is refused now are the user's words. */
     worker_send_progress(JOB_LOADING, 0, 0);
-    code = stand_between(f, st);
+    code = frontend_files_take(&f->place, &f->files, st);
+    if (code == BN_OK)
+        code = stand_between(f, st);
     return code == BN_OK ? run_process(f, st) : code;
 }
 
@@ -318,6 +322,7 @@ void worker_framework_free(worker_framework *f)
         return;
     cores_idle_end(f->idle);
     frontend_report_free(&f->report);
+    frontend_files_free(f->files);
     job_way_free(&f->way);
     model_free(f->instance);
     free(f);

@@ -15,6 +15,7 @@ struct worker_framework {
     job_experiment e; /* with the model's own batch and sizes filled in */
     const frontend_info *row;
     frontend_place place;
+    frontend_files *files; /* of the script, as they were before it started */
     job_way way;
     model *instance;
     char folder[PATH_MAX]; /* scratch */

@@ -110,32 +110,43 @@ static json_t *memory_json(void)
     return json_pack("{s:I}", "peak_rss_bytes", (json_int_t)used.ru_maxrss * 1024);
 }
 
-/* Where the recording stays, if it does. */
-static void set_path(const worker_framework *f, res_record *r)
+/* Which recorder stood between, and where the recording stays, if it does. */
+static bn_code set_recording(const worker_framework *f, json_t *recording, bn_status *st)
 {
-    json_t *recording = json_object_get(r->provenance, "recording");
-    if (f->e.recordings && recording)
+    char digest[BN_SHA256_TEXT];
+    if (job_way_digest(&f->way, f->way.recorder, digest, st) != BN_OK)
+        return st->code;
+    json_object_set_new(recording, "recorder_sha256", json_string(digest));
+    if (f->e.recordings)
         json_object_set_new(recording, "path", res_json_text(f->recording));
+    return BN_OK;
+}
+
+/* What the script says of itself, and which files it is (new reference). */
+static json_t *front_end_json(const worker_framework *f)
+{
+    json_t *front_end = frontend_report_provenance(&f->report);
+    json_object_set_new(front_end, "script_sha256", json_string(frontend_files_sha256(f->files)));
+    return front_end;
 }
 
 static bn_code set_provenance(const worker_framework *f, const json_t *group, res_record *r,
                               bn_status *st)
 {
     json_t *runtime = json_object_get(r->provenance, "runtime");
-    json_t *own =
-        json_pack("{so so so* so* so so sO* sO* sO*}", "host", job_host_describe(), "pinning",
-                  cores_pinning_to_json(NULL), "idle_cores", cores_idle_to_json(f->idle),
-                  "nearness", cores_nearness_to_json(&f->near), "memory", memory_json(),
-                  "front_end", frontend_report_provenance(&f->report), "options", f->e.echo,
-                  "suite", f->e.suite, "group", group);
+    json_t *own = json_pack(
+        "{so so so* so* so so sO* sO* sO*}", "host", job_host_describe(), "pinning",
+        cores_pinning_to_json(NULL), "idle_cores", cores_idle_to_json(f->idle), "nearness",
+        cores_nearness_to_json(&f->near), "memory", memory_json(), "front_end", front_end_json(f),
+        "options", f->e.echo, "suite", f->e.suite, "group", group);
     if (!json_is_object(runtime) || !own || json_object_update(r->provenance, own) != 0) {
         json_decref(own);
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a provenance");
     }
     json_decref(own);
-    set_path(f, r);
     set_conditions(f, runtime);
-    return set_digest(f, runtime, st);
+    const bn_code code = set_recording(f, json_object_get(r->provenance, "recording"), st);
+    return code == BN_OK ? set_digest(f, runtime, st) : code;
 }
 
 /* ---- the record ------------------------------------------------------------------ */

@@ -231,11 +231,25 @@ bn_code worker_session_explain(worker_session *s, int64_t steps, double seconds,
     return code;
 }
 
+/* Has the user told why an executable on disk was of no use to S's mode, if one was not. */
+static void tell_refusal(const worker_session *s)
+{
+    const char *why = s->mode ? mode_disk_refusal(s->mode) : NULL;
+    bn_text text = {0};
+    if (!why)
+        return;
+    bn_text_printf(&text, "executables on disk: %s", why);
+    if (!text.failed)
+        worker_send_notice(text.data);
+    bn_text_free(&text);
+}
+
 void worker_session_drop_model(worker_session *s)
 {
     size_t count = 0;
     const model_variable *v = s->instance ? model_variables(s->instance, &count) : NULL;
     bn_status ignored = {.code = BN_OK};
+    tell_refusal(s);
     if (s->mode && mode_drain(s->mode, &ignored) != BN_OK)
         ignored.code = BN_OK; /* whoever ran the step was told of the failure */
     worker_feed_free(s->feed);

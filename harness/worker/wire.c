@@ -89,6 +89,11 @@ static void write_object(json_t *object)
     json_decref(object);
 }
 
+void worker_send_notice(const char *text)
+{
+    write_object(json_pack("{so}", "notice", res_json_text(text)));
+}
+
 void worker_send_result(json_t *result)
 {
     write_object(json_pack("{so}", "result", result));

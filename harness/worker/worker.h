@@ -35,6 +35,8 @@ void worker_send_progress(const char *stage, int64_t done, int64_t of);
 /* Says that this process waits for its turn, and waits until the parent gives it. BN_CANCELLED
  * where it never will. Only for requests whose parent gives turns (job_supervise_pair). */
 BN_MUST_USE bn_code worker_await_turn(bn_status *st);
+/* Has the parent say TEXT to the user, which is no failure. */
+void worker_send_notice(const char *text);
 /* A later result replaces an earlier one. Steals RESULT. */
 void worker_send_result(json_t *result);
 void worker_send_failure(const bn_status *st);

@@ -280,9 +280,10 @@ function chart(series, metric, buildName, went) {
     const late = from > WIDE * 0.75;
     box.append(svg("path", {d: "M" + from + " " + TOP + "V" + (HIGH - BOTTOM), class: "change"}),
       svg("text", {x: from + (late ? -5 : 5), y: TOP + 10 + 14 * (i % 4),
-        "text-anchor": late ? "end" : "start"}, buildName(buildOf(series, first)).slice(0, 24)));
+        "text-anchor": late ? "end" : "start"}, shortened(buildName(buildOf(series, first)), 24)));
   });
-  const said = el("figcaption", {"aria-live": "off"}, "Point at a night to see its figures.");
+  const said = el("figcaption", {"aria-live": "off"}, "Point at a night to see its figures. A click opens it. " +
+    "\"Nights as a table\" below has them all.");
   const nearest = (event) => {
     const x = (event.clientX - box.getBoundingClientRect().left) / box.getBoundingClientRect().width * WIDE;
     return nights.reduce((best, i) =>
@@ -295,6 +296,12 @@ function chart(series, metric, buildName, went) {
   });
   box.addEventListener("click", (event) => went(series.time[nearest(event)]));
   return el("figure", null, el("div", {class: "picture", tabindex: 0}, box), said);
+}
+
+// TEXT in at most MOST letters; dots stand for its end where it has more.
+function shortened(text, most) {
+  const letters = Array.from(text);
+  return letters.length > most ? letters.slice(0, most - 1).join("") + "\u2026" : text;
 }
 
 function interval(m, i) {

@@ -118,19 +118,6 @@ static void check_input(check *c)
     made->hidden_ns = fmin(made->cost_ns.estimate, c->wall_ns - made->cost_ns.estimate);
 }
 
-/* Of one execution, or where nobody knows what merging several would save. */
-static void check_dispatch(check *c)
-{
-    if (c->steps->executions_per_step > 1 && c->out->answer.cheapest_told)
-        return;
-    take_gaps(c, REC_PART_DISPATCH);
-    rec_complaint *made = judge(c, REC_RULE_DISPATCH, RES_DOCTOR_OVERHEAD);
-    if (!made)
-        return;
-    made->count = c->steps->executions_per_step;
-    put_longest_gap(c->steps, &made->where);
-}
-
 /* ---- reads and sends --------------------------------------------------------------------------
  */
 
@@ -282,32 +269,107 @@ static bool reads_its_own(const rec_steps *s, const rec_step *step, walk *at)
     return own;
 }
 
+/* The time in which STEP has something handed over and no kernel runs, by a profile. Of one step it
+ * may be negative: kernels are those of the mean step. */
+static double kernel_free(const check *c, const rec_step *step)
+{
+    return (double)step->busy_ns - c->out->answer.kernels_ns.estimate;
+}
+
 /* What one execution in place of those of STEP saves: all of their fixed costs, of FIXED_NS each,
  * that nothing hides. But one execution stays. Its cost hides where the host runs ahead. It does
- * not where the step waits for the device: a read of one of several results then waits for all. */
-static double cost_of_executions(const rec_steps *s, const rec_step *step, double fixed_ns,
-                                 walk *at)
+ * not where the step waits for the device: a read of one of several results then waits for all.
+ * While kernels run, as a profile tells, nothing is lost. */
+static double cost_of_executions(const check *c, const rec_step *step, double fixed_ns, walk *at)
 {
+    const rec_steps *s = c->steps;
     const bool waits = reads_its_own(s, step, at) || !step->ahead;
     double sum = 0;
     for (uint32_t k = 0; k < step->executions; k++)
         sum += exposed(s, step->first + k, fixed_ns);
-    return waits ? fmax(sum - fixed_ns, 0) : fmin(sum, (step->executions - 1.0) * fixed_ns);
+    const double cost =
+        waits ? fmax(sum - fixed_ns, 0) : fmin(sum, (step->executions - 1.0) * fixed_ns);
+    return c->out->answer.dispatch_told ? fmax(fmin(cost, kernel_free(c, step)), 0) : cost;
+}
+
+/* Whether it can be told what merging several executions saves. */
+static bool merges(const check *c)
+{
+    return c->steps->executions_per_step > 1 && c->out->answer.fixed_told;
+}
+
+/* Puts what merging saves in each step into the values. */
+static void take_executions(check *c)
+{
+    walk at = {0};
+    for (size_t i = 0; i < c->steps->count; i++)
+        c->values[i] = cost_of_executions(c, &c->steps->list[i],
+                                          c->out->answer.overhead_ns.estimate, &at);
 }
 
 static void check_executions(check *c)
 {
-    const rec_steps *s = c->steps;
-    walk at = {0};
-    if (s->executions_per_step < 2 || !c->out->answer.cheapest_told)
+    if (!merges(c))
         return;
-    for (size_t i = 0; i < s->count; i++)
-        c->values[i] = cost_of_executions(s, &s->list[i], c->out->answer.overhead_ns.estimate, &at);
+    take_executions(c);
     rec_complaint *made = judge(c, REC_RULE_EXECUTIONS, RES_DOCTOR_SHARE);
     if (!made)
         return;
-    made->count = s->executions_per_step;
-    put_most(s, &made->where);
+    made->count = c->steps->executions_per_step;
+    put_most(c->steps, &made->where);
+}
+
+/* What step INDEX waits for what was handed over: where a profile tells when kernels ran, all of
+ * that time. Else how long calls went on after the device had ended, and at most what else of them
+ * nothing hides, as far as the program does not run in them. */
+static double cost_of_dispatch(const check *c, size_t index)
+{
+    const rec_answer *a = &c->out->answer;
+    const rec_step *step = &c->steps->list[index];
+    const double after_ns = (double)step->gap_ns[REC_PART_DISPATCH];
+    return after_ns + (a->dispatch_told
+                           ? kernel_free(c, step)
+                           : rec_step_calls_ns(c->steps, index,
+                                               a->fixed_told ? a->overhead_ns.estimate : 0));
+}
+
+/* The program whose executions most of that is of. */
+static void put_slowest(const check *c, bn_text *out)
+{
+    const rec_steps *s = c->steps;
+    const rec_step_program *slowest = NULL;
+    double most = 0;
+    for (size_t i = 0; i < s->program_count; i++) {
+        const rec_step_program *row = &s->programs[i];
+        const double own_ns =
+            c->out->answer.dispatch_told ? row->device_ns - row->kernels_ns : row->call_ns;
+        if (own_ns * row->times > most) {
+            most = own_ns * row->times;
+            slowest = row;
+        }
+    }
+    if (!slowest)
+        return;
+    bn_text_puts(out, "most of it of ");
+    rec_program_put(s->process, slowest->program, out);
+}
+
+/* Of several executions, what merging them does not save. That is known by a profile only. */
+static void check_dispatch(check *c)
+{
+    const rec_answer *a = &c->out->answer;
+    if (merges(c) && !a->dispatch_told)
+        return;
+    if (merges(c))
+        take_executions(c);
+    for (size_t i = 0; i < c->steps->count; i++)
+        c->values[i] = cost_of_dispatch(c, i) - (merges(c) ? c->values[i] : 0);
+    rec_complaint *made = judge(c, REC_RULE_DISPATCH, RES_DOCTOR_OVERHEAD);
+    if (!made)
+        return;
+    made->count = c->steps->executions_per_step;
+    made->at_most = a->calls_ns > 0;
+    put_slowest(c, &made->where);
 }
 
 /* ---- compilations and donation ----------------------------------------------------------------

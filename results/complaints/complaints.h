@@ -12,7 +12,7 @@ typedef enum rec_rule {
     REC_RULE_READS,      /* steps read values back, and the device waits for what follows */
     REC_RULE_HOST,       /* the device waits while the framework works on a CPU */
     REC_RULE_EXECUTIONS, /* a step is several executions, each with its fixed cost */
-    REC_RULE_DISPATCH,   /* the device waits for the calls of few executions */
+    REC_RULE_DISPATCH,   /* the device waits while something is handed over to it */
     REC_RULE_INPUT,      /* the device waits while the host sleeps */
     REC_RULE_TRANSFERS,  /* the device waits while the host sends */
     REC_RULE_DONATION, /* arguments die right after an execution that could have had their memory */
@@ -29,6 +29,7 @@ const char *rec_rule_name(rec_rule rule); /* "compiles", "reads", ... */
 typedef struct rec_complaint {
     rec_rule rule;
     res_interval cost_ns; /* of a step; of REC_RULE_START of each start; of DONATION NaN: memory */
+    bool at_most;         /* it may cost less: of DISPATCH, where no profile tells of kernels */
     double share;         /* of the step; of DONATION of its arguments' bytes; of START NaN */
     /* A step: programs compiled, values read, executions, transfers, arguments; else 1. */
     double count;

@@ -33,8 +33,8 @@ void rec_complaint_subject(const rec_complaint *c, bn_text *out)
         bn_text_printf(out, "the fixed cost of %.4g executions in place of one", c->count);
         return;
     case REC_RULE_DISPATCH:
-        bn_text_printf(out, "the call of %.4g execution%s, in which the device waits,", c->count,
-                       plural(c->count));
+        bn_text_printf(out, "handing over %.4g execution%s, while the device %s,", c->count,
+                       plural(c->count), c->at_most ? "may wait" : "waits");
         return;
     case REC_RULE_INPUT:
         bn_text_puts(out, "a sleeping host, for which the device waits,");
@@ -60,6 +60,7 @@ void rec_complaint_cost(const rec_complaint *c, bn_text *out)
                        mib(c->bytes), 100 * c->share);
         return;
     }
+    bn_text_puts(out, c->at_most ? "up to " : "");
     rec_interval_put(out, c->cost_ns);
     if (c->rule == REC_RULE_START)
         bn_text_puts(out, " at each start");
@@ -111,6 +112,9 @@ void rec_complaint_advice(const rec_checkup *checkup, const rec_complaint *c, bn
         bn_text_puts(out, advice[c->rule]);
     if (c->rule == REC_RULE_INPUT)
         put_hidden(c, "That", out);
+    if (c->at_most)
+        bn_text_puts(out, " On an accelerator a profile tells whether it works meanwhile "
+                          "(bench record --profile).");
 }
 
 /* ---- sentences --------------------------------------------------------------------------------
@@ -130,7 +134,8 @@ static void put_complaint(const rec_checkup *checkup, size_t index, bn_text *out
     bn_text_putc(out, '\n');
 }
 
-/* Where a profiler told when kernels ran, the share of the time is theirs, but costs are not. */
+/* Where a profiler told when kernels ran, the share of the time is theirs, and what completions
+ * call work beyond it is a cost of dispatch. */
 static void put_profiled(const rec_checkup *checkup, bn_text *out)
 {
     const double kernels_ns = checkup->answer.kernels_ns.estimate;
@@ -140,12 +145,20 @@ static void put_profiled(const rec_checkup *checkup, bn_text *out)
     rec_time_put(out, rec_steps_busy(checkup->steps).median_ns);
     bn_text_puts(out, " a step by these, and kernels run for ");
     rec_time_put(out, kernels_ns);
-    bn_text_puts(out, " of it, by the plugin's profiler. No rule has a price for the rest: "
-                      "launches, gaps between kernels, and the way back to the host.\n");
+    bn_text_puts(out, " of it, by the plugin's profiler. The rest is what the rule dispatch looks "
+                      "at: launches, gaps between kernels, and the way back to the host.\n");
 }
 
-static void put_doubts(const rec_steps *s, bn_text *out)
+static void put_doubts(const rec_checkup *checkup, bn_text *out)
 {
+    const rec_steps *s = checkup->steps;
+    const double calls_ns = s->completions ? rec_untold_calls_ns(s, &checkup->answer) : 0;
+    if (calls_ns > 0) {
+        bn_text_puts(out, "Of what completions call work, ");
+        rec_time_put(out, calls_ns);
+        bn_text_puts(out, " a step are in Execute calls: completions do not tell whether the "
+                          "device works in them.\n");
+    }
     if (!s->completions)
         bn_text_puts(out, "Completions were not recorded, so the doctor looked at compilations and "
                           "donation only.\n");
@@ -167,7 +180,7 @@ void rec_checkup_put(const rec_checkup *checkup, bn_text *out)
                        rec_verdict_name(checkup->answer.verdict), 100 * checkup->answer.busy_share);
     bn_text_puts(out, ".\n");
     put_profiled(checkup, out);
-    put_doubts(s, out);
+    put_doubts(checkup, out);
 }
 
 /* ---- JSON -------------------------------------------------------------------------------------
@@ -184,12 +197,13 @@ static json_t *complaint_json(const rec_checkup *checkup, const rec_complaint *c
     rec_complaint_subject(c, &subject);
     rec_complaint_advice(checkup, c, &advice);
     json_t *made =
-        json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "rule",
+        json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:o}", "rule",
                   rec_rule_name(c->rule), "subject", subject.data ? subject.data : "", "where",
                   c->where.data ? c->where.data : "", "advice", advice.data ? advice.data : "",
                   "cost_ns", number(c->cost_ns.estimate), "cost_low_ns", number(c->cost_ns.low),
-                  "cost_high_ns", number(c->cost_ns.high), "share", number(c->share), "count",
-                  number(c->count), "bytes", number(c->bytes), "hidden_ns", number(c->hidden_ns));
+                  "cost_high_ns", number(c->cost_ns.high), "at_most", c->at_most, "share",
+                  number(c->share), "count", number(c->count), "bytes", number(c->bytes),
+                  "hidden_ns", number(c->hidden_ns));
     bn_text_free(&subject);
     bn_text_free(&advice);
     return made;

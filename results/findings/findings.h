@@ -70,7 +70,7 @@ typedef struct res_process {
 } res_process;
 
 /* Room for the words of all conditions that may differ. */
-#define RES_DIFFERING 256
+#define RES_DIFFERING 320
 
 /* Good records of one cell and way, of one build and like conditions. */
 typedef struct res_pool {

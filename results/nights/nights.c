@@ -10,6 +10,7 @@
 bool res_ran_on(const res_experiment *experiment, const res_runs_of *runs)
 {
     return strcmp(bn_base_name(experiment->runtime), runs->runtime) == 0 &&
+           res_has_own_plugin(experiment) == runs->own &&
            (!runs->settings || strcmp(experiment->settings, runs->settings) == 0);
 }
 
@@ -81,6 +82,7 @@ size_t res_last_good_night(const res_index *index, const res_night_of *tonight,
         if (good_before(index, s, tonight, runs) &&
             strcmp(s->origin->sha256, newest->origin->sha256) == 0 &&
             strcmp(index->experiments[s->experiment]->settings, settings) == 0 &&
+            strcmp(s->id, newest->id) <= 0 &&
             res_id_time(newest->id) - res_id_time(s->id) <= tonight->hours * 3600)
             night[count++] = s;
     }
@@ -126,9 +128,12 @@ size_t res_newest_builds(const res_index *index, size_t most, double now_s,
     const char **runtimes = calloc(index->count + 1, sizeof(const char *));
     const res_summary **good = calloc(index->count + 1, sizeof(const res_summary *));
     size_t count = 0, goods = 0;
-    for (size_t i = 0; good && i < index->count; i++)
-        if (index->records[i].origin->sha256[0] && has_date(&index->records[i], now_s))
-            good[goods++] = &index->records[i];
+    for (size_t i = 0; good && i < index->count; i++) {
+        const res_summary *s = &index->records[i];
+        if (s->origin->sha256[0] && has_date(s, now_s) &&
+            !res_has_own_plugin(index->experiments[s->experiment]))
+            good[goods++] = s;
+    }
     if (goods > 1)
         qsort(good, goods, sizeof *good, older_first);
     for (size_t i = goods; runtimes && i-- > 0;) {

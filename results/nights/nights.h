@@ -38,7 +38,7 @@ typedef struct res_night {
     bn_code status; /* BN_OK, or the class of the last failure where all failed */
     const res_origin *origin;
     const char *settings; /* of its experiment */
-    /* Of a framework's experiment, which versions and script: res_mark_front_end. */
+    /* Of a framework's experiment, which versions, script and variables: res_mark_front_end. */
     char front_end[RES_MARK];
 } res_night;
 /* Whether NIGHT, which has a value, tells it from zero: only an overhead may not be. */
@@ -110,9 +110,10 @@ void res_history_free(res_history *history);
 
 /* What ran on a runtime. RUNTIME is the last part of its path, or its name: nightly builds lie in
  * folders of their own. SETTINGS are those of the experiment, LABEL is that of the build; NULL:
- * any. */
+ * any. OWN: on frameworks' own plugins (res_has_own_plugin); else on none of them. */
 typedef struct res_runs_of {
     const char *runtime, *settings, *label;
+    bool own;
 } res_runs_of;
 /* Whether EXPERIMENT is of RUNS, whose label is not looked at. */
 bool res_ran_on(const res_experiment *experiment, const res_runs_of *runs);
@@ -137,8 +138,9 @@ size_t res_last_good_night(const res_index *index, const res_night_of *tonight,
 /* Counts the records of INDEX whose dates are wrong. */
 res_misdates res_misdates_of(const res_index *index, double now_s);
 /* Lists the digests of the newest MOST builds, by ids, that INDEX has good records of, for each
- * runtime (by the last part of its path). BUILDS has room for INDEX->count; returns how many there
- * are, none without memory. */
+ * runtime (by the last part of its path). Frameworks' own plugins are no builds of a runtime
+ * (res_has_own_plugin). BUILDS has room for INDEX->count; returns how many there are, none without
+ * memory. */
 size_t res_newest_builds(const res_index *index, size_t most, double now_s,
                          const res_origin **builds);
 /* Whether a later record of ALL, by its id, has the identity of record I: a failure that was tried
@@ -238,9 +240,15 @@ typedef enum res_drift_cause {
     RES_DRIFT_MACHINE, /* another build, but the build before, measured in those nights as their
                           control, was as slow: the machine */
     RES_DRIFT_BUILD,   /* another build, and its control did not move along */
-    RES_DRIFT_OTHER    /* another build, settings or framework, and no control tells more */
+    RES_DRIFT_OTHER,   /* another build, settings or framework, and no control tells more */
+    /* Of what was recorded of another program, which may have changed, too: */
+    RES_DRIFT_RECORDED,     /* another build or settings */
+    RES_DRIFT_RECORDED_SAME /* the same */
 } res_drift_cause;
 const char *res_drift_cause_name(res_drift_cause cause); /* "the machine", ... */
+/* Whether a change for the worse that goes with CAUSE counts as found slower: something changed
+ * beside the machine, and beside a program that was recorded. */
+bool res_drift_counts(res_drift_cause cause);
 
 /* What a night is the first to show of a series. */
 typedef struct res_drift {

@@ -304,8 +304,16 @@ const char *res_drift_cause_name(res_drift_cause cause)
         [RES_DRIFT_BUILD] = "with the build; the build before was not slower in those nights",
         [RES_DRIFT_OTHER] =
             "with the build, its settings or the framework; no control tells it from the machine",
+        [RES_DRIFT_RECORDED] = "with the build or its settings; no control tells it from a change "
+                               "of the recorded program or of the machine",
+        [RES_DRIFT_RECORDED_SAME] = "the build is the same: the recorded program or the machine",
     };
     return names[cause];
+}
+
+bool res_drift_counts(res_drift_cause cause)
+{
+    return cause == RES_DRIFT_BUILD || cause == RES_DRIFT_OTHER || cause == RES_DRIFT_RECORDED;
 }
 
 static bool same_origin(const res_night *a, const res_night *b)
@@ -357,6 +365,8 @@ static res_drift_cause cause_of(const res_timeline *series, size_t first, size_t
         open = open || isnan(step);
         told += isnan(step) ? 0 : step;
     }
+    if (strcmp(series->experiment->mode, "recorded") == 0)
+        return others ? RES_DRIFT_RECORDED : RES_DRIFT_RECORDED_SAME;
     return !others                                          ? RES_DRIFT_SAME
            : told * copysign(1, change) >= fabs(change) / 2 ? RES_DRIFT_BUILD
            : open                                           ? RES_DRIFT_OTHER

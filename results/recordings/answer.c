@@ -11,15 +11,15 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define BATCHES       10
-#define LEAST_BATCH   3 /* steps of a batch */
+#define BATCHES     10
+#define LEAST_BATCH 3 /* steps of a batch */
 /* The device works nearly all the time. */
-#define BUSY          0.9
-/* Fixed costs keep the device busy if they are so much of the wall time, in so many executions. */
-#define FIXED         (1.0 / 3)
-#define FIXED_MANY    8
-/* A cheapest program that takes longer than this does work of its own. */
-#define MOST_FIXED_NS 1e6
+#define BUSY        0.9
+/* Calls that are so much of the wall time bound the step, where no profile tells better. */
+#define CALLS       (1.0 / 3)
+/* An end that is told so soon after the return may have come within the call: recorders that cannot
+ * ask whether an execution has ended, or are of version 1, learn of each end by a callback. */
+#define TOLD_NS     10000
 
 /* What is asked of step I. */
 typedef double value_of(const rec_steps *steps, size_t i, double with);
@@ -95,8 +95,44 @@ static double host_of(const rec_steps *s, size_t i, double with)
                     part[REC_PART_READ]);
 }
 
+/* ---- calls of executions ------------------------------------------------------------------------
+ */
+
+/* Whether the call of E had returned when it ended, on its first device. */
+static bool returned_first(const rec_process *p, const rec_execution *e)
+{
+    const uint64_t complete = p->spans[e->spans].complete_ns;
+    return complete > e->end_ns && complete - e->end_ns > TOLD_NS;
+}
+
+double rec_step_calls_ns(const rec_steps *steps, size_t index, double within_ns)
+{
+    const rec_process *p = steps->process;
+    const rec_step *step = &steps->list[index];
+    double sum = 0;
+    for (uint32_t k = 0; k < step->executions; k++) {
+        const rec_execution *e = &p->executions[steps->order[step->first + k]];
+        const rec_span *span = &p->spans[e->spans];
+        const uint64_t end = e->end_ns < span->complete_ns ? e->end_ns : span->complete_ns;
+        const double ns = end > span->start_ns ? (double)(end - span->start_ns) : 0;
+        sum += returned_first(p, e) ? ns : fmin(ns, within_ns);
+    }
+    return sum;
+}
+
 /* ---- the fixed cost of an execution -------------------------------------------------------------
  */
+
+/* Whether the call of a program that is in each step returns before its execution has ended. Such a
+ * call runs no program: it is what an execution costs the host. A call that ends no sooner may run
+ * its program, as those of a CPU do, and nobody knows how much of it is fixed cost. */
+static bool fixed_is_told(const rec_steps *s)
+{
+    for (size_t i = 0; i < s->program_count; i++)
+        if (s->programs[i].times > 0.99 && s->programs[i].behind_ns > TOLD_NS)
+            return true;
+    return false;
+}
 
 /* The program with the shortest call; NULL: none. */
 static const rec_step_program *cheapest(const rec_steps *s)
@@ -141,13 +177,78 @@ static void judge_fused(const rec_steps *s, rec_answer *a)
     const double nan = (double)NAN;
     const rec_step_program *row = cheapest(s);
     a->overhead_ns = a->fused_ns = (res_interval){nan, nan, nan};
-    a->cheapest_told = row && row->call_ns <= MOST_FIXED_NS;
-    if (!a->cheapest_told)
+    a->fixed_told = row && fixed_is_told(s);
+    if (!a->fixed_told)
         return;
     const double with = (double)(row - s->programs);
     a->overhead_ns = over_steps(s, fixed_of, with);
     if (a->executions > 1)
         a->fused_ns = over_steps(s, fused_of, with);
+}
+
+/* ---- gaps -----------------------------------------------------------------------------------
+ */
+
+/* Sums over all steady steps. */
+typedef struct sums {
+    double wall_ns, busy_ns, gap_ns[REC_PART_COUNT];
+    size_t ahead;
+} sums;
+
+static sums sum_up(const rec_steps *steps)
+{
+    sums sum = {0};
+    for (size_t i = 0; i < steps->count; i++) {
+        sum.wall_ns += (double)steps->list[i].wall_ns;
+        sum.busy_ns += (double)steps->list[i].busy_ns;
+        sum.ahead += steps->list[i].ahead;
+        for (int k = 0; k < REC_PART_COUNT; k++)
+            sum.gap_ns[k] += (double)steps->list[i].gap_ns[k];
+    }
+    return sum;
+}
+
+/* The largest part of the gaps. Bytes that are moved count together, whichever way. */
+static rec_part largest_gap(const sums *sum)
+{
+    rec_part largest = REC_PART_HOST;
+    double most = 0;
+    for (int k = 0; k < REC_PART_COUNT; k++) {
+        const double ns = k == REC_PART_READ       ? 0
+                          : k == REC_PART_TRANSFER ? sum->gap_ns[k] + sum->gap_ns[REC_PART_READ]
+                                                   : sum->gap_ns[k];
+        if (ns > most) {
+            most = ns;
+            largest = (rec_part)k;
+        }
+    }
+    return largest;
+}
+
+/*
+ * Whose the time is in which the device does not work. From a call's begin to the end that was told
+ * the host has handed something over: whatever of that is no kernel's is a gap of dispatch. While
+ * nothing is handed over, the host is awaited, but for a call that goes on after its execution has
+ * ended. Without a profile nobody knows when kernels ran.
+ */
+static void tell_gaps(const rec_steps *s, const sums *sum, rec_answer *a)
+{
+    const double nan = (double)NAN, steps = (double)s->count;
+    a->dispatch_told = s->completions && isfinite(a->kernels_ns.estimate);
+    a->host_gap_ns = a->dispatch_gap_ns = a->calls_ns = nan;
+    if (!s->completions || s->count == 0)
+        return;
+    const double own_ns = sum->gap_ns[REC_PART_DISPATCH] / steps;
+    a->host_gap_ns = (sum->wall_ns - sum->busy_ns) / steps - own_ns;
+    a->dispatch_gap_ns = own_ns;
+    a->calls_ns = 0;
+    if (a->dispatch_told) {
+        a->dispatch_gap_ns += fmax(0, sum->busy_ns / steps - a->kernels_ns.estimate);
+        return;
+    }
+    const double fixed_ns = a->fixed_told ? fmax(0, a->overhead_ns.estimate) : 0;
+    for (size_t i = 0; i < s->count; i++)
+        a->calls_ns += rec_step_calls_ns(s, i, fixed_ns) / steps;
 }
 
 /* ---- the verdict ------------------------------------------------------------------------ */
@@ -158,54 +259,46 @@ const char *rec_verdict_name(rec_verdict verdict)
     return names[verdict];
 }
 
-static rec_verdict judge(const rec_answer *a)
+/* MEAN_NS: the mean step, which the gaps are of. */
+static rec_verdict judge(const rec_answer *a, double mean_ns)
 {
-    if (isnan(a->busy_share))
+    const bool busy = a->busy_share >= BUSY;
+    if (isnan(a->busy_share) || (!busy && isnan(a->host_gap_ns)))
         return REC_UNKNOWN;
-    if (a->busy_share < BUSY)
-        return a->gap_part == REC_PART_DISPATCH ? REC_DISPATCH_BOUND : REC_HOST_BOUND;
-    const double saved = a->wall_ns.estimate - a->fused_ns.estimate;
-    if (a->executions >= FIXED_MANY && saved >= FIXED * a->wall_ns.estimate)
+    if (!busy && a->dispatch_gap_ns > a->host_gap_ns)
         return REC_DISPATCH_BOUND;
-    return REC_DEVICE_BOUND;
+    /* What calls take is a gap at most. */
+    const double most_ns = a->dispatch_gap_ns + a->calls_ns;
+    if (!a->dispatch_told && most_ns > a->host_gap_ns && a->calls_ns >= CALLS * mean_ns)
+        return REC_DISPATCH_BOUND;
+    return busy ? REC_DEVICE_BOUND : REC_HOST_BOUND;
 }
 
 rec_answer rec_answer_make(const rec_steps *steps)
 {
-    const double nan = (double)NAN;
-    rec_answer a = {.executions = steps->executions_per_step, .busy_share = nan};
-    double wall = 0, busy = 0, gaps[REC_PART_COUNT] = {0};
-    size_t ahead = 0;
-    for (size_t i = 0; i < steps->count; i++) {
-        wall += (double)steps->list[i].wall_ns;
-        busy += (double)steps->list[i].busy_ns;
-        ahead += steps->list[i].ahead;
-        for (int k = 0; k < REC_PART_COUNT; k++)
-            gaps[k] += (double)steps->list[i].gap_ns[k];
-    }
-    /* Bytes that are moved count together, whichever way. */
-    gaps[REC_PART_TRANSFER] += gaps[REC_PART_READ];
-    gaps[REC_PART_READ] = 0;
-    for (int k = 0; k < REC_PART_COUNT; k++)
-        if (gaps[k] > gaps[a.gap_part])
-            a.gap_part = (rec_part)k;
+    const double nan = (double)NAN, count = (double)steps->count;
+    const sums sum = sum_up(steps);
+    rec_answer a = {.executions = steps->executions_per_step,
+                    .busy_share = nan,
+                    .ahead_share = nan,
+                    .gap_part = largest_gap(&sum),
+                    .no_gaps_ns = {nan, nan, nan},
+                    .kernels_ns = steps->kernels_ns};
     a.wall_ns = over_steps(steps, wall_of, 0);
     a.host_only_ns = over_steps(steps, host_of, 0);
-    a.no_gaps_ns = (res_interval){nan, nan, nan};
-    a.ahead_share = nan;
     if (steps->completions && steps->count) {
-        a.busy_share = wall > 0 ? busy / wall : nan;
-        a.ahead_share = (double)ahead / (double)steps->count;
+        a.busy_share = sum.wall_ns > 0 ? sum.busy_ns / sum.wall_ns : nan;
+        a.ahead_share = (double)sum.ahead / count;
         a.no_gaps_ns = over_steps(steps, busy_of, 0);
     }
-    a.kernels_ns = steps->kernels_ns;
     /* A median: other steps were profiled than are steady. The share is of the mean step, as the
      * gaps are. */
-    if (isfinite(a.kernels_ns.estimate) && wall > 0) {
-        a.busy_share = fmin(1, a.kernels_ns.estimate * (double)steps->count / wall);
+    if (isfinite(a.kernels_ns.estimate) && sum.wall_ns > 0) {
+        a.busy_share = fmin(1, a.kernels_ns.estimate * count / sum.wall_ns);
         a.no_gaps_ns = a.kernels_ns;
     }
     judge_fused(steps, &a);
-    a.verdict = judge(&a);
+    tell_gaps(steps, &sum, &a);
+    a.verdict = judge(&a, sum.wall_ns / count);
     return a;
 }

@@ -20,35 +20,6 @@ static bool begins(const char *text, const char *with)
     return strncmp(text, with, strlen(with)) == 0;
 }
 
-/* The word of Python's command line that says what it runs; NULL: none does. */
-static const char *python_script(const char *const *words)
-{
-    for (; *words; words++) {
-        const char *word = *words;
-        if (strcmp(word, "-m") == 0)
-            return words[1];
-        if (strcmp(word, "-c") == 0)
-            return NULL;
-        if ((strcmp(word, "-X") == 0 || strcmp(word, "-W") == 0) && words[1])
-            words++;
-        else if (word[0] != '-')
-            return word;
-    }
-    return NULL;
-}
-
-void rec_script_put(const char *const *command, bn_text *out)
-{
-    if (!command || !command[0])
-        return;
-    const char *program = bn_base_name(command[0]);
-    const char *script = begins(program, "python") ? python_script(command + 1) : NULL;
-    const char *name = script ? bn_base_name(script) : program;
-    const size_t length = strlen(name);
-    const bool python = length > 3 && strcmp(name + length - 3, ".py") == 0;
-    bn_text_append(out, name, python ? length - 3 : length);
-}
-
 /* Copies TEXT, cut between characters. */
 static void copy(char *to, size_t size, const char *text)
 {
@@ -291,27 +262,37 @@ static void fill_counters(const rec_steps *steps, res_record *record)
 
 /* ---- provenance ------------------------------------------------------------------------------ */
 
-/* The digest that bench record took of the file at PATH; "" where it did not. */
+/* The recorder's file, as bench record has it; "": nobody knows. */
+static const char *recorder_of(const rec_recording *recording)
+{
+    return text_in(json_object_get(recording->about, "recorder"), "path");
+}
+
+/* The digest that bench record took of the plugin or the recorder at PATH; "" where it did not. */
 static const char *digest_of(const rec_recording *recording, const char *path)
 {
-    const json_t *runtime = json_object_get(recording->about, "runtime");
+    static const char *const members[] = {"runtime", "recorder"};
     const char *digest = text_in(json_object_get(recording->about, "plugins"), path);
-    if (!digest[0] && strcmp(text_in(runtime, "path"), path) == 0)
-        digest = text_in(runtime, "sha256");
+    for (size_t i = 0; path[0] && !digest[0] && i < sizeof members / sizeof *members; i++) {
+        const json_t *file = json_object_get(recording->about, members[i]);
+        digest = strcmp(text_in(file, "path"), path) == 0 ? text_in(file, "sha256") : "";
+    }
     return strlen(digest) == BN_SHA256_TEXT - 1 &&
                    strspn(digest, "0123456789abcdef") == BN_SHA256_TEXT - 1
                ? digest
                : "";
 }
 
-/* BN_CHANGED where bench record saw that the file of the steps' plugin was replaced: figures of a
- * build that nobody knows would stand for the one that lies there now. */
+/* BN_CHANGED where bench record saw that the file of the steps' plugin, or of the recorder, was
+ * replaced: figures of a build that nobody knows would stand for the one that lies there now. */
 static bn_code check_build(const rec_recording *recording, const rec_plugin *plugin, bn_status *st)
 {
     const json_t *changed = json_object_get(recording->about, "changed");
-    for (size_t i = 0; plugin && i < json_array_size(changed); i++) {
+    for (size_t i = 0; i < json_array_size(changed); i++) {
         const char *path = json_string_value(json_array_get(changed, i));
-        if (path && strcmp(path, plugin->path) == 0)
+        if (path && path[0] &&
+            ((plugin && strcmp(path, plugin->path) == 0) ||
+             strcmp(path, recorder_of(recording)) == 0))
             return bn_fail(st, BN_CHANGED,
                            "%s: %s was replaced while the program ran, so nobody knows which build "
                            "its steps are of",
@@ -379,7 +360,8 @@ static const char *way_of(const rec_steps *steps, const rec_naming *naming)
                                                                                 : "unknown";
 }
 
-static json_t *recording_json(const rec_steps *steps, const rec_naming *naming)
+static json_t *recording_json(const rec_recording *recording, const rec_steps *steps,
+                              const rec_naming *naming)
 {
     const rec_process *p = steps->process;
     json_t *times = json_array();
@@ -387,7 +369,7 @@ static json_t *recording_json(const rec_steps *steps, const rec_naming *naming)
         json_array_append_new(times, res_json_real(steps->programs[i].times));
     const rec_figure busy = rec_steps_busy(steps);
     return json_pack("{s:o, s:o, s:s, s:I, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:b, s:b, "
-                     "s:I, s:I, s:i}",
+                     "s:I, s:I, s:i, s:s}",
                      "command", texts_json(p->command), "frameworks", texts_json(p->frameworks),
                      "way", way_of(steps, naming), "pid", (json_int_t)p->pid, "process",
                      res_json_text(p->folder), "executions_per_step",
@@ -398,7 +380,8 @@ static json_t *recording_json(const rec_steps *steps, const rec_naming *naming)
                      "times_a_step", times, "device_busy_ns", res_json_real(busy.median_ns),
                      "cpu_clocks", steps->cpu_clocks, "completions", steps->completions,
                      "lost_events", p->lost <= INT64_MAX ? (json_int_t)p->lost : (json_int_t)-1,
-                     "skipped_slots", (json_int_t)p->skipped, "stop", (int)p->stop);
+                     "skipped_slots", (json_int_t)p->skipped, "stop", (int)p->stop,
+                     "recorder_sha256", digest_of(recording, recorder_of(recording)));
 }
 
 /* ---- phases ---------------------------------------------------------------------------------- */
@@ -523,8 +506,9 @@ static bn_code fill_provenance(const rec_recording *recording, const rec_steps *
 {
     json_t *made =
         json_pack("{s:o, s:o, s:o, s:o}", "runtime", runtime_json(recording, steps), "host",
-                  object_in(recording->about, "host"), "recording", recording_json(steps, naming),
-                  "phases", phases_json(recording, steps, naming));
+                  object_in(recording->about, "host"), "recording",
+                  recording_json(recording, steps, naming), "phases",
+                  phases_json(recording, steps, naming));
     if (!made)
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a provenance");
     json_decref(record->provenance);

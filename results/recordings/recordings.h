@@ -326,8 +326,10 @@ typedef struct rec_step_program {
     double kernels_ns;    /* of an execution, while kernels ran, as the plugin's profiler told; NaN:
                              not told */
     double call_ns;       /* of Execute */
-    double overhead_ns;   /* call, or to the completion where that is later, less DEVICE_NS and
-                             what it waited for the work before it */
+    double overhead_ns;   /* DEVICE_NS less KERNELS_NS, 0 at least: the call, the launch, gaps
+                             between kernels and the way back; NaN: not told */
+    double behind_ns;     /* the device had ended so long after the call's return; 0: before it;
+                             NaN: not told */
     double gap_before_ns; /* the device did not work before it started */
     double host_before_ns;                /* from the end of the last Execute to its begin */
     uint32_t arguments, results, donated; /* of its first execution there, on one device */
@@ -414,9 +416,9 @@ res_interval rec_steps_interval(const rec_steps *steps, const double *values);
 typedef enum rec_verdict {
     REC_UNKNOWN,       /* completions were not recorded */
     REC_DEVICE_BOUND,  /* the device works nearly all the time */
-    REC_HOST_BOUND,    /* it waits, mostly while the host works, sleeps or transfers */
-    REC_DISPATCH_BOUND /* it waits, mostly for Execute calls, or fixed costs of many executions are
-                          what keeps it busy */
+    REC_HOST_BOUND,    /* it waits, mostly while nothing is handed over to it */
+    REC_DISPATCH_BOUND /* it waits, mostly while something is; where no profile tells: calls that
+                          nothing hides are a third of the step */
 } rec_verdict;
 const char *rec_verdict_name(rec_verdict verdict); /* "device-bound", ... */
 
@@ -426,7 +428,13 @@ typedef struct rec_answer {
     rec_verdict verdict;
     double busy_share;       /* of the wall time, by KERNELS_NS where that is told; NaN: unknown */
     res_interval kernels_ns; /* as in rec_steps */
-    rec_part gap_part;       /* the largest part of the device's gaps */
+    rec_part gap_part;       /* the largest part of the device's gaps between completions */
+    /* Of the mean step, while the device does not work: nothing is handed over to it; something is,
+     * as far as that is told. NaN without completions. DISPATCH_TOLD: by a profile, so that is all
+     * of it, the way back to the host included. Else CALLS_NS more at most, what of Execute calls
+     * nothing hides; 0 with a profile. */
+    double host_gap_ns, dispatch_gap_ns, calls_ns;
+    bool dispatch_told;
     double ahead_share; /* of the steps: the host was in the next one while the device worked */
     res_interval wall_ns;
     res_interval no_gaps_ns;   /* without host gaps: the device's own time */
@@ -435,9 +443,17 @@ typedef struct rec_answer {
     res_interval overhead_ns;  /* fixed cost of an execution, at most */
     res_interval fused_ns;     /* one execution in place of N; NaN where N is 1 */
     uint32_t executions;       /* N */
-    bool cheapest_told;        /* whether a fixed cost could be told at all */
+    bool fixed_told;           /* whether OVERHEAD_NS could be told at all */
 } rec_answer;
 rec_answer rec_answer_make(const rec_steps *steps);
+
+/* How long step INDEX is in Execute calls while nothing that was handed over before keeps the
+ * device busy, in ns. Of a call that had not returned when its execution ended, WITHIN_NS at most:
+ * the program may have run in it. Completions do not tell when in a call the device begins. */
+double rec_step_calls_ns(const rec_steps *steps, size_t index, double within_ns);
+/* All of these calls in the mean step where they are a tenth of it, and no profile tells whether
+ * the device works in them; else 0. */
+double rec_untold_calls_ns(const rec_steps *steps, const rec_answer *answer);
 
 /* Appends the answer in sentences, a line each, with their assumptions. */
 void rec_answer_put(const rec_steps *steps, const rec_answer *answer, bn_text *out);

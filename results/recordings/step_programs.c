@@ -53,13 +53,13 @@ static double call_of(const rec_steps *s, uint32_t at)
     return (double)(e->end_ns - e->begin_ns);
 }
 
-/* The call went on so long after the device had ended. */
-static double overhead_of(const rec_steps *s, uint32_t at)
+/* The device had ended so long after the call's return. */
+static double behind_of(const rec_steps *s, uint32_t at)
 {
     const uint64_t complete = span_at(s, at)->complete_ns, end = execution_at(s, at)->end_ns;
     if (!complete)
         return (double)NAN;
-    return end > complete ? (double)(end - complete) : 0;
+    return complete > end ? (double)(complete - end) : 0;
 }
 
 /* The device had nothing to do for so long before it. */
@@ -132,6 +132,17 @@ static void judge_kernels(rec_steps *s)
     s->kernels_too_long = true;
 }
 
+/* Only kernels tell what of an execution's time is not the device's work: no completion is told
+ * before its call has returned. */
+static void add_overheads(rec_steps *s)
+{
+    for (size_t i = 0; i < s->program_count; i++) {
+        rec_step_program *row = &s->programs[i];
+        const double beyond = row->device_ns - row->kernels_ns;
+        row->overhead_ns = isnan(beyond) ? beyond : fmax(0, beyond);
+    }
+}
+
 double rec_step_program_device_ns(const rec_step_program *program)
 {
     return isfinite(program->kernels_ns) ? program->kernels_ns : program->device_ns;
@@ -165,7 +176,8 @@ static placed row_of(const rec_steps *s, const use *uses, size_t count, double *
     row->device_ns = median_of(s, uses, count, span_of, room);
     row->device_step_ns = told ? sum / (double)told * row->times : (double)NAN;
     row->call_ns = median_of(s, uses, count, call_of, room);
-    row->overhead_ns = median_of(s, uses, count, overhead_of, room);
+    row->overhead_ns = (double)NAN;
+    row->behind_ns = median_of(s, uses, count, behind_of, room);
     row->gap_before_ns = median_of(s, uses, count, gap_of, room);
     row->host_before_ns = median_of(s, uses, count, host_of, room);
     row->arguments = first->arguments;
@@ -197,6 +209,7 @@ static bn_code make_rows(rec_steps *s, use *uses, size_t count, bn_status *st)
         }
         s->program_count = made;
         judge_kernels(s);
+        add_overheads(s);
     }
     free(room);
     free(rows);

@@ -1,9 +1,10 @@
 /*
  * values.c - what a recording says of buffers and programs: numbers of operands, types, the bytes
- * of a program.
+ * of a program; and the name of the script that ran.
  */
 #define _GNU_SOURCE
 #include "results/recordings/recordings_priv.h"
+#include "results/recordings/views.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -159,4 +160,35 @@ bn_code rec_options_read(const rec_recording *recording, const rec_program *prog
                          size_t *size, bn_status *st)
 {
     return read_kept(recording, program->process, program->options, "options", bytes, size, st);
+}
+
+/* ---- the script ---------------------------------------------------------------------------- */
+
+/* The word of Python's command line that says what it runs; NULL: none does. */
+static const char *python_script(const char *const *words)
+{
+    for (; *words; words++) {
+        const char *word = *words;
+        if (strcmp(word, "-m") == 0)
+            return words[1];
+        if (strcmp(word, "-c") == 0)
+            return NULL;
+        if ((strcmp(word, "-X") == 0 || strcmp(word, "-W") == 0) && words[1])
+            words++;
+        else if (word[0] != '-')
+            return word;
+    }
+    return NULL;
+}
+
+void rec_script_put(const char *const *command, bn_text *out)
+{
+    if (!command || !command[0])
+        return;
+    const char *program = bn_base_name(command[0]);
+    const char *script = strncmp(program, "python", 6) == 0 ? python_script(command + 1) : NULL;
+    const char *name = script ? bn_base_name(script) : program;
+    const size_t length = strlen(name);
+    const bool python = length > 3 && strcmp(name + length - 3, ".py") == 0;
+    bn_text_append(out, name, python ? length - 3 : length);
 }

@@ -7,7 +7,7 @@
 #include "results/recordings/recordings.h"
 #include "results/records/records.h"
 
-/* ---- as a record (record.c) --------------------------------------------------------------- */
+/* ---- as a record (record.c, values.c) ----------------------------------------------------- */
 
 /* What a recording does not say of itself. */
 typedef struct rec_naming {
@@ -24,8 +24,8 @@ typedef struct rec_naming {
  * the framework. The ledger's parts are those of docs/recording.md; device times are those between
  * the completions that the recorder saw. The id is made of the time and the contents: the same
  * steps of the same recording under the same names have the same id. BN_FORMAT where what the
- * recording says cannot be in a record; BN_CHANGED where the plugin's file was replaced while the
- * program ran; BN_OUT_OF_MEMORY.
+ * recording says cannot be in a record; BN_CHANGED where the file of the plugin or of the recorder
+ * was replaced while the program ran; BN_OUT_OF_MEMORY.
  */
 BN_MUST_USE bn_code rec_record_make(const rec_recording *recording, const rec_steps *steps,
                                     const rec_naming *naming, res_record **record, bn_status *st);

@@ -39,9 +39,8 @@ static double percent(double share)
     return 100 * share;
 }
 
-/* What the host did while the device did not work, the largest first. REST_NS: of what the
- * completions take for work, how long no kernel ran. */
-static void put_gaps(const rec_steps *s, double wall_ns, double rest_ns, bn_text *out)
+/* What the host did while the device had nothing to do, the largest first. */
+static void put_gaps(const rec_steps *s, double wall_ns, bn_text *out)
 {
     static const char *const doings[REC_PART_COUNT] = {
         [REC_PART_HOST] = "while the framework worked on a CPU",
@@ -70,37 +69,31 @@ static void put_gaps(const rec_steps *s, double wall_ns, double rest_ns, bn_text
         rec_time_put(out, largest);
         bn_text_printf(out, " %s", doings[most]);
     }
-    if (rest_ns > 0.01 * wall_ns) {
-        bn_text_puts(out, ", ");
-        rec_time_put(out, rest_ns);
-        bn_text_puts(out, " between a call and its kernels, between kernels, and from the last of "
-                          "them until the host was told");
-    }
 }
 
-/* How long the mean step is in Execute calls while nothing that was handed over before keeps the
- * device busy, where that is enough to matter; else 0. Completions do not tell when in its call an
- * execution starts. */
-static double untold_calls(const rec_steps *s, const rec_answer *a)
+/* So long of what the completions take for work no kernel ran. */
+static void put_rest(double rest_ns, bn_text *out)
+{
+    rec_time_put(out, rest_ns);
+    bn_text_puts(out, " between a call and its kernels, between kernels, and from the last of "
+                      "them until the host was told");
+}
+
+double rec_untold_calls_ns(const rec_steps *steps, const rec_answer *answer)
 {
     double sum = 0, wall = 0;
-    if (isfinite(a->kernels_ns.estimate))
+    if (isfinite(answer->kernels_ns.estimate))
         return 0;
-    for (size_t i = 0; i < s->count; i++) {
-        wall += (double)s->list[i].wall_ns;
-        for (uint32_t k = 0; k < s->list[i].executions; k++) {
-            const rec_execution *e = &s->process->executions[s->order[s->list[i].first + k]];
-            const rec_span *span = &s->process->spans[e->spans];
-            const uint64_t end = e->end_ns < span->complete_ns ? e->end_ns : span->complete_ns;
-            sum += end > span->start_ns ? (double)(end - span->start_ns) : 0;
-        }
+    for (size_t i = 0; i < steps->count; i++) {
+        wall += (double)steps->list[i].wall_ns;
+        sum += rec_step_calls_ns(steps, i, (double)INFINITY);
     }
-    return sum > UNTOLD * wall ? sum / (double)s->count : 0;
+    return sum > UNTOLD * wall ? sum / (double)steps->count : 0;
 }
 
 static void put_device_bound(const rec_steps *s, const rec_answer *a, bn_text *out)
 {
-    const double calls_ns = untold_calls(s, a);
+    const double calls_ns = rec_untold_calls_ns(s, a);
     bn_text_printf(out, "Device-bound: the device works %.0f %% of the time",
                    percent(a->busy_share));
     if (!(calls_ns > 0)) {
@@ -114,39 +107,111 @@ static void put_device_bound(const rec_steps *s, const rec_answer *a, bn_text *o
                       "--profile).\n");
 }
 
-static void put_verdict(const rec_steps *s, const rec_answer *a, bn_text *out)
+/* The device waits: while the host hands nothing over, and where a profile tells that, while
+ * something is handed over. The longer first. */
+static void put_waiting(const rec_steps *s, const rec_answer *a, bn_text *out)
 {
     const double wall = rec_steps_wall(s).mean_ns, events = rec_steps_busy(s).mean_ns;
-    const bool told = isfinite(a->kernels_ns.estimate);
-    const double busy = told ? a->kernels_ns.estimate : events;
+    const double busy = a->dispatch_told ? a->kernels_ns.estimate : events;
+    const double gaps = wall - events, rest = events - busy, least = 0.01 * wall;
+    const bool rest_first = rest > gaps;
+    bn_text_printf(out, "the device works %.0f %% of the time and waits ", percent(a->busy_share));
+    rec_time_put(out, wall - busy);
+    bn_text_puts(out, " a step: ");
+    if (rest_first)
+        put_rest(rest, out);
+    if (rest_first && gaps > least)
+        bn_text_puts(out, ", ");
+    if (!rest_first || gaps > least)
+        put_gaps(s, wall, out);
+    if (!rest_first && rest > least) {
+        bn_text_puts(out, ", ");
+        put_rest(rest, out);
+    }
+    bn_text_puts(out, ".");
+    if (!a->dispatch_told)
+        return;
+    bn_text_puts(out, " For ");
+    rec_time_put(out, a->host_gap_ns);
+    bn_text_puts(out, " of that nothing was handed over, for ");
+    rec_time_put(out, a->dispatch_gap_ns);
+    bn_text_puts(out, " something was.");
+}
+
+/* What completions call work, and may be none. */
+static void put_calls(const rec_answer *a, double calls_ns, bn_text *out)
+{
+    rec_time_put(out, calls_ns);
+    bn_text_puts(out, " a step are in Execute calls");
+    if (a->verdict == REC_DISPATCH_BOUND)
+        bn_text_printf(out,
+                       ", while nothing else was handed over: much of that may be the fixed cost "
+                       "of %u execution%s a step",
+                       a->executions, a->executions == 1 ? "" : "s");
+    bn_text_puts(out, ". On an accelerator a profile tells whether the device works meanwhile "
+                      "(bench record --profile).");
+}
+
+static void put_dispatch_bound(const rec_steps *s, const rec_answer *a, bn_text *out)
+{
+    bn_text_puts(out, "Dispatch-bound: ");
+    if (a->busy_share < 0.9) {
+        put_waiting(s, a, out);
+        if (!a->dispatch_told && a->calls_ns > 0) {
+            bn_text_puts(out, " And of what completions call work, ");
+            put_calls(a, a->calls_ns, out);
+        }
+    } else {
+        bn_text_printf(out,
+                       "the device is kept busy %.0f %% of the time, by its completions. But of "
+                       "that ",
+                       percent(a->busy_share));
+        put_calls(a, a->calls_ns, out);
+    }
+    bn_text_putc(out, '\n');
+}
+
+static void put_host_bound(const rec_steps *s, const rec_answer *a, bn_text *out)
+{
+    const double calls_ns = rec_untold_calls_ns(s, a);
+    bn_text_puts(out, "Host-bound: ");
+    put_waiting(s, a, out);
+    if (calls_ns > 0) {
+        bn_text_puts(out, " Of what completions call work, ");
+        put_calls(a, calls_ns, out);
+    }
+    bn_text_putc(out, '\n');
+}
+
+static void put_unknown(const rec_answer *a, bn_text *out)
+{
+    bn_text_puts(out, "Completions were not recorded, so ");
+    if (isfinite(a->busy_share))
+        bn_text_printf(out,
+                       "it is unknown whether the device, which by the plugin's profiler works "
+                       "%.0f %% of the time, waits for the host or for what was handed over: no "
+                       "verdict.\n",
+                       percent(a->busy_share));
+    else
+        bn_text_puts(out, "when the device worked is unknown: no verdict.\n");
+}
+
+static void put_verdict(const rec_steps *s, const rec_answer *a, bn_text *out)
+{
     switch (a->verdict) {
     case REC_DEVICE_BOUND:
         put_device_bound(s, a, out);
         return;
     case REC_HOST_BOUND:
-        bn_text_puts(out, "Host-bound: ");
-        break;
+        put_host_bound(s, a, out);
+        return;
     case REC_DISPATCH_BOUND:
-        bn_text_puts(out, "Dispatch-bound: ");
-        if (a->busy_share >= 0.9) {
-            bn_text_printf(out,
-                           "the device is kept busy %.0f %% of the time, but much of that may be "
-                           "the fixed cost of %u executions a step.\n",
-                           percent(a->busy_share), a->executions);
-            return;
-        }
-        break;
+        put_dispatch_bound(s, a, out);
+        return;
     case REC_UNKNOWN:
     default:
-        bn_text_puts(out, "Completions were not recorded, so when the device worked is unknown: "
-                          "no verdict.\n");
-        return;
+        put_unknown(a, out);
     }
-    bn_text_printf(out, "the device works %.0f %% of the time and waits ", percent(a->busy_share));
-    rec_time_put(out, wall - busy);
-    bn_text_puts(out, " a step: ");
-    put_gaps(s, wall, told && s->completions ? events - busy : 0, out);
-    bn_text_puts(out, ".\n");
 }
 
 static void put_ahead(const rec_answer *a, bn_text *out)
@@ -170,7 +235,7 @@ static void put_no_gaps(const rec_steps *s, const rec_answer *a, bn_text *out)
     if (isnan(a->no_gaps_ns.estimate))
         return;
     bn_text_printf(out, "Without host gaps a step would take %s",
-                   untold_calls(s, a) > 0 ? "at most " : "");
+                   rec_untold_calls_ns(s, a) > 0 ? "at most " : "");
     rec_interval_put(out, a->no_gaps_ns);
     bn_text_puts(out, " in place of ");
     rec_interval_put(out, a->wall_ns);
@@ -189,9 +254,9 @@ static void put_fused(const rec_answer *a, bn_text *out)
 {
     if (a->executions <= 1)
         return;
-    if (!a->cheapest_told) {
-        bn_text_puts(out, "The fixed cost of an execution cannot be told: each program works too "
-                          "long in its call.\n");
+    if (!a->fixed_told) {
+        bn_text_puts(out, "The fixed cost of an execution cannot be told: no call returns before "
+                          "its execution has ended, so programs may run within their calls.\n");
         return;
     }
     bn_text_printf(out, "With one execution in place of %u a step would take at least ",

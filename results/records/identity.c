@@ -19,6 +19,17 @@ static void members_text(const res_experiment *experiment, bn_text *out)
     }
 }
 
+bool res_has_own_plugin(const res_experiment *e)
+{
+    const bool named = strcmp(e->runtime, "cuda") == 0 || strcmp(e->runtime, "tpu") == 0;
+    return named && e->front_end[0] && !res_axis_is_usual(&res_axes[RES_AXIS_FRONT_END], e);
+}
+
+bool res_plugin_unforeseen(const res_experiment *e)
+{
+    return res_has_own_plugin(e) && strcmp(e->runtime, "cuda") == 0;
+}
+
 bn_code res_identity(const res_experiment *experiment, const char *runtime_sha256, int repetition,
                      char identity[BN_SHA256_TEXT], bn_status *st)
 {
@@ -26,7 +37,8 @@ bn_code res_identity(const res_experiment *experiment, const char *runtime_sha25
     identity[0] = '\0';
     bn_text_puts(&text, "bench identity 1\n");
     members_text(experiment, &text);
-    bn_text_printf(&text, "runtime_sha256=%s\nrepetition=%d\n", runtime_sha256, repetition);
+    bn_text_printf(&text, "runtime_sha256=%s\nrepetition=%d\n",
+                   res_plugin_unforeseen(experiment) ? "" : runtime_sha256, repetition);
     if (!text.failed)
         bn_sha256(text.data, text.length, identity);
     bn_text_free(&text);
@@ -45,18 +57,21 @@ bool res_record_identity(const res_record *record, char identity[BN_SHA256_TEXT]
     const json_t *runtime = json_object_get(record->provenance, "runtime");
     const char *sha256 = json_string_value(json_object_get(runtime, "sha256"));
     const int repetition = res_record_repetition(record);
+    const bool known = sha256 || res_plugin_unforeseen(&record->experiment);
     identity[0] = '\0';
-    return sha256 && repetition &&
-           res_identity(&record->experiment, sha256, repetition, identity, NULL) == BN_OK;
+    return known && repetition &&
+           res_identity(&record->experiment, sha256 ? sha256 : "", repetition, identity, NULL) ==
+               BN_OK;
 }
 
 bool res_summary_identity(const res_index *index, const res_summary *summary,
                           char identity[BN_SHA256_TEXT])
 {
+    const res_experiment *e = index->experiments[summary->experiment];
+    const char *sha256 = summary->origin->sha256;
     identity[0] = '\0';
-    return summary->origin->sha256[0] && summary->repetition &&
-           res_identity(index->experiments[summary->experiment], summary->origin->sha256,
-                        summary->repetition, identity, NULL) == BN_OK;
+    return (sha256[0] || res_plugin_unforeseen(e)) && summary->repetition &&
+           res_identity(e, sha256, summary->repetition, identity, NULL) == BN_OK;
 }
 
 /* ---- but for the runtime -------------------------------------------------------------- */

@@ -1,6 +1,6 @@
 /*
- * provenance.c - what a record says of the runtime and the machine that it comes from, and of what its
- * process did when.
+ * provenance.c - what a record says of the runtime and the machine that it comes from, and of what
+ * its process did when.
  */
 #include "results/records/estimates.h"
 #include "results/records/records_priv.h"
@@ -28,21 +28,62 @@ const char *res_host_text(const res_record *record, const char *name)
     return text_of(json_object_get(record->provenance, "host"), name);
 }
 
+/* ---- the environment ----------------------------------------------------------------- */
+
+/* How the names of variables begin that frameworks read, and the libraries that compute for them.
+ * This list alone decides which variables of a framework's process make its figures others: of
+ * front ends, whose scripts tell these and more (contrib/frontends/common/front_main.py), and of
+ * recordings. */
+static const char *const framework_variables[] = {
+    "JAX_", "MKL_", "OMP_", "PJRT_NPROC", "PTXLA_", "PT_XLA_", "TORCH", "TPU_", "TF_CPP_", "XLA_"};
+/* Those of them that do not: they say which plugin is used and where it lies, which bench itself
+ * sets and a record tells otherwise, or how much is logged. XLA_FLAGS is looked at for itself. */
+static const char *const framework_others[] = {"JAX_PLATFORMS", "PTXLA_TPU_LIBRARY_PATH",
+                                               "TPU_LIBRARY_PATH", "TF_CPP_MIN_LOG_LEVEL",
+                                               "XLA_FLAGS"};
+
+/* Whether the variable whose name is the LENGTH bytes at NAME changes what a framework's steps
+ * take. */
+static bool is_framework_variable(const char *name, size_t length)
+{
+    for (size_t i = 0; i < sizeof framework_others / sizeof *framework_others; i++)
+        if (strlen(framework_others[i]) == length && memcmp(name, framework_others[i], length) == 0)
+            return false;
+    for (size_t i = 0; i < sizeof framework_variables / sizeof *framework_variables; i++)
+        if (strncmp(name, framework_variables[i], strlen(framework_variables[i])) == 0)
+            return true;
+    return false;
+}
+
+/* Puts VARIABLE, "NAME=VALUE", into OBJECT, unless it is empty. */
+static void add_variable(json_t *object, const char *variable)
+{
+    const char *equals = strchr(variable, '=');
+    char *name = equals && equals[1] ? strndup(variable, (size_t)(equals - variable)) : NULL;
+    if (name)
+        json_object_set_new(object, name, res_json_text(equals + 1));
+    free(name);
+}
+
 void res_environment_add(json_t *object, const char *const *prefixes)
 {
     for (char **variable = environ; *variable; variable++) {
-        const char *equals = strchr(*variable, '=');
         const char *const *prefix = prefixes;
         while (*prefix && strncmp(*variable, *prefix, strlen(*prefix)) != 0)
             prefix++;
-        char *name = *prefix && equals && equals[1]
-                         ? strndup(*variable, (size_t)(equals - *variable))
-                         : NULL;
-        if (name)
-            json_object_set_new(object, name, res_json_text(equals + 1));
-        free(name);
+        if (*prefix)
+            add_variable(object, *variable);
     }
 }
+
+void res_environment_add_framework(json_t *object)
+{
+    for (char **variable = environ; *variable; variable++)
+        if (is_framework_variable(*variable, strcspn(*variable, "=")))
+            add_variable(object, *variable);
+}
+
+/* ---- who was measured ---------------------------------------------------------------- */
 
 bool res_same_label(const char *a, const char *b)
 {
@@ -130,12 +171,16 @@ bool res_estimates_split(res_collection *all, res_collection *estimates)
 
 /* ---- conditions ---------------------------------------------------------------------- */
 
+/* In place of how names begin: those that is_framework_variable has. */
+#define FRAMEWORK "the framework's"
+
 /* What must be alike beside the build: these members of the provenance. Settings of the runtime
  * that are an axis of experiments are compared as such, and so is what the environment tells the
  * simulated device. */
 typedef struct condition {
     const char *section, *member; /* MEMBER NULL: the whole section */
-    const char *variables; /* those members of MEMBER whose names begin so; NULL: all of it */
+    const char *variables; /* those members of MEMBER whose names begin so, or that FRAMEWORK names;
+                              NULL: all of it */
     const char *word;
     bool of_front_end; /* two front ends need not be alike in it */
 } condition;
@@ -158,17 +203,22 @@ static const condition conditions[] = {
     {"runtime", "environment", "LD_PRELOAD", "LD_PRELOAD", false},
     {"front_end", "versions", NULL, "versions of the front end", true},
     {"front_end", "script_sha256", NULL, "script of the front end", true},
+    /* What a script told; of a recording, what bench record saw. */
+    {"front_end", "flags", FRAMEWORK, "variables of the framework", true},
+    {"runtime", "environment", FRAMEWORK, "variables of the framework", true},
 };
 #define CONDITIONS (sizeof conditions / sizeof *conditions)
 
-/* The members of ALL whose names begin with PREFIX (new reference); NULL: there are none. */
-static json_t *only(json_t *all, const char *prefix)
+/* The members of ALL that VARIABLES of a condition are (new reference); NULL: there are none. */
+static json_t *only(json_t *all, const char *variables)
 {
     json_t *some = json_object(), *value;
     const char *name;
+    const bool framework = strcmp(variables, FRAMEWORK) == 0;
     json_object_foreach(all, name, value)
     {
-        if (strncmp(name, prefix, strlen(prefix)) == 0)
+        if (framework ? is_framework_variable(name, strlen(name))
+                      : strncmp(name, variables, strlen(variables)) == 0)
             json_object_set(some, name, value);
     }
     if (json_object_size(some) > 0)

@@ -274,6 +274,9 @@ const char *res_host_text(const res_record *record, const char *name);
 /* Puts variables of the environment whose text begins with one of PREFIXES ("LD_PRELOAD=",
  * "MALLOC_"; ended by NULL) into OBJECT by their names, but for empty ones. */
 void res_environment_add(json_t *object, const char *const *prefixes);
+/* The same of those that change what the steps of a framework take, such as JAX_ENABLE_X64 and
+ * OMP_NUM_THREADS: what res_same_conditions compares of them. */
+void res_environment_add_framework(json_t *object);
 /*
  * The group that RECORD was measured in, or "": experiments that a table sets side by side, in the
  * same processes. Records of one group and one process, counted from 1, shared that process, or,
@@ -287,17 +290,17 @@ int res_group_process(const res_record *record);
 /* Whether both were measured under like conditions: host, processor, cores, kernel, governor,
  * version of bench, pinning, options of the runtime, flags of the compiler, and the variables of
  * the environment that change what runs: XLA_FLAGS, LIBTPU_INIT_ARGS, MALLOC_..., GLIBC_TUNABLES
- * and LD_PRELOAD; of one front end also its versions and script. What a record does not say is like
- * what another does not. Adds the words for those that differ to DIFFERING, a text of SIZE bytes.
- */
+ * and LD_PRELOAD; of one front end also its versions, its script and the variables that its
+ * framework reads. What a record does not say is like what another does not. Adds the words for
+ * those that differ to DIFFERING, a text of SIZE bytes. */
 bool res_same_conditions(const res_record *a, const res_record *b, char *differing, size_t size);
 /* Digits that two records share where they are of one group, "" for none, or were measured under
  * like conditions: what a summary keeps of either. False without memory. */
 #define RES_MARK 17
 void res_group_mark(const res_record *record, char out[RES_MARK]);
 BN_MUST_USE bool res_conditions_mark(const res_record *record, char out[RES_MARK]);
-/* The digits in such a mark of conditions that say which versions and script a framework's record
- * is of; "" where the mark is empty. Of bench's own records they say nothing. */
+/* The digits in such a mark of conditions that say which versions, script and variables a
+ * framework's record is of; "" where the mark is empty. Of bench's own records they say nothing. */
 const char *res_mark_front_end(const char *conditions_mark);
 /* Whether two labels are shown alike: a record's is plain, a user may ask for one of several lines.
  */
@@ -368,14 +371,19 @@ BN_MUST_USE bn_code res_json_parse(const char *text, size_t length, json_t **val
  * same SHA-256, and they are the same repetition of a suite, counted from 1: then their
  * IDENTITY, the SHA-256 of "NAME=VALUE" lines of all these, is the same text. How
  * long and where something was measured (steps, min_time, warmup, pinning, host, label,
- * weights) is no part of it. Neither is a later axis that has its usual value.
- * BN_OUT_OF_MEMORY; IDENTITY is then empty.
+ * weights) is no part of it. Neither is a later axis that has its usual value, nor a plugin that
+ * res_plugin_unforeseen tells of. BN_OUT_OF_MEMORY; IDENTITY is then empty.
  */
 #define RES_MOST_REPETITIONS 1000
 BN_MUST_USE bn_code res_identity(const res_experiment *experiment, const char *runtime_sha256,
                                  int repetition, char identity[BN_SHA256_TEXT], bn_status *st);
+/* Whether a framework runs E's steps that has a plugin of its own for the runtime's name, not the
+ * one that bench finds; and whether nobody knows before it has run which file that is: the recorder
+ * is preloaded (harness/jobs/way.c). */
+bool res_has_own_plugin(const res_experiment *e);
+bool res_plugin_unforeseen(const res_experiment *e);
 /* That of RECORD. False, with an empty text, where the record has none: it was not run
- * for a suite, or nobody knows the runtime's SHA-256. */
+ * for a suite, or nobody knows the runtime's SHA-256, which is part of it. */
 bool res_record_identity(const res_record *record, char identity[BN_SHA256_TEXT]);
 /* Which repetition of a suite RECORD is, by its provenance {"suite": {"repetition": 1}};
  * 0: it was not run for a suite. */

@@ -219,6 +219,10 @@ void res_put_note(bn_text *out, res_format format, const char *note)
 
 void res_put_lines(bn_text *out, res_format format, const char *lines)
 {
+    if (format == RES_TABLE_NARROW) {
+        bn_text_wrap(out, lines, RES_NARROW);
+        return;
+    }
     if (format != RES_TABLE_MARKDOWN) {
         bn_text_puts(out, lines);
         return;

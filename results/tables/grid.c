@@ -122,12 +122,17 @@ bool res_grid_is_rule(const res_grid *grid, size_t row)
     return strcmp(res_grid_at(grid, row, 0), rule_mark) == 0;
 }
 
-size_t res_text_columns(const char *text)
+size_t res_bytes_columns(const char *text, size_t length)
 {
     size_t width = 0;
-    for (; *text != '\0'; text++)
-        width += ((unsigned char)*text & 0xC0) != 0x80;
+    for (size_t i = 0; i < length; i++)
+        width += ((unsigned char)text[i] & 0xC0) != 0x80;
     return width;
+}
+
+size_t res_text_columns(const char *text)
+{
+    return res_bytes_columns(text, strlen(text));
 }
 
 size_t res_grid_width(const res_grid *grid, size_t rows, size_t column)

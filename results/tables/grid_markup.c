@@ -43,7 +43,7 @@ void res_grid_latex(const res_grid *grid, size_t rows, const size_t *widths, bn_
     bn_text_puts(out, "\\begin{tabular}{");
     for (size_t column = 0; column < grid->columns; column++) {
         if (widths[column] > 0)
-            bn_text_putc(out, grid->align[column] == 'r' ? 'r' : 'l');
+            bn_text_putc(out, res_grid_is_right(grid, column) ? 'r' : 'l');
     }
     bn_text_puts(out, "}\n\\hline\n");
     for (size_t row = 0; row < rows; row++) {
@@ -70,7 +70,7 @@ static void html_row(const res_grid *grid, size_t row, const size_t *widths, bn_
             bn_text_puts(out, " scope=\"col\"");
         if (spill)
             bn_text_printf(out, " colspan=\"%zu\"", shown_from(grid, widths, column));
-        else if (grid->align[column] == 'r')
+        else if (res_grid_is_right(grid, column))
             bn_text_puts(out, " class=\"r\"");
         bn_text_putc(out, '>');
         res_put_escaped(out, RES_TABLE_HTML, res_grid_at(grid, row, column));

@@ -30,13 +30,54 @@ static void narrow(const res_grid *grid, size_t *widths)
     }
 }
 
+#define LEAST_WORDS 12 /* columns of words get no narrower */
+
+/* How wide the column of words COLUMN has to be: its longest word, with what stands before it. */
+static size_t least_of(const res_grid *grid, size_t rows, size_t column)
+{
+    size_t least = LEAST_WORDS;
+    for (size_t row = 0; row < rows; row++) {
+        if (res_grid_is_rule(grid, row) || res_grid_is_spill(grid, row, column))
+            continue;
+        for (const char *at = res_grid_at(grid, row, column); *at;) {
+            const size_t blanks = strspn(at, " "), length = blanks + strcspn(at + blanks, " ");
+            const size_t wide = res_bytes_columns(at, length);
+            least = wide > least ? wide : least;
+            at += length + strspn(at + length, " ");
+        }
+    }
+    return least;
+}
+
+/* Makes the widest columns of words narrower until the text fits, or none can be: cells then have
+ * several lines. */
+static void squeeze(const res_grid *grid, size_t rows, size_t *widths, bn_text *out)
+{
+    size_t *least = calloc(grid->columns + 1, sizeof *least);
+    out->failed = out->failed || !least;
+    for (size_t column = 0; least && column < grid->columns; column++)
+        least[column] = grid->align[column] == 'l' ? least_of(grid, rows, column) : SIZE_MAX;
+    while (least && res_grid_total(grid, widths) > RES_NARROW) {
+        size_t widest = grid->columns;
+        for (size_t column = 0; column < grid->columns; column++)
+            if (widths[column] > least[column] &&
+                (widest == grid->columns || widths[column] > widths[widest]))
+                widest = column;
+        if (widest == grid->columns)
+            break;
+        widths[widest]--;
+    }
+    free(least);
+}
+
 static size_t names_of(const res_grid *grid)
 {
     return grid->names ? grid->names : strspn(grid->align, "l");
 }
 
 /* Text that still does not fit stands in parts, one below the other: the columns that name a row,
- * and as many of the others as have room. Nothing is left out, and a figure keeps its interval. */
+ * and as many of the others as have room. Nothing is left out, and a figure keeps its interval, or
+ * what else stands beside it. */
 static void text_in_parts(const res_grid *grid, size_t rows, const size_t *widths, bn_text *out)
 {
     const size_t names = names_of(grid);
@@ -47,7 +88,7 @@ static void text_in_parts(const res_grid *grid, size_t rows, const size_t *width
         for (size_t column = 0; column < grid->columns; column++)
             some[column] = column < names ? widths[column] : 0;
         while (next < grid->columns) {
-            const size_t end = next + 1 + strspn(grid->align + next + 1, "i");
+            const size_t end = next + 1 + strspn(grid->align + next + 1, "ib");
             for (size_t column = next; column < end; column++)
                 some[column] = widths[column];
             if (next > first && res_grid_total(grid, some) > RES_NARROW) {
@@ -58,6 +99,7 @@ static void text_in_parts(const res_grid *grid, size_t rows, const size_t *width
             next = end;
         }
         bn_text_puts(out, first > names ? "\n" : "");
+        squeeze(grid, rows, some, out);
         res_grid_text(grid, rows, some, out);
     }
     free(some);
@@ -99,22 +141,37 @@ void res_grid_render(const res_grid *grid, res_format format, bn_text *out)
         return;
     }
     if (format == RES_TABLE_NARROW && res_grid_total(grid, widths) > RES_NARROW &&
-        grid->align[names_of(grid)])
+        grid->align[names_of(grid)]) {
         text_in_parts(grid, rows, widths, out);
-    else
+    } else {
+        if (format == RES_TABLE_NARROW)
+            squeeze(grid, rows, widths, out);
         renderers[format](grid, rows, widths, out);
+    }
     free(widths);
 }
 
 /* ---- sheets ------------------------------------------------------------------------- */
 
-void res_sheet_write(const res_sheet_column *columns, size_t count, const json_t *rows,
-                     res_format format, bn_text *out)
+/* The alignment of COLUMN, see res_grid. */
+static char align_of(const res_sheet_column *column)
+{
+    const char *head = column->head;
+    if (!column->right)
+        return 'l';
+    return strcmp(head, "95 %") == 0 || strcmp(head, "share") == 0 || strcmp(head, "error") == 0
+               ? 'b'
+               : 'r';
+}
+
+void res_sheet_write_named(const res_sheet_column *columns, size_t count, size_t names,
+                           const json_t *rows, res_format format, bn_text *out)
 {
     char align[RES_SHEET_COLUMNS + 1] = "";
     for (size_t i = 0; i < count; i++)
-        align[i] = columns[i].right ? 'r' : 'l';
+        align[i] = align_of(&columns[i]);
     res_grid grid = res_grid_make(align);
+    grid.names = names;
     grid.plain = true;
     for (size_t i = 0; i < count; i++)
         res_grid_cell(&grid, "%s", columns[i].head);
@@ -123,6 +180,12 @@ void res_sheet_write(const res_sheet_column *columns, size_t count, const json_t
             res_grid_json(&grid, json_array_get(json_array_get(rows, row), i));
     res_grid_render(&grid, format, out);
     res_grid_free(&grid);
+}
+
+void res_sheet_write(const res_sheet_column *columns, size_t count, const json_t *rows,
+                     res_format format, bn_text *out)
+{
+    res_sheet_write_named(columns, count, 0, rows, format, out);
 }
 
 void res_sheet_put(json_t *row, const char *format, ...)

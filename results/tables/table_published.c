@@ -5,6 +5,7 @@
 #include "results/findings/published.h"
 #include "results/tables/tables_priv.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 /* Names of a figure of each column, and its heads. */
@@ -31,6 +32,21 @@ static void set_published(json_t *object, const double *speedup)
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
+/* Whether the row is of another batch than the published one. Lazy over captured depends on it. */
+static bool is_of_another_batch(const res_beside *beside)
+{
+    return beside->row->record->experiment.batch != beside->published->batch;
+}
+
+/* In what the row differs from what was published (new reference); null: in nothing that counts. */
+static json_t *difference_json(const res_beside *beside)
+{
+    char text[64];
+    snprintf(text, sizeof text, "batch %d, not %d", beside->row->record->experiment.batch,
+             beside->published->batch);
+    return is_of_another_batch(beside) ? json_string(text) : json_null();
+}
+
 static json_t *rows_of(const res_beside *beside)
 {
     json_t *rows = json_array(), *row = res_row_of("published", beside->row, rows);
@@ -39,6 +55,7 @@ static json_t *rows_of(const res_beside *beside)
     json_object_set_new(row, "published_model", json_string(beside->published->published));
     json_object_set_new(row, "published_batch", json_integer(beside->published->batch));
     set_published(row, beside->published->speedup);
+    json_object_set_new(row, "differs", difference_json(beside));
     return rows;
 }
 
@@ -50,6 +67,7 @@ static const res_column columns[] = {{"executions", "executions", RES_CELL_AMOUN
                                      {MEMBER_3, HEAD_3, RES_CELL_RATIO, false},
                                      {MEMBER_1, HEAD_1, RES_CELL_RATIO, false},
                                      {"published_batch", "batch", RES_CELL_COUNT, false},
+                                     {"differs", "differs", RES_CELL_TEXT, false},
                                      {NULL, NULL, RES_CELL_TEXT, false}};
 
 static const char *const notes[] = {
@@ -58,6 +76,19 @@ static const char *const notes[] = {
     "batch: TorchBench's. Those steps were forward and backward passes on a TPU v4. These end in "
     "an update, and ran on the runtimes above.",
     NULL};
+
+static const char batch_note[] =
+    "differs: the row's own batch is not the published one. Tracing takes as long whatever the "
+    "batch is, and the device takes longer with a larger one. So a smaller batch makes lazy over "
+    "captured larger, and a larger one smaller. The means have these rows, too.";
+
+static bool are_of_other_batches(const res_besides *besides)
+{
+    for (size_t i = 0; i < besides->count; i++)
+        if (is_of_another_batch(&besides->list[i]))
+            return true;
+    return false;
+}
 
 /* ---- means ----------------------------------------------------------------------------------- */
 
@@ -136,6 +167,8 @@ static void put_people(const res_besides *besides, const res_row_group *groups, 
         return;
     }
     res_put_groups(title, groups, besides->count, columns, RES_MOST_ROWS, notes, format, out);
+    if (are_of_other_batches(besides))
+        res_put_note(out, format, batch_note);
     bn_text_printf(&source, "Published: %s.", res_published_source);
     if (source.data)
         res_put_note(out, format, source.data);

@@ -12,10 +12,34 @@
 /* Of more than RES_MOST_ROWS executions so many are shown. */
 #define ROWS_SHOWN 10
 
+#define LABEL 10 /* columns of a line's name in text */
+
+/* In narrow text further lines of VALUE stand below its first one. */
+static void put_narrow_line(bn_text *out, const char *name, const char *value)
+{
+    bn_text plain = {0}, lines = {0};
+    bn_text_plain(&plain, value);
+    bn_text_wrap(&lines, plain.data ? plain.data : "", RES_NARROW - LABEL);
+    if (lines.length == 0)
+        bn_text_printf(out, "%s\n", name);
+    for (const char *at = lines.data; at && *at;) {
+        const size_t length = strcspn(at, "\n");
+        bn_text_printf(out, "%-*s%.*s\n", LABEL, at == lines.data ? name : "", (int)length, at);
+        at += length + (at[length] == '\n');
+    }
+    out->failed = out->failed || plain.failed || lines.failed;
+    bn_text_free(&plain);
+    bn_text_free(&lines);
+}
+
 static void put_line(bn_text *out, res_format format, const char *name, const char *value)
 {
+    if (format == RES_TABLE_NARROW) {
+        put_narrow_line(out, name, value);
+        return;
+    }
     bn_text_printf(out,
-                   res_format_is_text(format)     ? "%-9s "
+                   format == RES_TABLE_TEXT       ? "%-9s "
                    : format == RES_TABLE_MARKDOWN ? "- **%s**: "
                    : format == RES_TABLE_HTML     ? "<p><b>%s</b>: "
                                                   : "\\textbf{%s}: ",
@@ -106,6 +130,21 @@ static void put_layouts(const res_record *record, res_format format, bn_text *ou
     put_line(out, format, "layouts", text);
 }
 
+/* A loss near zero is no fault where each step has the same batch. */
+static void put_loss(const res_record *record, res_format format, bn_text *out)
+{
+    const res_experiment *e = &record->experiment;
+    const bool same = strcmp(e->phase, "train") == 0 &&
+                      res_axis_is_usual(&res_axes[RES_AXIS_INPUT], e) &&
+                      res_axis_is_usual(&res_axes[RES_AXIS_LENGTHS], e);
+    char text[128];
+    if (!isfinite(record->loss))
+        return;
+    snprintf(text, sizeof text, "%.6g after the first round%s", record->loss,
+             same ? "; training on one batch brings it near zero" : "");
+    put_line(out, format, "loss", text);
+}
+
 static void put_summary(const res_record *record, res_format format, bn_text *out)
 {
     const res_experiment *experiment = &record->experiment;
@@ -148,12 +187,7 @@ static void put_summary(const res_record *record, res_format format, bn_text *ou
     if (line.data)
         put_line(out, format, "status", line.data);
     put_wall(record, format, out);
-    if (isfinite(record->loss)) {
-        bn_text_clear(&line);
-        bn_text_printf(&line, "%.6g after the first round", record->loss);
-        if (line.data)
-            put_line(out, format, "loss", line.data);
-    }
+    put_loss(record, format, out);
     out->failed = out->failed || line.failed;
     bn_text_free(&line);
 }
@@ -382,7 +416,8 @@ static void put_executions(const res_record *record, res_format format, bn_text 
         rest_rows(rows + shown, count - shown, &run, &compile);
 
     res_put_heading(out, format, 2,
-                    shown < count ? "Executions, the ten dearest of a step first" : "Executions");
+                    shown < count ? "Executions, the ten that cost a step most first"
+                                  : "Executions");
     res_grid_render(&run, format, out);
     bn_text_putc(out, '\n');
     res_put_note(out, format,

@@ -19,7 +19,8 @@ typedef enum res_format {
     RES_TABLE_LATEX, /* a fragment for \input that needs no package */
     RES_TABLE_HTML,  /* a fragment; res_put_page makes a page of it */
     RES_TABLE_NARROW /* text in RES_NARROW columns: notes are wrapped, columns that a grid can spare
-                        are left out until it fits, and what then does not fit stands in parts */
+                        are left out until it fits, what then does not fit stands in parts, and
+                        words that still do not in several lines; a word stays whole */
 } res_format;
 #define RES_NARROW       80
 #define RES_FORMAT_NAMES "text, md, csv, json, latex, html, narrow"
@@ -83,7 +84,7 @@ res_figure res_night_words(const res_night *night, res_metric metric);
 const char *res_device_remark_words(res_device_remark remark);
 
 /* Appends LINES of sentences for people that stand beside tables. In Markdown each is escaped, for
- * names in them may be anybody's; else they stay as they are. */
+ * names in them may be anybody's; in narrow text they are wrapped; else they stay as they are. */
 void res_put_lines(bn_text *out, res_format format, const char *lines);
 
 /* ---- tables of records (table_*.c) -------------------------------------------- */
@@ -153,6 +154,7 @@ void res_stretch_cause(const res_stretch *stretch, bn_text *out);
 
 #define RES_SHEET_COLUMNS 16
 
+/* Narrow text keeps numbers called "95 %", "share" or "error" beside the column before them. */
 typedef struct res_sheet_column {
     const char *head;
     bool right; /* its cells are numbers */
@@ -162,6 +164,10 @@ typedef struct res_sheet_column {
  * RES_SHEET_COLUMNS, in any FORMAT but JSON. */
 void res_sheet_write(const res_sheet_column *columns, size_t count, const json_t *rows,
                      res_format format, bn_text *out);
+/* The same where the first NAMES columns say which row it is, in each part of narrow text; else the
+ * first columns of words do. */
+void res_sheet_write_named(const res_sheet_column *columns, size_t count, size_t names,
+                           const json_t *rows, res_format format, bn_text *out);
 /* Adds a cell of at most 199 bytes to ROW. */
 void res_sheet_put(json_t *row, const char *format, ...) BN_PRINTF(2, 3);
 

@@ -12,7 +12,8 @@
 
 typedef struct res_grid {
     size_t columns;
-    const char *align; /* a letter per column: 'l' or 'r', 'i' interval beside a figure */
+    const char *align; /* a letter per column: 'l' or 'r', 'i' interval beside a figure, 'b' as 'r',
+                          and narrow text keeps it beside the column before it */
     size_t names;      /* columns that name a row, in each part of narrow text; 0: the first 'l' */
     bool plain;        /* all columns stay, and text has no line under the heading */
     const char *spare; /* a letter per column: narrow text does without 'a' first, then 'b'; '-':
@@ -46,11 +47,17 @@ const char *res_grid_at(const res_grid *grid, size_t row, size_t column);
 bool res_grid_is_spill(const res_grid *grid, size_t row, size_t column);
 bool res_grid_is_rule(const res_grid *grid, size_t row);
 size_t res_grid_width(const res_grid *grid, size_t rows, size_t column);
-/* Columns of TEXT on a terminal: characters of UTF-8, not bytes. */
+/* Columns of TEXT, or of its first LENGTH bytes, on a terminal: characters of UTF-8, not bytes. */
 size_t res_text_columns(const char *text);
+size_t res_bytes_columns(const char *text, size_t length);
+/* Whether the cells of COLUMN are numbers. */
+static inline bool res_grid_is_right(const res_grid *grid, size_t column)
+{
+    return grid->align[column] == 'r' || grid->align[column] == 'b';
+}
 
 /* Appends ROWS rows to OUT; columns of WIDTHS 0 are left out, but not in CSV (grid_text.c,
- * grid_markup.c). */
+ * grid_markup.c). Text puts a cell that is wider than its column in several lines. */
 typedef void res_grid_renderer(const res_grid *grid, size_t rows, const size_t *widths,
                                bn_text *out);
 /* Columns that text of WIDTHS takes. */

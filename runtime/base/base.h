@@ -259,9 +259,12 @@ const char *bn_base_name(const char *path);
 void bn_own_folder(char *folder, size_t size);
 /* Whether FILE, "name" or "folder/name", in FOLDER is there and may be run. BN_NOT_FOUND, without
  * words: it is not there, or the file or a folder of its path from FOLDER on is neither root's nor
- * the user's nor of whoever owns this program, and so is passed over. BN_INVALID: others may write
- * one of them, and FOLDER is not the program's own; passed over, another file would be run. */
-BN_MUST_USE bn_code bn_own_file(const char *folder, const char *file, bn_status *st);
+ * the user's nor of whoever owns this program, and so is passed over. Then PASSED, which may be
+ * NULL, gets "PATH belongs to another user", with a comma before it where it has a text already.
+ * BN_INVALID: others may write one of them, and FOLDER is not the program's own; passed over,
+ * another file would be run. */
+BN_MUST_USE bn_code bn_own_file(const char *folder, const char *file, bn_text *passed,
+                                bn_status *st);
 
 /*
  * What is run as it is, such as machine code that was kept, must be the user's alone. These refuse

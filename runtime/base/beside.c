@@ -36,14 +36,30 @@ static bool is_own_folder(const char *path)
            own.st_ino == info.st_ino;
 }
 
+/* PATH, of which INFO is, belongs to a stranger: it is as good as not there, but PASSED says that
+ * it is. */
+static bn_code pass_over(const char *path, const struct stat *info, bn_text *passed)
+{
+    char plain[PATH_MAX];
+    /* The place of a link is at fault, not what it leads to. */
+    const char *shown = !S_ISLNK(info->st_mode) && realpath(path, plain) ? plain : path;
+    if (passed)
+        bn_text_printf(passed, "%s%s belongs to another user", passed->length > 0 ? ", " : "",
+                       shown);
+    return BN_NOT_FOUND;
+}
+
 /* Whether nobody may write PATH, a file or folder, who could not have the user run anything anyway.
  */
-static bn_code check_one(const char *path, const struct stat *program, bn_status *st)
+static bn_code check_one(const char *path, const struct stat *program, bn_text *passed,
+                         bn_status *st)
 {
     struct stat info;
     char plain[PATH_MAX];
-    if (stat(path, &info) != 0 || !known_owner(&info, program))
+    if (stat(path, &info) != 0)
         return BN_NOT_FOUND;
+    if (!known_owner(&info, program))
+        return pass_over(path, &info, passed);
     if (info.st_mode & (S_IWGRP | S_IWOTH))
         return bn_fail(st, BN_INVALID,
                        "%s: others may write it, so it is not run, nor what is in it; chmod go-w "
@@ -52,22 +68,23 @@ static bn_code check_one(const char *path, const struct stat *program, bn_status
     return BN_OK;
 }
 
-bn_code bn_own_file(const char *folder, const char *file, bn_status *st)
+bn_code bn_own_file(const char *folder, const char *file, bn_text *passed, bn_status *st)
 {
     struct stat info, program;
     char path[PATH_MAX];
     const int length = snprintf(path, sizeof path, "%s/%s", folder, file);
-    /* A link belongs to whoever says where it leads. */
-    if (length >= PATH_MAX || stat("/proc/self/exe", &program) != 0 || lstat(path, &info) != 0 ||
-        !known_owner(&info, &program))
+    if (length >= PATH_MAX || stat("/proc/self/exe", &program) != 0 || lstat(path, &info) != 0)
         return BN_NOT_FOUND;
+    /* A link belongs to whoever says where it leads. */
+    if (!known_owner(&info, &program))
+        return pass_over(path, &info, passed);
     if (is_own_folder(folder))
         return BN_OK;
     bn_code code = BN_OK;
     for (char *end = path + strlen(folder); code == BN_OK && end; end = strchr(end + 1, '/')) {
         *end = '\0';
-        code = check_one(path, &program, st);
+        code = check_one(path, &program, passed, st);
         *end = '/';
     }
-    return code == BN_OK && !S_ISLNK(info.st_mode) ? check_one(path, &program, st) : code;
+    return code == BN_OK && !S_ISLNK(info.st_mode) ? check_one(path, &program, passed, st) : code;
 }

@@ -55,11 +55,12 @@ static const struct known {
 };
 enum { KNOWN_COUNT = sizeof known_runtimes / sizeof known_runtimes[0] };
 
-/* One search: where the answer goes, and the places tried so far. */
+/* One search: where the answer goes, the places tried so far, and what was there but belongs to
+ * somebody else. */
 struct search {
     char *path;
     size_t path_size;
-    bn_text places;
+    bn_text places, passed;
 };
 
 const char *rt_plugin_known(size_t index, const char **source)
@@ -172,12 +173,6 @@ static bn_code try_own_wheels(struct search *search, const char *wheel, bool *fo
     return BN_OK;
 }
 
-static bool is_there(const char *folder, const char *file)
-{
-    char path[PATH_MAX];
-    return snprintf(path, sizeof path, "%s/%s", folder, file) < PATH_MAX && access(path, F_OK) == 0;
-}
-
 /* Looks for FILE in PLACES, NULL last, which are relative to the program's folder. One in a folder
  * that others may write is refused, not passed over: another one would be measured. */
 static bn_code try_own(struct search *search, const char *const *places, const char *file,
@@ -188,18 +183,26 @@ static bn_code try_own(struct search *search, const char *const *places, const c
     for (; own[0] && *places && !*found; places++) {
         char folder[PATH_MAX + 32];
         snprintf(folder, sizeof folder, "%s/%s", own, *places);
-        const bn_code code = bn_own_file(folder, file, st);
+        const bn_code code = bn_own_file(folder, file, &search->passed, st);
         if (code == BN_INVALID)
             return code;
-        if (code == BN_OK) {
+        if (code == BN_OK)
             *found = try_place(search, folder, file);
-            continue;
-        }
-        note_place(search, folder, file);
-        if (is_there(folder, file))
-            bn_text_puts(&search->places, " (somebody else's, and passed over)");
+        else
+            note_place(search, folder, file);
     }
     return BN_OK;
+}
+
+static void search_free(struct search *search)
+{
+    bn_text_free(&search->places);
+    bn_text_free(&search->passed);
+}
+
+static const char *places_of(const struct search *search)
+{
+    return search->places.data ? search->places.data : "nowhere";
 }
 
 /* The wheels of the set-up. */
@@ -247,11 +250,12 @@ bn_code rt_recorder_find(char *path, size_t path_size, bn_status *st)
     struct search search = {.path = path, .path_size = path_size};
     bool found = false;
     bn_code code = try_beside(&search, "libpjrt_record.so", &found, st);
+    const bool passed = search.passed.length > 0;
     if (code == BN_OK && !found)
-        code = bn_fail(st, BN_NOT_FOUND,
-                       "the recorder, libpjrt_record.so, is not beside bench (searched: %s)",
-                       search.places.data ? search.places.data : "nowhere");
-    bn_text_free(&search.places);
+        code = bn_fail(st, BN_NOT_FOUND, "the recorder, libpjrt_record.so, is %s%s (searched: %s)",
+                       passed ? "passed over: " : "not beside bench",
+                       passed ? search.passed.data : "", places_of(&search));
+    search_free(&search);
     return code;
 }
 
@@ -283,8 +287,10 @@ static bn_code find_known(struct search *search, const struct known *known, bn_s
         code = try_beside(search, known->beside, &found, st);
     if (found || code != BN_OK)
         return code;
-    return bn_fail(st, BN_NOT_FOUND, "runtime %s: no plugin; get it with '%s' (searched: %s)",
-                   known->name, known->get, search->places.data ? search->places.data : "nowhere");
+    const bool passed = search->passed.length > 0;
+    return bn_fail(st, BN_NOT_FOUND, "runtime %s: %s%s; get it with '%s' (searched: %s)",
+                   known->name, passed ? "passed over: " : "no plugin",
+                   passed ? search->passed.data : "", known->get, places_of(search));
 }
 
 static bn_code name_unknown(const char *name, bn_status *st)
@@ -323,7 +329,7 @@ bn_code rt_plugin_find(const char *name, char *path, size_t path_size, bn_status
         if (strcmp(known_runtimes[i].name, name) != 0)
             continue;
         code = find_known(&search, &known_runtimes[i], st);
-        bn_text_free(&search.places);
+        search_free(&search);
         return code;
     }
     return name_unknown(name, st);

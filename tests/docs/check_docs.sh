@@ -1,24 +1,35 @@
 #!/bin/bash
 # check_docs.sh - README.md and docs/ against the program, as TAP: links, files, options, commands and
-# variables that they name exist; each command line of theirs is carried out, in a folder of its own,
-# and what it prints has the columns that the document shows. The simulated device stands for cpu and
-# other runtimes. docs/development.md says how documents mark commands and outputs.
+# variables that they name exist; each command line of theirs, and of the examples of bench's help, is
+# carried out, in a folder of its own, and what it prints has the columns that the document shows. The
+# simulated device stands for cpu and other runtimes. docs/development.md says how documents mark commands
+# and outputs.
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
 . tests/support/cli.sh
-trap 'rm -rf "$folder"' EXIT
-unset SLURM_PROCID SLURM_NTASKS OMPI_COMM_WORLD_RANK OMPI_COMM_WORLD_SIZE PMI_RANK PMI_SIZE PMIX_RANK
-unset JAX_PLATFORMS PJRT_DEVICE PJRT_LIBRARY_PATH XLA_FLAGS TPU_LIBRARY_PATH
+for_recordings
+unset TPU_LIBRARY_PATH
 umask 022 # a store that others may write keeps no builds
 
-built=${BENCH_TEST_BUILD:-$PWD/build}
-sim=${bench%/*}/libpjrt_sim.so
 documents=(README.md docs/*.md runtime/sim/README.md)
 pages=("${documents[@]}" ARCHITECTURE.md CHANGELOG.md contrib/frontends/README.md runtime/record/README.md
     tests/golden/README.md)
 text=$folder/text
 mkdir "$text" "$folder/bin" "$folder/begin" "$folder/runs" "$folder/faults"
-awk -v out="$text" -f tests/docs/commands.awk "${documents[@]}"
+# "$bench help" lists the commands, and "$bench help COMMAND" its options and examples. These are one more
+# document.
+help=$folder/help
+"$bench" help | sed -nE 's/^  bench \[?([a-z-]+)\]?( .*)?$/\1/p' >"$folder/commands"
+: >"$folder/options"
+while read -r command; do
+    "$bench" help "$command" >"$folder/out"
+    sed -nE "s/^  (--[a-z-]+).*/$command\t\1/p" "$folder/out" >>"$folder/options"
+    # The page of run lists the other commands, which are no examples.
+    [ "$command" != run ] || continue
+    printf '\nbench help %s:\n\n' "$command"
+    awk -f tests/docs/examples.awk "$folder/out"
+done <"$folder/commands" >"$help"
+awk -v out="$text" -f tests/docs/commands.awk "${documents[@]}" "$help"
 touch "$text/marks"
 
 # What a command line needs that is not here, or how long it takes: it is parsed only. A line has a
@@ -58,7 +69,6 @@ parsed_only=$(
 *bench graph diff*	files of a report or a recording; check_graph.sh runs it
 *bench graph text*	a file of a report; check_graph.sh runs it
 *bench metrics bench-results/*.h5*	a record of the example's store; check_metrics.sh runs it
-*bench metrics diff before*	files of reports; check_metrics.sh runs it
 *--table estimates*	records of bench estimate; check_estimate.sh runs it
 *bench study*	minutes; check_study.sh runs it
 * [*	words that may be left out
@@ -100,17 +110,13 @@ bad_files() {
 }
 report "files that are named exist" "$(bad_files)"
 
-# "$bench help" lists the commands, and "$bench help COMMAND" its options.
-"$bench" help | sed -nE 's/^  bench \[?([a-z-]+)\]?( .*)?$/\1/p' >"$folder/commands"
-while read -r command; do
-    "$bench" help "$command" | sed -nE "s/^  (--[a-z-]+).*/$command\t\1/p"
-done <"$folder/commands" >"$folder/options"
 sed -n 's/^\.PHONY: //p' Makefile | tr ' ' '\n' >"$folder/targets"
 grep -rhoE '[A-Z][A-Z0-9]*(_[A-Z0-9]+)+' --include='*.[ch]' --include='*.sh' --include='*.py' \
     --include=Makefile Makefile setup harness runtime results modes plots models contrib tests |
     sort -u >"$folder/variables"
 report "commands, options, targets and variables that are named exist" "$(
     [ -s "$folder/options" ] || echo "bench help says no options"
+    grep -q '^    \$ bench compare ' "$help" || echo "bench help compare has no example"
     awk -F '\t' -f tests/docs/names.awk "$folder/options" "$folder/targets" "$folder/variables" "$text/spans"
 )"
 
@@ -130,9 +136,11 @@ for name in bench make pip python python3 mpirun srun git benchstat asv; do
     ln -s "$PWD/tests/docs/stand_in.sh" "$folder/bin/$name"
 done
 export PATH=$folder/bin:$PATH DOCS_BENCH=$bench DOCS_ROOT=$PWD DOCS_TARGETS=$folder/targets DOCS_PROCESSES=1
-export DOCS_PROGRAM=$built/tests/harness/commands/pjrt_program
+export DOCS_PROGRAM=$program
 # bench has options of its own for the runtimes cpu and cpu-xla, so the words change in carry_out.
 echo '{"run": {"runtime": "sim"}, "replay": {"runtime": "sim"}}' >"$folder/config.json"
+echo '{"run": {"runtime": "sim"}, "explain": {"runtime": "sim"}, "scopes": {"runtime": "sim"}}' \
+    >"$folder/simulated.json"
 export BENCH_CONFIG=$folder/config.json PJRT_SIM=values=none,device_us=200
 
 # The folder in which a document begins: stores, a recording, builds, suites.
@@ -142,8 +150,7 @@ begin() {
         "phases": "infer", "steps": 3, "warmup": 8, "min_time": 0, "device_time": "none"}, "matrix": ['
     cd "$folder/begin" || return
     mkdir -p build/tests/harness/campaign setup builds recordings
-    ln -s "$DOCS_ROOT/tests/docs/stand_in.sh" build/bench
-    ln -s "$DOCS_ROOT/tests/docs/stand_in.sh" setup/setup.sh
+    for path in build/bench setup/setup.sh program; do ln -s "$DOCS_ROOT/tests/docs/stand_in.sh" $path; done
     ln -s "$built/tests/harness/campaign/make_history" build/tests/harness/campaign/make_history
     for path in good.so new.so plugin.so libpjrt.so builds/new.so; do ln -s "$sim" $path; done
     cp "$DOCS_ROOT/tests/programs/affine.mlir" step.mlir
@@ -161,7 +168,8 @@ begin() {
     [ $? -eq 4 ] || return
     for path in A B S store; do cp -r bench-results $path; done
     for path in before after; do
-        "$bench" --model resnet18 --phase infer --runtime sim "${quick[@]}" --store $path || return
+        "$bench" --model resnet18 --phase infer --runtime sim "${quick[@]}" --store $path &&
+            "$bench" metrics $path >$path.txt || return
     done
     cp -r nights nightly
 }
@@ -176,7 +184,7 @@ way_of() {
         # shellcheck disable=SC2053 # a pattern is meant
         [[ $1 != $pattern ]] || { echo parse; return; }
     done <<<"$parsed_only"
-    case $1 in *bench\ plot* | *bench\ report* | *bench\ history*--output*)
+    case $1 in *bench\ plot* | *bench\ report* | *bench\ history*--output* | *bench\ scopes*--output*)
         command -v gnuplot >/dev/null || { echo parse; return; } ;;
     esac
     echo run
@@ -212,26 +220,28 @@ carry_out() { # NUMBER PLACE
 all_of() { # DOCUMENT
     local name=${1//\//-} number file line
     export DOCS_FAULTS=$folder/runs/$name.faults
+    # Examples say nothing of runtimes, and cpu takes longer.
+    [ "$1" != "$help" ] || export BENCH_CONFIG=$folder/simulated.json
     : >"$folder/faults/$name"
     cut -f 2 "$text/commands" | grep -qxF "$1" || return
     cp -r "$folder/begin" "$folder/runs/$name" && cd "$folder/runs/$name" || exit
     while IFS=$'\t' read -r number file line; do
-        [ "$file" != "$1" ] || carry_out "$number" "$file:$line"
+        [ "$file" != "$1" ] || carry_out "$number" "${file#"$folder/"}:$line"
     done <"$text/commands" >"$folder/faults/$name" 2>&1
     rm -rf "$folder/runs/$name"
     : >"$folder/runs/$name.done"
 }
 : >"$folder/out"
 : >"$folder/err"
-for document in "${documents[@]}"; do
+for document in "${documents[@]}" "$help"; do
     while [ "$(jobs -rp | wc -l)" -ge 2 ]; do wait -n; done
     (all_of "$document") &
 done
 wait
-for document in "${documents[@]}"; do
+for document in "${documents[@]}" "$help"; do
     cut -f 2 "$text/commands" | grep -qxF "$document" || continue
     name=${document//\//-}
-    report "commands of $document" "$(
+    report "commands of ${document#"$folder/"}" "$(
         cat "$folder/faults/$name"
         [ -e "$folder/runs/$name.done" ] || echo "not all were carried out"
     )"

@@ -44,7 +44,7 @@ run() {
         esac
         ;;
     nightly) allowed='0 2 4' ;;
-    table | list | history | plot | report | publish | export | import | steps | explain) ;;
+    table | list | history | plot | report | publish | export | import | steps | explain | doctor | metrics) ;;
     suite) [[ $2 == *.json ]] || quick=(--dry-run) ;;
     scopes) quick=(--variant small --steps 2) ;;
     export-weights) quick=(--variant small) ;;
@@ -101,8 +101,8 @@ mpirun | srun)
     shift 2
     exec "$@"
     ;;
-python | python3)
-    [ "$DOCS_WAY" = parse ] || [ "$1" = -c ] || exec "$DOCS_PROGRAM" --steps 60 --way two
+python | python3 | program)
+    [ "$DOCS_WAY" = parse ] || [ "${1:-}" = -c ] || exec "$DOCS_PROGRAM" --steps 60 --way two
     : >"$DOCS_FAULTS.parsed"
     ;;
 setup.sh)

@@ -372,7 +372,7 @@ ESTIMATE = {"class": "ok", "message": "", "cycles": 1e6, "copy_cycles": 10, "lay
             "plugin": {"sha256": "0123456789abcdef" * 4, "api": "0.81"},
             "layouts": [None, "{0,1}"], "branches": [ITEM], "loops": [ITEM, {**ITEM, "times": -1}],
             "copies": [ITEM] * 4, "collectives": [{**ITEM, "cycles": None}], "silent": [ITEM] * 9,
-            "scopes": [ITEM, {**ITEM, "name": "update/a.b.c"}]}
+            "scopes": [ITEM, {**ITEM, "name": "update/a.b.c"}], "costly": [ITEM]}
 put("json", "estimate", json.dumps(ESTIMATE))
 put("json", "estimate-kinds", json.dumps({**ESTIMATE, "copies": [1, None, "x", {}], "scopes": [[]],
                                           "loops": [{"name": 3}], "cycles": 1e308, "memory": []}))

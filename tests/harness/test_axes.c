@@ -153,7 +153,7 @@ static void options_help_and_manual_have_each(void **state)
     static const uint32_t commands[] = {OPTION_RUN, OPTION_COMPARE, OPTION_HISTORY, OPTION_REPORT};
     bn_text help = {0}, man = {0};
     cli_help(options_table(), OPTION_RUN, &help);
-    cli_man(options_table(), &man);
+    cli_man(options_table(), OPTION_RUN, &man);
     FOR_AXES(axis)
     {
         char name[80];

@@ -64,7 +64,7 @@ static void every_option_is_in_help_and_man(void **state)
                                             {"verbose", "verbose"}};
     bn_text help = {0}, man = {0};
     cli_help(options_table(), OPTION_RUN, &help);
-    cli_man(options_table(), &man);
+    cli_man(options_table(), OPTION_RUN, &man);
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
         char name[64];
         snprintf(name, sizeof name, "  --%s ", wanted[i][0]);
@@ -72,6 +72,11 @@ static void every_option_is_in_help_and_man(void **state)
         snprintf(name, sizeof name, ".B \\-\\-%s", wanted[i][1]);
         assert_non_null(strstr(man.data, name));
     }
+    /* Each command has its own. */
+    bn_text_clear(&man);
+    cli_man(options_table(), OPTION_TABLE, &man);
+    assert_non_null(strstr(man.data, ".B \\-\\-table "));
+    assert_null(strstr(man.data, ".B \\-\\-steps"));
     bn_text_free(&help);
     bn_text_free(&man);
 }

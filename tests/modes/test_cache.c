@@ -26,6 +26,9 @@ static void count_files(const char *folder, int *files, char *last, size_t size)
     closedir(d);
 }
 
+/* What the mode of the last disk_counters says of a file that it refused; "": nothing. */
+static char refusal[1100];
+
 static void disk_counters(const char *folder, int64_t *compiles, int64_t *hits, int64_t *rejects)
 {
     mode *m = mode_new("lazy", &(mode_options){.cache_dir = folder});
@@ -35,8 +38,17 @@ static void disk_counters(const char *folder, int64_t *compiles, int64_t *hits, 
     *compiles = mode_counters(m)[BN_COUNTER_COMPILES];
     *hits = mode_counters(m)[BN_COUNTER_DISK_HITS];
     *rejects = mode_counters(m)[BN_COUNTER_DISK_REJECTS];
+    const char *why = mode_disk_refusal(m);
+    snprintf(refusal, sizeof refusal, "%s", why ? why : "");
     fit_free(m, &f);
     mode_destroy(m);
+}
+
+/* The last mode said that it refused FILE, and WHY. */
+static void refuses(const char *file, const char *why)
+{
+    if (!strstr(refusal, bn_base_name(file)) || !strstr(refusal, why))
+        fail_msg("\"%s\" does not say \"%s\" of %s", refusal, why, file);
 }
 
 static void disk_cache_survives_and_refuses_damage(void **state)
@@ -53,6 +65,7 @@ static void disk_cache_survives_and_refuses_damage(void **state)
     assert_int_equal(compiles, 0);
     assert_int_equal(hits, 1);
     assert_int_equal(rejects, 0);
+    assert_string_equal(refusal, "");
 
     count_files(folder, &files, file, sizeof file);
     assert_int_equal(files, 1);
@@ -62,10 +75,11 @@ static void disk_cache_survives_and_refuses_damage(void **state)
     assert_ok(bn_regular_read(file, &data, &size, &st), &st);
     const size_t cuts[] = {0, 1, 20, size / 2, size - 1};
     for (size_t i = 0; i < sizeof cuts / sizeof *cuts; i++) {
-        assert_ok(bn_file_write_atomic(file, data, cuts[i], &st), &st);
+        assert_ok(bn_file_write_own(file, data, cuts[i], &st), &st);
         disk_counters(folder, &compiles, &hits, &rejects);
         assert_int_equal(compiles, 1);
         assert_int_equal(rejects, 1);
+        refuses(file, "damaged, or of another build");
     }
     data[size / 2] ^= 0x10;
     assert_ok(bn_file_write_atomic(file, data, size, &st), &st);
@@ -130,15 +144,18 @@ static void entries_are_bound_to_their_program(void **state)
     assert_int_equal(chmod(file, 0622), 0);
     disk_counters(folder, &compiles, &hits, &rejects);
     assert_int_equal(rejects, 1);
+    refuses(file, "others may write it");
     snprintf(copy, sizeof copy, "%s.kept", file);
     assert_int_equal(rename(file, copy), 0);
     assert_int_equal(symlink(copy, file), 0);
     disk_counters(folder, &compiles, &hits, &rejects);
     assert_int_equal(rejects, 1);
+    refuses(file, "a link, which is not followed");
     unlink(file);
     assert_int_equal(mkfifo(file, 0600), 0);
     disk_counters(folder, &compiles, &hits, &rejects); /* and it does not wait */
     assert_int_equal(rejects, 1);
+    refuses(file, "not a file");
     assert_int_equal(chmod(folder, 0777), 0);
     mode *m = NULL;
     assert_fails(mode_create("lazy", client, &(mode_options){.cache_dir = folder}, &m, &st),

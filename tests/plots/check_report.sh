@@ -5,7 +5,6 @@ set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
 # shellcheck source=tests/support/cli.sh
 source tests/support/cli.sh
-trap 'rm -rf "$folder"' EXIT
 kinds="ledger speedup overhead steps distribution"
 
 if ! command -v gnuplot >/dev/null; then
@@ -100,6 +99,10 @@ faults=$(fault_of 0)
 faults+=$(page "$folder/page.html" 2>&1)
 grep -q '<title>Last &lt;night&gt;</title>' "$folder/page.html" || faults+="no title"
 report "a page that needs nothing else" "$faults"
+report "one picture has the speedups of its runtime" "$(
+    pictures=$(grep -o 'Bars of speedup over the lazy step' "$folder/page.html" | wc -l)
+    [ "$pictures" -eq 1 ] || echo "$pictures pictures"
+)"
 
 cp "$folder/page.html" "$folder/before"
 mv "$store" "$store.elsewhere" && mv "$store.elsewhere" "$store"
@@ -108,8 +111,8 @@ mv "$store" "$store.elsewhere" && mv "$store.elsewhere" "$store"
 cmp "$folder/before" "$folder/page.html" >"$folder/why" 2>&1
 report "the same page of the same store" "$(cat "$folder/why")"
 
-if [ -x "${BENCH_TEST_BUILD:-build}/tests/plots/test_page" ]; then
-    "${BENCH_TEST_BUILD:-build}/tests/plots/test_page" --page "$folder/full.html"
+if [ -x "$built/tests/plots/test_page" ]; then
+    "$built/tests/plots/test_page" --page "$folder/full.html"
     report "a page with comparisons and hostile names" "$(page "$folder/full.html" 2>&1)"
 else
     skip "a page with comparisons and hostile names" "test_page is not built"

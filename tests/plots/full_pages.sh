@@ -5,7 +5,6 @@
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
 . tests/support/cli.sh
-trap 'rm -rf "$folder"' EXIT
 export PJRT_SIM=values=none,device_us=200
 browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome)
 if [ -z "$browser" ] || ! command -v gnuplot >/dev/null; then
@@ -28,8 +27,8 @@ run compare sim sim --b-option device_us=250 --model resnet18 "${short[@]:0:2}" 
 report "a page of a comparison" "$(case $status in 0 | 2 | 4) ;; *) echo "exit status $status" ;; esac)"
 run table --store "$store" --format html
 cp "$folder/out" "$pages/table.html"
-if [ -x "${BENCH_TEST_BUILD:-build}/tests/plots/test_page" ]; then
-    "${BENCH_TEST_BUILD:-build}/tests/plots/test_page" --page "$pages/hostile.html"
+if [ -x "$built/tests/plots/test_page" ]; then
+    "$built/tests/plots/test_page" --page "$pages/hostile.html"
 fi
 
 "$python" tests/plots/site/pages.py "$browser" "$pages" ${PAGES_SHOTS:+"$PAGES_SHOTS"} >"$folder/looked" 2>"$folder/err"

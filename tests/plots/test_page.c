@@ -209,22 +209,13 @@ static void a_refused_overhead_is_not_told(void **state)
     res_collection_free(&all);
 }
 
-/* Where the device is faster and nobody can tell of the wall time, the page says both. */
-static void what_hides_beside_a_faster_device_is_on_the_page(void **state)
+enum { PAIRS = 8 };
+
+/* Makes RECORDS, and CELL of them: the device is faster, and nobody can tell of the wall time. */
+static void make_pairs(res_record *records[2][PAIRS], res_compared *cell)
 {
-    (void)state;
-    enum { PAIRS = 8 };
-    res_compared cell = {.pairs = PAIRS};
-    res_versus versus;
-    plot_page built = {0};
-    bn_status st = {0};
     uint64_t seed = 5;
-    const char *const labels[2] = {"old", "new"};
-    res_record *records[2][PAIRS];
-    res_versus_begin(&versus, 0);
-    versus.cells = &cell;
-    versus.count = 1;
-    versus.all_measures = true;
+    *cell = (res_compared){.pairs = PAIRS};
     for (size_t i = 0; i < PAIRS; i++)
         for (int side = 0; side < 2; side++) {
             fixture_case c = cases[LAZY];
@@ -235,10 +226,35 @@ static void what_hides_beside_a_faster_device_is_on_the_page(void **state)
             r->executions[0].overhead_ns = 1e6;
         }
     for (size_t i = 0; i < PAIRS; i++) {
-        cell.a[i] = records[0][i];
-        cell.b[i] = records[1][i];
+        cell->a[i] = records[0][i];
+        cell->b[i] = records[1][i];
     }
-    cell.experiment = cell.a[0]->experiment;
+    cell->experiment = cell->a[0]->experiment;
+}
+
+static void free_pairs(res_record *records[2][PAIRS])
+{
+    for (size_t i = 0; i < PAIRS; i++) {
+        res_record_free(records[0][i]);
+        res_record_free(records[1][i]);
+    }
+}
+
+/* The page says both. */
+static void what_hides_beside_a_faster_device_is_on_the_page(void **state)
+{
+    (void)state;
+    res_compared cell;
+    res_versus versus;
+    plot_page built = {0};
+    bn_status st = {0};
+    const char *const labels[2] = {"old", "new"};
+    res_record *records[2][PAIRS];
+    make_pairs(records, &cell);
+    res_versus_begin(&versus, 0);
+    versus.cells = &cell;
+    versus.count = 1;
+    versus.all_measures = true;
     assert_int_equal(res_versus_judge(&versus, &st), BN_OK);
     assert_int_equal(plot_page_judged(&built, &versus, NULL, labels, &st), BN_OK);
     assert_int_equal(built.comparison_count, 2);
@@ -248,12 +264,111 @@ static void what_hides_beside_a_faster_device_is_on_the_page(void **state)
     assert_string_equal(built.comparisons[1].measure, "wall time");
     /* What it comes to, who made the page says. */
     assert_lacks(built.details.data, "no control");
+    assert_null(built.remarks.data);
     plot_page_free(&built);
     bn_text_free(&versus.notes);
-    for (size_t i = 0; i < PAIRS; i++) {
-        res_record_free(records[0][i]);
-        res_record_free(records[1][i]);
-    }
+    free_pairs(records);
+}
+
+/* ---- what has no room is counted ---- */
+
+static void the_page_says_what_is_not_among_the_newest(void **state)
+{
+    (void)state;
+    res_collection all = repeated();
+    assert_true(all.count > 13);
+    for (size_t i = 13; i < all.count; i++)
+        res_record_free(all.records[i]);
+    all.count = 13;
+    bn_text out = page(&all, NULL, 0, NULL, 0);
+    assert_has(out.data, "The newest 12 of 13 processes.");
+    bn_text_free(&out);
+    res_record_free(all.records[12]);
+    all.count = 12;
+    out = page(&all, NULL, 0, NULL, 0);
+    assert_lacks(out.data, "The newest 12 of");
+    bn_text_free(&out);
+    res_collection_free(&all);
+}
+
+static void the_page_says_which_series_have_no_picture(void **state)
+{
+    (void)state;
+    enum { SERIES = PLOT_PAGE_FIGURES + 2 };
+    const res_experiment what = {.model = "resnet18", .phase = "train", .mode = "lazy"};
+    res_origin origin = {.sha256 = "cafe", .label = "commit-7"};
+    res_night nights[2] = {
+        {.time_s = 1700000000, .value = 3e6, .low = 2e6, .high = 4e6, .settings = ""},
+        {.time_s = 1700086400, .value = 6e6, .low = 5e6, .high = 7e6, .settings = ""}};
+    res_stretch stretch = {.first = 0, .end = 2};
+    static res_timeline series[SERIES];
+    const res_history history = {.series = series, .count = SERIES};
+    nights[0].origin = nights[1].origin = &origin;
+    for (size_t i = 0; i < SERIES; i++)
+        series[i] = (res_timeline){.experiment = &what,
+                                   .nights = nights,
+                                   .count = 2,
+                                   .stretches = &stretch,
+                                   .stretch_count = 1,
+                                   .last = 1};
+    plot_page built = {0};
+    bn_status st = {0};
+    assert_int_equal(plot_page_history(&built, &history, NULL, &st), BN_OK);
+    assert_int_equal(built.figure_count, PLOT_PAGE_FIGURES);
+    assert_has(built.remarks.data,
+               "2 further series have no picture here; bench history shows them.\n");
+    plot_page_free(&built);
+    const res_history few = {.series = series, .count = PLOT_PAGE_FIGURES};
+    assert_int_equal(plot_page_history(&built, &few, NULL, &st), BN_OK);
+    assert_null(built.remarks.data);
+    plot_page_free(&built);
+}
+
+static void the_page_says_which_comparisons_have_no_picture(void **state)
+{
+    (void)state;
+    enum { CELLS = PLOT_PAGE_FIGURES + 1 };
+    res_compared *cells = calloc(CELLS, sizeof *cells);
+    res_record *records[2][PAIRS];
+    res_versus versus;
+    plot_page built = {0};
+    bn_status st = {0};
+    const char *const labels[2] = {"old", "new"};
+    assert_non_null(cells);
+    make_pairs(records, &cells[0]);
+    for (size_t i = 1; i < CELLS; i++)
+        cells[i] = cells[0];
+    res_versus_begin(&versus, 0);
+    versus.cells = cells;
+    versus.count = CELLS;
+    versus.all_measures = true;
+    assert_int_equal(res_versus_judge(&versus, &st), BN_OK);
+    assert_int_equal(plot_page_judged(&built, &versus, NULL, labels, &st), BN_OK);
+    assert_int_equal(built.picture_count, PLOT_PAGE_FIGURES);
+    assert_has(built.remarks.data,
+               "1 further comparison has no picture of step times here; the tables have all.\n");
+    plot_page_free(&built);
+    bn_text_free(&versus.notes);
+    free_pairs(records);
+    free(cells);
+}
+
+static void long_remarks_are_whole(void **state)
+{
+    (void)state;
+    res_collection all = sample();
+    char remark[2001];
+    memset(remark, 'r', sizeof remark);
+    memcpy(remark + 1022, "\xc3\xa9", 2);
+    strcpy(remark + 1990, " the end.");
+    const plot_report report = {.title = "t", .all = &all, .remarks = remark};
+    bn_text out = {0};
+    bn_status st = {0};
+    assert_int_equal(plot_report_html(&report, &out, &st), BN_OK);
+    assert_has(out.data, "r\xc3\xa9rrr");
+    assert_has(out.data, "rrr the end.</p>");
+    bn_text_free(&out);
+    res_collection_free(&all);
 }
 
 static void page_without_comparisons_tells_the_newest(void **state)
@@ -268,6 +383,20 @@ static void page_without_comparisons_tells_the_newest(void **state)
     assert_lacks(out.data, "What got slower");
     assert_string_equal(out.data, again.data);
     bn_text_free(&again);
+    bn_text_free(&out);
+    res_collection_free(&all);
+}
+
+/* Without comparisons, too; and one picture has the speedups of a runtime. */
+static void page_without_comparisons_begins_with_what_was_found(void **state)
+{
+    (void)state;
+    res_collection all = repeated();
+    bn_text out = page(&all, NULL, 0, NULL, 0);
+    const size_t counts = place(out.data, "<ul class=\"counts\">");
+    assert_true(place(out.data, "<h3>What was found</h3>") < counts);
+    assert_true(counts < place(out.data, "<h3>Newest results</h3>"));
+    assert_int_equal(occurrences(out.data, "Bars of speedup over the lazy step"), 1);
     bn_text_free(&out);
     res_collection_free(&all);
 }
@@ -361,6 +490,11 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_refused_overhead_is_not_told),
         cmocka_unit_test(what_hides_beside_a_faster_device_is_on_the_page),
         cmocka_unit_test(page_without_comparisons_tells_the_newest),
+        cmocka_unit_test(page_without_comparisons_begins_with_what_was_found),
+        cmocka_unit_test(the_page_says_what_is_not_among_the_newest),
+        cmocka_unit_test(the_page_says_which_series_have_no_picture),
+        cmocka_unit_test(the_page_says_which_comparisons_have_no_picture),
+        cmocka_unit_test(long_remarks_are_whole),
         cmocka_unit_test(long_names_are_cut_between_characters),
         cmocka_unit_test(what_a_killed_writer_left_beside_the_page_is_swept),
     };

@@ -5,8 +5,7 @@
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
 . tests/support/cli.sh
-trap 'rm -rf "$folder"' EXIT
-make_foreign=${BENCH_TEST_BUILD:-$PWD/build}/tests/results/records/make_foreign
+make_foreign=$built/tests/results/records/make_foreign
 
 # hidden FILE...: says which files hold what must not be shown.
 hidden() {

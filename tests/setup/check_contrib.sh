@@ -6,12 +6,9 @@
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
 . tests/support/cli.sh
-trap 'rm -rf "$folder"' EXIT
 umask 022 # a store that others may write keeps no builds
-unset SLURM_PROCID SLURM_NTASKS OMPI_COMM_WORLD_RANK OMPI_COMM_WORLD_SIZE PMI_RANK PMI_SIZE PMIX_RANK
 export PJRT_SIM=values=none,device_us=2000
 
-built=${BENCH_TEST_BUILD:-$PWD/build}
 sim=${bench%/*}/libpjrt_sim.so
 workflow=contrib/github-actions.yml
 container=contrib/Containerfile

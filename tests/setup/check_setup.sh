@@ -5,7 +5,6 @@
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
 . tests/support/cli.sh
-trap 'rm -rf "$folder"' EXIT
 
 tree=$folder/tree
 inside=xla_plugins/xla_cpu_pjrt
@@ -14,7 +13,7 @@ wheel=$tree/third_party/wheels/xla_cpu_pjrt-9.9-py3-none-any.whl
 
 # The set-up takes the header out of this wheel.
 mkdir -p "$tree/setup" "$tree/third_party/wheels" "$folder/$inside/include"
-cp setup/setup.sh "$tree/setup/"
+cp setup/setup.sh setup/close.sh "$tree/setup/"
 echo "the wheel's library" >"$folder/$inside/xla_cpu_pjrt.so"
 echo "/* the wheel's header */" >"$folder/$inside/include/pjrt_c_api.h"
 (cd "$folder" && "$python" -m zipfile -c "$wheel" xla_plugins/)
@@ -48,6 +47,20 @@ report "and the header is put in place" "$(
 )"
 setup
 report "the next set-up has nothing to do" "$(unpacked 'everything is in place')"
+
+mkdir -p "$tree/suites" "$tree/contrib/frontends/one" "$tree/third_party/frontends/one"
+touch "$tree/suites/one.json" "$tree/contrib/frontends/one/run.py" "$tree/third_party/frontends/one/python"
+chmod -R go+w "$tree/suites" "$tree/contrib" "$tree/third_party/frontends" "$tree/third_party/runtimes"
+touch "$folder/elsewhere"
+chmod 666 "$folder/elsewhere"
+ln -s "$folder/elsewhere" "$tree/third_party/frontends/one/link"
+setup
+report "what bench runs is no longer others' to write, and what a link leads to stays as it is" "$(
+    unpacked 'everything is in place'
+    find "$tree/suites" "$tree/contrib/frontends" "$tree/third_party/frontends" "$tree/third_party/runtimes" \
+        ! -type l -perm /022
+    [ "$(stat -c %a "$folder/elsewhere")" = 666 ] || echo "another file is changed, too"
+)"
 
 echo "another library" >"$library"
 setup

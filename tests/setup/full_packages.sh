@@ -5,8 +5,6 @@
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
 . tests/support/cli.sh
-trap 'rm -rf "$folder"' EXIT
-build=${BENCH_TEST_BUILD:-$PWD/build}
 unset BENCH_RUNTIMES
 export PJRT_SIM=values=none,device_us=200
 
@@ -33,21 +31,21 @@ works() {
 }
 
 report "make install" "$(
-    makes BUILD="$build" install DESTDIR="$folder/root" PREFIX=/opt/bench
+    makes BUILD="$built" install DESTDIR="$folder/root" PREFIX=/opt/bench
     works "$folder/root/opt/bench"
     man -l "$folder/root/opt/bench/share/man/man1/bench.1" >/dev/null 2>"$folder/err" || ! command -v man >/dev/null ||
         cat "$folder/err"
 )"
 report "make uninstall leaves no file" "$(
-    makes BUILD="$build" uninstall DESTDIR="$folder/root" PREFIX=/opt/bench
+    makes BUILD="$built" uninstall DESTDIR="$folder/root" PREFIX=/opt/bench
     find "$folder/root" -type f
 )"
 
 if command -v dpkg-shlibdeps >/dev/null; then
     report "make deb" "$(
-        makes BUILD="$build" deb
-        package=$(ls -t "$build"/dist/bench_*.deb | head -n 1)
-        (cd "$build/dist" && sha256sum --quiet -c "$(basename "$package").sha256" 2>&1)
+        makes BUILD="$built" deb
+        package=$(ls -t "$built"/dist/bench_*.deb | head -n 1)
+        (cd "$built/dist" && sha256sum --quiet -c "$(basename "$package").sha256" 2>&1)
         dpkg-deb -f "$package" Depends | grep -q libhdf5 || echo "it depends on no library"
         dpkg -x "$package" "$folder/unpacked" 2>&1
         works "$folder/unpacked/usr"
@@ -58,11 +56,14 @@ fi
 
 if [ -d .git ] || git rev-parse --git-dir >/dev/null 2>&1; then
     report "make dist, which is built like a clone" "$(
-        makes BUILD="$build" dist
-        archive=$(ls -t "$build"/dist/bench-*.tar.gz | head -n 1)
-        (cd "$build/dist" && sha256sum --quiet -c "$(basename "$archive").sha256" 2>&1)
+        makes BUILD="$built" dist
+        archive=$(ls -t "$built"/dist/bench-*.tar.gz | head -n 1)
+        (cd "$built/dist" && sha256sum --quiet -c "$(basename "$archive").sha256" 2>&1)
         mkdir "$folder/sources" && tar -xzf "$archive" -C "$folder/sources" --strip-components 1 2>&1
-        makes -C "$folder/sources" BUILD=build PJRT_INCLUDE="$PWD/third_party/include" -j"$(nproc)" all
+        makes -C "$folder/sources" BUILD=build PJRT_INCLUDE="$PWD/third_party/include" -j"$(nproc)" QUIET='CC PROTO' all
+        # As make run: a line an archive, and none a file.
+        grep -E '^ +(CC|PROTO) ' "$folder/made" | head -n 1
+        grep -qE '^ +AR ' "$folder/made" || echo "no line of an archive"
         version=$("$folder/sources/build/bench" --version 2>&1)
         case $version in
         bench\ *-dirty) echo "its version is $version" ;;

@@ -1,15 +1,19 @@
 # cli.sh - what the scripts that drive the program share: running it, judging
 # what it said, TAP. Sourced by check_*.sh, which run from the root of the
-# sources. Each needs BENCH_TEST_BINARY and works in a folder of its own.
+# sources. Each needs BENCH_TEST_BINARY and works in a folder of its own, which
+# goes when it ends.
 # shellcheck shell=bash
 
-# Defaults of whoever runs the tests are not theirs.
+# Defaults of whoever runs the tests are not theirs, nor is what a launcher tells its tasks.
 export BENCH_CONFIG=
+unset SLURM_PROCID SLURM_NTASKS OMPI_COMM_WORLD_RANK OMPI_COMM_WORLD_SIZE PMI_RANK PMI_SIZE PMIX_RANK
 bench=${BENCH_TEST_BINARY:-$PWD/build/bench}
+built=${BENCH_TEST_BUILD:-$PWD/build}
 fake=${BENCH_TEST_FAKE:-$PWD/build/libpjrt_fake.so}
 notplugin=${BENCH_TEST_NOTPLUGIN:-$PWD/build/libnot_a_plugin.so}
 python=${BENCH_TEST_PYTHON:-/usr/bin/python3}
 folder=$(mktemp -d "${TMPDIR:-/tmp}/bench-cli.XXXXXX") || exit 1
+trap 'rm -rf "$folder"' EXIT
 store=$folder/store
 # Seconds matter here, not figures.
 quick=(--model resnet18 --variant small --processes 1 --steps 3 --min-time 0 --warmup 8 --store "$store")
@@ -142,7 +146,60 @@ sanitized() {
 
 # can_import MODULE: whether Python can.
 can_import() {
-    "$python" -c "import importlib.util, sys; sys.exit(importlib.util.find_spec('$1') is None)"
+    "$python" -c "import importlib.util, sys; sys.exit(importlib.util.find_spec('$1') is None)" 2>/dev/null
+}
+
+# python_with MODULE FRONT_END: from here on `python` is the one that can import MODULE: that of
+# BENCH_TEST_PYTHON, or else that of the front end. False where neither can; it is the first one then.
+python_with() {
+    local first=${BENCH_TEST_PYTHON:-/usr/bin/python3}
+    for python in "$first" "$(python_of "$2")"; do
+        can_import "$1" && return
+    done
+    python=$first
+    return 1
+}
+
+# for_recordings: begins a script that records. What its user told frameworks would stay so under bench
+# record, so it is taken away. Sets `program`, one of our own that calls PJRT as frameworks do
+# (pjrt_program.c), and `sim` and `recorder`, the plugins beside bench.
+# shellcheck disable=SC2034 # they are for those scripts
+for_recordings() {
+    unset PJRT_NAMES_AND_LIBRARY_PATHS PJRT_DEVICE PJRT_LIBRARY_PATH XLA_FLAGS
+    unset JAX_PLATFORMS JAX_NUM_CPU_DEVICES BENCH_RECORD_DIR BENCH_RECORD_PROFILE
+    program=$built/tests/harness/commands/pjrt_program
+    sim=${bench%/*}/libpjrt_sim.so
+    recorder=${bench%/*}/libpjrt_record.so
+}
+
+# same_member NAME FIRST SECOND: a fault unless the member NAME is the same in both files of JSON: what a
+# program says of its results with the recorder and without.
+same_member() {
+    "$python" - "$@" 2>&1 <<'PYTHON' | tail -n 1
+import json, sys
+first, second = (json.load(open(f))[sys.argv[1]] for f in sys.argv[2:])
+assert first == second, f"{sys.argv[1]}: {first} is not {second}"
+PYTHON
+}
+
+# plugin_of RUNTIME: where its plugin is.
+plugin_of() {
+    "$bench" list runtimes --format json 2>/dev/null | "$python" -c '
+import json, sys
+print(next(r["where"] for r in json.load(sys.stdin) if r["runtime"] == sys.argv[1]))' "$1" 2>/dev/null
+}
+
+# fake_front_ends: from here on scripts of tests/harness/frontends/fake stand for JAX and PyTorch/XLA.
+fake_front_ends() {
+    export BENCH_FRONTENDS=$PWD/tests/harness/frontends/fake
+    export BENCH_FRONTEND_PYTHON_JAX=$python BENCH_FRONTEND_PYTHON_PYTORCH_XLA=$python
+}
+
+# python_of NAME: of a front end, where `make frontends` put its Python, or what the user names.
+python_of() {
+    local variable=BENCH_FRONTEND_PYTHON_${1^^}
+    variable=${variable//-/_}
+    printf %s "${!variable:-$PWD/third_party/frontends/$1/bin/python}"
 }
 
 # live WHAT ATTEMPT BUSY...: a test whose judgement is of times. The function ATTEMPT runs bench and

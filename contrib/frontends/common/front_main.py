@@ -14,7 +14,6 @@ A front end is a module or object with
                       the framework's name and an array in its shape
 """
 
-import hashlib
 import json
 import os
 import platform
@@ -22,13 +21,12 @@ import sys
 import tempfile
 import traceback
 from importlib import metadata
-from pathlib import Path
 
 import front_request
 import front_timing
 from front_errors import FrontEndError, not_supported, wrong_values
 
-_COMMON = Path(__file__).resolve().parent
+# Variables that a record keeps: all that results/records/provenance.c compares, and what says where the plugin is.
 _FLAGS = ("BENCH_RECORD", "JAX_", "MKL_", "OMP_", "PJRT_", "PT_XLA_", "PTXLA_", "TF_CPP_", "TORCH", "TPU_", "XLA_")
 _MOST_MESSAGE = 1000  # bytes: of a longer one bench takes nothing
 
@@ -43,16 +41,6 @@ def _versions(names):
     return found
 
 
-def _script_sha256(folder):
-    """Of all Python files of the front end and of those that it shares, with their names."""
-    digest = hashlib.sha256()
-    for root in (_COMMON, folder):
-        for path in sorted(root.rglob("*.py")):
-            digest.update(f"{root.name}/{path.relative_to(root)}\0{path.stat().st_size}\0".encode())
-            digest.update(path.read_bytes())
-    return digest.hexdigest()
-
-
 def _head(front_end, request):
     """What a report has in any case; REQUEST may be None."""
     head = {
@@ -60,8 +48,7 @@ def _head(front_end, request):
         "framework": front_end.FRAMEWORK,
         "versions": _versions(front_end.packages()),
         "python": platform.python_version(),
-        "script_sha256": _script_sha256(front_end.FOLDER),
-        "flags": {k: v for k, v in sorted(os.environ.items()) if k.startswith(_FLAGS)},
+        "flags": {k: v for k, v in sorted(os.environ.items()) if v and k.startswith(_FLAGS)},
     }
     if request is not None:
         head.update(

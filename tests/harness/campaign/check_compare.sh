@@ -5,7 +5,6 @@
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh
-trap 'rm -rf "$folder"' EXIT
 . tests/harness/campaign/compare_sides.sh
 
 # judged WHAT STATUSES CODE ARGUMENT...: a live test: a comparison with the arguments, each attempt with

@@ -6,7 +6,6 @@
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh
-trap 'rm -rf "$folder"' EXIT
 . tests/harness/campaign/compare_sides.sh
 
 # ---- what is told however busy the machine is --------------------------------------------

@@ -4,8 +4,7 @@
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh
-trap 'rm -rf "$folder"' EXIT
-make_history=${BENCH_TEST_BUILD:-$PWD/build}/tests/harness/campaign/make_history
+make_history=$built/tests/harness/campaign/make_history
 
 "$make_history" "$store" 6 0 100 1 >"$folder/truth" || {
     report "a store is made" "$make_history failed"

@@ -5,8 +5,7 @@
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh
-trap 'rm -rf "$folder"' EXIT
-make_night=${BENCH_TEST_BUILD:-$PWD/build}/tests/harness/campaign/make_night
+make_night=$built/tests/harness/campaign/make_night
 plugin=${bench%/*}/libpjrt_sim.so
 day=86400
 umask 022 # a store that others may write keeps no builds
@@ -267,6 +266,55 @@ tonight 1
 night --keep-builds 0
 report "one is not" "$(ends 0 'nothing slower was found in 2 experiments; a slowdown of' \
     'would have been seen within two nights')"
+
+# ---- recordings of other programs -------------------------------------------------------------
+# One is recorded and taken into a store; its nights are copies of it.
+for_recordings
+run record --quiet --runtime sim --output "$folder/training" -- "$program" --steps 48
+run import --store "$folder/imported" --model mine --phase train "$folder/training"
+report "a program is recorded, and bench import makes a record of it" "$(
+    fault_of 0
+    [ "$(ls "$folder/imported"/*.h5 | wc -l)" -eq 1 ] || echo "not one record"
+)"
+# trained DAYS FACTOR SHA256: that program so many days ago.
+trained() { "$make_night" "$folder/imported" "$store" $((-$1 * day)) "${@:2}" || echo "no night" >&2; }
+# training NAME DIGEST...: a store with 17 nights of it, the last two 6 % slower. The first one's build has
+# the first DIGEST, and so on; the last DIGEST is that of all nights that are left.
+training() {
+    local days
+    new_store "$1"
+    shift
+    for days in $(seq 16 -1 0); do
+        trained "$days" "$([ "$days" -lt 2 ] && echo 1.06 || echo 1)" "$1"
+        [ $# -eq 1 ] || shift
+    done
+    tonight 1
+}
+training other-builds $(for days in $(seq 17); do digest "$days" && echo; done)
+night --keep-builds 0
+report "a recorded program is judged by its history, whatever the suite has" "$(
+    ends 2 'recorded: 1 experiment of other programs tonight, judged by the history alone' \
+        'history: mine train unknown recorded' 'changed by +' \
+        'no control tells it from a change of the recorded program' \
+        'nightly: found slower: 1 series changed for the worse'
+    grep -q 'mine' "$folder/page/index.html" || echo "not on the page"
+)"
+training same-build "$(digest 1)"
+night --keep-builds 0
+report "with one build it may be the program or the machine, and counts as neither" "$(
+    ends 4 'history: mine train unknown recorded' 'the build is the same: the recorded program or the machine' \
+        'nightly: could not tell: this is the first good night'
+)"
+new_store earlier
+for days in $(seq 16 -1 1); do
+    trained "$days" "$([ "$days" -lt 3 ] && echo 1.06 || echo 1)" "$(digest "$days")"
+done
+tonight 1
+night --keep-builds 0
+report "what was recorded in other nights is no part of this one" "$(
+    ends 4 'nightly: could not tell: this is the first good night'
+    grep -E '^(recorded|history): ' "$folder/out"
+)"
 
 # ---- dates -------------------------------------------------------------------------------
 new_store future

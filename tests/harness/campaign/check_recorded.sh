@@ -5,11 +5,9 @@
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh
-trap 'rm -rf "$folder"' EXIT
-unset SLURM_PROCID SLURM_NTASKS OMPI_COMM_WORLD_RANK OMPI_COMM_WORLD_SIZE PMI_RANK PMI_SIZE PMIX_RANK
 umask 022 # a store that others may write keeps no builds
 
-make=${BENCH_TEST_BUILD:-build}/tests/harness/replay/make_recording
+make=$built/tests/harness/replay/make_recording
 mkdir "$folder/elsewhere"
 "$make" opaque "$folder/train" && "$make" opaque "$folder/elsewhere/train" &&
     "$make" text "$folder/text" && "$make" several "$folder/several" || exit 1

@@ -4,8 +4,6 @@
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh
-trap 'rm -rf "$folder"' EXIT
-unset SLURM_PROCID SLURM_NTASKS OMPI_COMM_WORLD_RANK OMPI_COMM_WORLD_SIZE PMI_RANK PMI_SIZE PMIX_RANK
 mine=$folder/mine.json
 cat >"$mine" <<'JSON'
 {
@@ -177,7 +175,7 @@ assert [r["matched"] for r in rows if r["mode"] == "capture" and r["graphs"] == 
 
 # Half a day later it is another run: of two the later one stands, which has three processes.
 mkdir "$folder/old"
-"${BENCH_TEST_BUILD:-$PWD/build}/tests/harness/campaign/make_night" "$folder/more" "$folder/old" $((-13 * 3600)) 1
+"$built/tests/harness/campaign/make_night" "$folder/more" "$folder/old" $((-13 * 3600)) 1
 run suite "$mine" --store "$folder/old" --filter 'resnet18*' --repetitions 10
 run table --store "$folder/old" --format json
 report "13 hours later it begins another run" "$(

@@ -12,12 +12,9 @@ set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh
 : "${COMPARISONS:=40}" "${PLANTED:=10}" "${PERCENT:=5}" "${VISIBLE:=5}"
-trap 'rm -rf "$folder"' EXIT
 models=(bert llama gpt2 mobilenet_v2 resnet18)
 slow=${bench%/*}/libpjrt_slow.so
-SLOW_PJRT_PLUGIN=$("$bench" list runtimes --format json | "$python" -c '
-import json, sys
-print(next(r["where"] for r in json.load(sys.stdin) if r["runtime"] == "cpu"))')
+SLOW_PJRT_PLUGIN=$(plugin_of cpu)
 export SLOW_PJRT_PLUGIN SLOW_PJRT_NS=0
 
 # compared MODEL RUNTIME: the CPU runtime beside RUNTIME; a line to $folder/lines. The line says the

@@ -7,8 +7,7 @@
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh
-trap 'rm -rf "$folder"' EXIT
-make_history=${BENCH_TEST_BUILD:-$PWD/build}/tests/harness/campaign/make_history
+make_history=$built/tests/harness/campaign/make_history
 seed=${HISTORY_SEED:-7}
 umask 022 # a store that others may write keeps no builds
 export PJRT_SIM=values=none,device_us=200

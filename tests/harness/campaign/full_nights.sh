@@ -11,12 +11,10 @@ set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh
 : "${NIGHTS:=30}" "${LOADED:=10}" "${LOOPS:=4}" "${COPIES:=0}"
-make_night=${BENCH_TEST_BUILD:-$PWD/build}/tests/harness/campaign/make_night
+make_night=$built/tests/harness/campaign/make_night
 umask 022 # a store that others may write keeps no builds
 trap 'end_loops 2>/dev/null; rm -rf "$folder"' EXIT
-plugin=$("$bench" list runtimes --format json | "$python" -c '
-import json, sys
-print(next(r["where"] for r in json.load(sys.stdin) if r["runtime"] == "cpu"))')
+plugin=$(plugin_of cpu)
 cat >"$folder/suite.json" <<'END'
 {"bench_suite": 1, "name": "nights", "defaults": {"models": ["bert", "resnet18"],
  "variants": ["small"], "modes": ["lazy", "capture"], "phases": ["infer"], "runtimes": ["nights"],

@@ -421,6 +421,37 @@ static void identities_differ_where_experiments_do(void **state)
     assert_string_not_equal(first, other);
 }
 
+/* Which plugin a framework loads for that name is known once it has run, and so is no part of what
+ * a suite plans. */
+static void a_plugin_of_the_frameworks_own_is_no_part_of_it(void **state)
+{
+    (void)state;
+    char planned[BN_SHA256_TEXT], other[BN_SHA256_TEXT];
+    bn_status st = {0};
+    res_record *r = res_record_new();
+    assert_non_null(r);
+    strcpy(r->experiment.model, "gpt2");
+    strcpy(r->experiment.runtime, "cuda");
+    assert_false(res_has_own_plugin(&r->experiment) || res_plugin_unforeseen(&r->experiment));
+    strcpy(r->experiment.front_end, "jax");
+    assert_true(res_has_own_plugin(&r->experiment) && res_plugin_unforeseen(&r->experiment));
+    assert_ok(res_identity(&r->experiment, "", 3, planned, &st), &st);
+    json_decref(r->provenance);
+    r->provenance = json_pack("{s{ss} s{si}}", "runtime", "sha256", "ab", "suite", "repetition", 3);
+    assert_true(res_record_identity(r, other));
+    assert_string_equal(planned, other);
+    /* Of a failure nobody knows it. */
+    json_object_del(json_object_get(r->provenance, "runtime"), "sha256");
+    assert_true(res_record_identity(r, other));
+    assert_string_equal(planned, other);
+    /* That of a TPU is found before it runs. */
+    strcpy(r->experiment.runtime, "tpu");
+    assert_true(res_has_own_plugin(&r->experiment));
+    assert_false(res_plugin_unforeseen(&r->experiment));
+    assert_false(res_record_identity(r, other));
+    res_record_free(r);
+}
+
 static void records_know_their_identity(void **state)
 {
     (void)state;
@@ -497,6 +528,7 @@ int main(void)
         cmocka_unit_test(rounds_are_shuffled_the_same_way_each_time),
         cmocka_unit_test(filters_look_at_titles),
         cmocka_unit_test(identities_differ_where_experiments_do),
+        cmocka_unit_test(a_plugin_of_the_frameworks_own_is_no_part_of_it),
         cmocka_unit_test(records_know_their_identity),
         cmocka_unit_test(what_is_too_deep_or_no_file_is_refused),
     };

@@ -6,7 +6,6 @@ set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 # shellcheck source=tests/support/cli.sh
 . tests/support/cli.sh
-trap 'rm -rf "$folder"' EXIT
 command -v script >/dev/null || {
     echo "1..0 # SKIP there is no script"
     echo "ok - terminals # SKIP there is no script"
@@ -99,5 +98,51 @@ on_terminal 500 history --wide "$store/a"
 cp "$folder/screen" "$folder/shown"
 run history "$store/a"
 report "with --wide it is as in a file" "$(cmp "$folder/out" "$folder/shown" 2>&1)"
+
+# narrow WHAT TEXT ARGUMENT...: on a terminal the answer has TEXT and 80 columns at most; with --wide it has
+# more. What else is said, --quiet leaves out.
+narrow() {
+    local what=$1 text=$2
+    shift 2
+    on_terminal 500 "$@" --quiet
+    report "$what keeps to the width of a terminal" "$(
+        wide "$folder/screen"
+        grep -q -- "$text" "$folder/screen" || echo "no '$text'"
+    )"
+    on_terminal 500 "$@" --quiet --wide
+    report "$what has all columns with --wide" "$(
+        [ -n "$(wide "$folder/screen")" ] || echo "no line is wide"
+        grep -q -- "$text" "$folder/screen" || echo "no '$text'"
+    )"
+}
+cat >"$folder/two.json" <<'JSON'
+{"bench_suite": 1, "name": "two", "defaults": {"runtimes": ["sim"], "variants": ["small"], "phases": ["infer"],
+ "modes": ["lazy", "capture"], "steps": 3, "warmup": 8, "min_time": 0, "device_time": "none", "repetitions": 3},
+ "matrix": [{"models": ["resnet18", "vgg16"]}]}
+JSON
+short=(--model resnet18 --variant small --phase infer --runtime sim --steps 3 --warmup 8 --min-time 0)
+narrow "a run of one experiment" "^Ledger of a step" run "${short[@]}" --processes 1 --store "$folder/one"
+narrow "a suite" "^What was found" suite "$folder/two.json" --store "$folder/suite"
+run suite "$folder/two.json" --store "$folder/suite" --repetitions 4
+report "a suite says how its records can be looked at" "$(
+    grep -qx "\[[0-9]*/[0-9]*\] next: bench table --wide --store $folder/suite" "$folder/err" || echo "it does not"
+)"
+run suite "$folder/two.json" --store "$folder/suite" --repetitions 4
+report "unless it has made none" "$(! grep 'next:' "$folder/err")"
+narrow "a night" "^nightly: " nightly "$folder/two.json" --store "$folder/nights" --report "$folder/page" \
+    --keep-builds 0
+narrow "a study" "each item takes" study batch "${short[@]}" --batch 1,2 --device-time none --processes 2 \
+    --store "$folder/studied"
+narrow "a list" "mobilenet_v2" list models
+narrow "scopes" "^Tracing: " scopes --model resnet18 --variant small --runtime sim --steps 2
+narrow "a selftest" "^host-cost: " selftest host-cost --model resnet18 --variant small --runtime sim --steps 3 \
+    --min-time 0
+if [ -x "$built/tests/harness/replay/make_recording" ]; then
+    "$built/tests/harness/replay/make_recording" text "$folder/recording"
+    narrow "a replay" "replay: back to back" replay "$folder/recording" --runtime sim --processes 1 --steps 3 \
+        --warmup 8 --min-time 0 --device-time none --store "$folder/replayed"
+else
+    skip "a replay keeps to the width of a terminal" "make_recording is not built"
+fi
 
 echo "1..$count"

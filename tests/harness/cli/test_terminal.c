@@ -257,6 +257,36 @@ static void page_of_others(void)
     put_page(NULL, ROWS);
 }
 
+static void put_either(size_t lines)
+{
+    bn_text narrow = {0}, wide = {0};
+    setenv("TERM", "xterm", 1);
+    setenv("BENCH_PAGER", "sed s/^/paged/", 1);
+    for (size_t i = 0; i < lines; i++) {
+        bn_text_puts(&narrow, "n\n");
+        bn_text_puts(&wide, "w\n");
+    }
+    cli_show_either(&narrow, &wide);
+}
+
+static void either_on_the_screen(void)
+{
+    put_either(ROWS - 1);
+}
+
+static void either_in_the_pager(void)
+{
+    put_either(ROWS);
+}
+
+static void tell_formats(void)
+{
+    static const cli_output outputs[] = {
+        {.format = "text"}, {.format = "text", .wide = true}, {.format = "csv"}};
+    for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++)
+        cli_tell("%s", cli_format(&outputs[i]));
+}
+
 static size_t count_of(const char *text, const char *what)
 {
     size_t count = 0;
@@ -287,7 +317,22 @@ static void long_pages_have_a_pager(void **state)
     }
 }
 
-/* In a file nothing is long. */
+/* The pager moves sideways. */
+static void tables_are_narrow_on_the_screen(void **state)
+{
+    char text[1024];
+    (void)state;
+    on_terminal(tell_formats, text, sizeof text);
+    assert_string_equal(text, "narrow\ntext\ncsv\n");
+    on_terminal(either_on_the_screen, text, sizeof text);
+    assert_int_equal(count_of(text, "n\n"), ROWS - 1);
+    assert_null(strchr(text, 'w'));
+    on_terminal(either_in_the_pager, text, sizeof text);
+    assert_int_equal(count_of(text, "pagedw\n"), ROWS);
+    assert_null(strchr(text, 'n'));
+}
+
+/* In a file nothing is long, nor narrow. */
 static void files_have_no_pager(void **state)
 {
     (void)state;
@@ -297,10 +342,12 @@ static void files_have_no_pager(void **state)
     const int before = dup(STDOUT_FILENO);
     assert_true(before >= 0 && dup2(fileno(file), STDOUT_FILENO) >= 0);
     const bool is_long = cli_is_long("x\nx\nx\nx\nx\nx\nx\nx\nx\nx\nx\nx\n");
+    const char *format = cli_format(&(cli_output){.format = "text"});
     assert_true(dup2(before, STDOUT_FILENO) >= 0);
     close(before);
     fclose(file);
     assert_false(is_long);
+    assert_string_equal(format, "text");
 }
 
 int main(void)
@@ -313,6 +360,7 @@ int main(void)
         cmocka_unit_test(headings_are_bold),
         cmocka_unit_test(quiet_leaves_out_progress_only),
         cmocka_unit_test(long_pages_have_a_pager),
+        cmocka_unit_test(tables_are_narrow_on_the_screen),
         cmocka_unit_test(files_have_no_pager),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,7 +4,6 @@
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh
-trap 'rm -rf "$folder"' EXIT
 unset FAKE_PJRT
 
 # ---- refused: one complaint, one exit code -----------------------------------
@@ -84,6 +83,20 @@ else
     )"
 fi
 
+# options_in_manual COMMAND: the options of its section in $folder/out, one a line.
+options_in_manual() {
+    awk -v section=".SS bench $1" '
+        /^\.S[HS] / { inside = $0 == section }
+        inside && sub(/^\.B \\-\\-/, "") { sub(/ .*/, ""); gsub(/\\/, ""); print }' "$folder/out"
+}
+report "it has a section for each command, with the options of its help" "$(
+    commands=$(sed -n 's/^\.SS bench //p' "$folder/out")
+    [ "$commands" = "$("$bench" help | sed -nE 's/^  bench \[?([a-z-]+)\]?( .*)?$/\1/p')" ] || echo "not all commands"
+    for command in $commands; do
+        "$bench" help "$command" | sed -nE 's/^  --([a-z-]+).*/\1/p' >"$folder/by_help"
+        options_in_manual "$command" | cmp - "$folder/by_help" 2>&1
+    done
+)"
 report "it has the exit codes of comparisons and the environment" "$(
     for text in '2 slower, 4 could not tell' BENCH_CONFIG BENCH_RUNTIMES BENCH_FRONTENDS \
         'BENCH_FRONTEND_PYTHON_JAX, BENCH_FRONTEND_PYTHON_PYTORCH_XLA' PJRT_SIM BENCH_PAGER NO_COLOR \
@@ -361,18 +374,22 @@ report "and loaded from there" "$(
 assert (c["compiles"], c["disk_hits"], c["disk_rejects"]) == (0, 1, 0), c
 assert records[0]["executions"][0]["from_disk"]'
 )"
-for damage in cut changed empty; do
+for damage in cut changed empty open; do
     find "$folder/cache" -type f | while read -r file; do
         size=$(stat -c %s "$file")
         case $damage in
         cut) truncate -s $((size / 2)) "$file" ;;
         changed) printf 'damage' | dd of="$file" bs=1 seek=$((size / 2)) conv=notrunc status=none ;;
         empty) : >"$file" ;;
+        open) chmod g+w "$file" ;;
         esac
     done
+    [ $damage = open ] && why="others may write it" || why="damaged, or of another build, program or settings"
     run "${cached[@]}"
-    report "an executable on disk that is $damage is compiled again" "$(
+    report "an executable on disk that is $damage is compiled again, and it is said why" "$(
         fault_of 0
+        [ "$(grep -c "^bench: executables on disk: $folder/cache: [0-9a-f]\{64\}.exe: $why" "$folder/err")" -eq 1 ] ||
+            echo "not said once"
         holds 'c = records[0]["counters"]
 assert (c["compiles"], c["disk_hits"], c["disk_rejects"]) == (1, 0, 1), c'
     )"

@@ -5,7 +5,6 @@
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh
-trap 'rm -rf "$folder"' EXIT
 
 export PJRT_SIM=values=none,device_us=1000
 measured=(--model resnet18 --variant small --phase infer --runtime sim --processes 2 --steps 20

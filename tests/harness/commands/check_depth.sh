@@ -4,7 +4,6 @@
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh
-trap 'rm -rf "$folder"' EXIT
 
 brief=(--processes 1 --phase infer --steps 3 --min-time 0 --warmup 8 --device-time none --store "$store")
 

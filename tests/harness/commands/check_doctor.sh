@@ -4,7 +4,6 @@
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh
-trap 'rm -rf "$folder"' EXIT
 
 # A device of 4 ms an execution.
 export PJRT_SIM=values=none,device_us=4000
@@ -25,6 +24,7 @@ for row in json.load(sys.stdin)["rows"]:
 plants_tracing() {
     rm -rf "$folder/trace"
     run "${measured[@]}" --mode lazy,capture --trace-cost-ns 20000 --store "$folder/trace"
+    fault_of 0
     cp "$folder/err" "$folder/notes"
     run doctor --store "$folder/trace" --format json
     fault_of 0
@@ -70,6 +70,7 @@ plants_executions() {
     # The host takes 1 ms to call the plugin, and the device works for less meanwhile: its time is that
     # of the ops, however they are cut.
     PJRT_SIM=values=none,f32_gflops=100,vector_gflops=1000,memory_gbps=1000,execute_us=1000 run "${measured[@]}" --mode capture --graphs 1,5 --store "$folder/graphs"
+    fault_of 0
     run doctor --store "$folder/graphs" --format json
     fault_of 0
     five=$(wall_of "$folder/graphs" capture 5) one=$(wall_of "$folder/graphs" capture 1) holds '
@@ -141,6 +142,7 @@ done
 is_healthy() {
     rm -rf "$folder/healthy"
     run "${measured[@]}" --mode capture --store "$folder/healthy"
+    fault_of 0
     run doctor --store "$folder/healthy"
     fault_of 0
     grep -q '^Nothing to complain of\. The device works for [0-9]* to [0-9]* % of the steps\.$' "$folder/out" ||

@@ -5,10 +5,7 @@
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh
-trap 'rm -rf "$folder"' EXIT
-program=${BENCH_TEST_BUILD:-$PWD/build}/tests/harness/commands/pjrt_program
-sim=$(dirname "$bench")/libpjrt_sim.so
-unset PJRT_NAMES_AND_LIBRARY_PATHS JAX_PLATFORMS PJRT_DEVICE PJRT_LIBRARY_PATH XLA_FLAGS
+for_recordings
 export PJRT_SIM=values=none,device_us=4000
 
 # recorded NAME OPTION...: records the program in $folder/NAME, anew.
@@ -89,6 +86,29 @@ merged() {
     planted executions median_ns --way ops -- --way fused
 }
 live "executions cost what one in place of them saves" merged busy_machine
+
+# Calls of 3 ms that return before the device has ended.
+long_calls() {
+    local PJRT_SIM="values=none,execute_us=3000,stated=gradient:300;update:100;fused:400"
+    export PJRT_SIM
+    planted executions median_ns --way two -- --way fused
+}
+live "so do few executions with long calls" long_calls busy_machine
+
+# Calls that return when the device has ended, as those of a CPU that runs the program itself.
+within_calls() {
+    local PJRT_SIM="values=none,blocking=true,stated=gradient:900;part:900;fused:8100"
+    export PJRT_SIM
+    recorded within --way ops
+    run doctor "$folder/within" --format json
+    fault_of 0
+    holds '
+assert records["executions_per_step"] == 9 and records["verdict"] == "device-bound", records
+assert not {"executions", "dispatch"} & {c["rule"] for c in records["complaints"]}, records'
+    run doctor "$folder/within"
+    tr '\n' ' ' <"$folder/out" | grep -q "do not tell whether the device works in them" || cat "$folder/out"
+}
+live "nine programs that run within their calls draw no complaint of these" within_calls busy_machine
 
 anew() {
     local PJRT_SIM=values=none,device_us=4000,compile_us=20000
@@ -183,6 +203,11 @@ one_call() {
     two=$(PJRT_SIM=values=none,device_us=400 step_of mean_ns --read-every 24)
     bounded one '
 near("calls that cost nothing save", answer["fixed_cost"]["ns"], one - two)
+assert records["verdict"] == doctor["verdict"] == "dispatch-bound", (records["verdict"], doctor["verdict"])
+assert answer["dispatch_gaps_ns"] is None, answer
+[c] = [c for c in doctor["complaints"] if c["rule"] == "dispatch"]
+assert c["at_most"] and c["count"] == 1, c
+near("up to so much by the doctor", c["cost_ns"], one - two)
 says("a step are in Execute calls", "Without host gaps a step would take at most ")
 assert "A faster host changes little" not in answer["words"], answer["words"]'
 }
@@ -206,12 +231,25 @@ one, two, answer = float(os.environ["one"]), float(os.environ["two"]), records["
 with open(folder + "/figures", "a") as f:
     figures = answer["no_host_gaps"]["ns"] / 1e6, two / 1e6
     print("# dispatch: a step without host gaps takes %.3f ms by a profile, %.3f by the clock" % figures, file=f)
-assert records["verdict"] != "device-bound" and answer["busy_share"] < 0.5, (records["verdict"], answer)
+assert records["verdict"] == "dispatch-bound" and answer["busy_share"] < 0.5, (records["verdict"], answer)
+assert answer["host_gaps_ns"] < 0.3 * answer["dispatch_gaps_ns"], answer
+assert abs(answer["dispatch_gaps_ns"] - (one - two)) < 0.2 * (one - two), (answer, one, two)
+overheads = sum(p["times"] * p["overhead_ns"] for p in records["programs"])
+assert abs(overheads - (one - two)) < 0.2 * (one - two), (overheads, one, two)
 assert abs(answer["no_host_gaps"]["ns"] - two) < 0.2 * two, (answer, two)
 assert abs(answer["wall"]["ns"] - one) < 0.2 * one, (answer, one)
 assert "between a call and its kernels" in answer["words"] and "take at most" not in answer["words"], answer'
 }
-seen_one() { seen --way fused; }
+seen_one() {
+    seen --way fused
+    run doctor "$folder/seen" --format json
+    fault_of 0
+    holds '
+[c] = [c for c in records["complaints"] if c["rule"] == "dispatch"]
+# The call of 800 us; the 500 us of the device are no part of it.
+assert records["verdict"] == "dispatch-bound" and not c["at_most"], records
+assert abs(c["cost_ns"] - 800e3) < 0.2 * 800e3, c'
+}
 live "a profile tells how long the device works within one call" seen_one busy_machine
 seen_nine() { seen --way ops; }
 live "and within nine" seen_nine busy_machine
@@ -248,7 +286,7 @@ done
 report "text is as wide as a terminal" "$(awk 'length > 80' "$folder/out")"
 
 mkdir "$folder/unclocked" &&
-    "${BENCH_TEST_BUILD:-$PWD/build}/tests/results/recordings/make_recording" \
+    "$built/tests/results/recordings/make_recording" \
         "$folder/unclocked" unclocked || exit 1
 run doctor "$folder/unclocked" --format csv
 report "tables have whole sentences" "$(

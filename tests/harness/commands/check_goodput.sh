@@ -5,7 +5,6 @@
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh
-trap 'rm -rf "$folder"' EXIT
 
 # 10 ms of device time an execution, 3 ms around it, 50 ms a compilation, 100 ms for the client.
 export PJRT_SIM=values=none,device_us=10000,launch_us=2000,completion_us=1000,compile_us=50000,start_us=100000

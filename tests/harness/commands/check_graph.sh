@@ -4,10 +4,10 @@
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh
-trap 'rm -rf "$folder"' EXIT
+for_recordings
 export PJRT_SIM=values=none,device_us=200 form ending
 
-sim=(--variant small --runtime sim --device-time none --processes 1 --steps 3 --min-time 0 --warmup 8
+brief=(--variant small --runtime sim --device-time none --processes 1 --steps 3 --min-time 0 --warmup 8
     --store "$store")
 
 # said TEXT...: says which of TEXTs standard output lacks.
@@ -20,7 +20,7 @@ said() {
 
 # ---- the report of a run ----------------------------------------------------------
 
-run "${sim[@]}" --model resnet18 --mode lazy,capture --phase train,infer --graph-report "$folder/graphs"
+run "${brief[@]}" --model resnet18 --mode lazy,capture --phase train,infer --graph-report "$folder/graphs"
 report "a run writes its graphs and an index" "$(
     fault_of 0
     complaints
@@ -76,7 +76,7 @@ $4"
 report "an optimized program that is a module" "$(given hlo hlo .hlo.pb 'assert o["instructions"] > 0, o')"
 report "and one that is text" "$(given delay_us=1 mlir .optimized.mlir 'assert o["instructions"] is None, o')"
 
-run "${sim[@]}" --model resnet18 --mode eager --graph-report "$folder/eager"
+run "${brief[@]}" --model resnet18 --mode eager --graph-report "$folder/eager"
 report "each op of eager mode is a graph" "$(
     fault_of 0
     cp "$folder/eager/index.json" "$folder/out"
@@ -84,7 +84,7 @@ report "each op of eager mode is a graph" "$(
 assert len(records["graphs"]) > 10 and all(g["fault"] is None for g in records["graphs"])'
 )"
 
-run "${sim[@]}" --model resnet18 --mode lazy --phase infer --batch 1,2 --graph-report "$folder/batches"
+run "${brief[@]}" --model resnet18 --mode lazy --phase infer --batch 1,2 --graph-report "$folder/batches"
 cp "$folder/batches/index.json" "$folder/out"
 mapfile -t texts < <("$python" - "$folder/batches/index.json" <<'PYTHON'
 import json, sys
@@ -95,7 +95,7 @@ PYTHON
 )
 one=$folder/batches/${texts[0]} two=$folder/batches/${texts[1]}
 
-run "${sim[@]}" --model transformer_wmt_en_de --mode lazy --lengths varying --graph-report "$folder/lengths"
+run "${brief[@]}" --model transformer_wmt_en_de --mode lazy --lengths varying --graph-report "$folder/lengths"
 report "graphs of one experiment are compared" "$(
     fault_of 0
     cp "$folder/lengths/index.json" "$folder/out"
@@ -162,7 +162,7 @@ report "other formats have the table of ops" "$(
 # ---- programs that are no text ---------------------------------------------------------------
 
 # A front end that stands for JAX: its byte code is the text behind the first four bytes.
-export BENCH_FRONTENDS=$PWD/tests/harness/frontends/fake BENCH_FRONTEND_PYTHON_JAX=$python
+fake_front_ends
 
 # byte_code NAME: standard input as the file NAME of byte code.
 byte_code() {
@@ -209,7 +209,6 @@ refuses "a text that is none" 3 "zero bytes" -- graph text "$bench"
 
 # ---- a recording -------------------------------------------------------------------------------
 
-program=${BENCH_TEST_BUILD:-$PWD/build}/tests/harness/commands/pjrt_program
 run record --quiet --runtime sim --output "$folder/anew" -- "$program" --steps 12 --anew-every 4
 run graph diff "$folder/anew"
 report "programs of one name are compared with the one before" "$(
@@ -331,7 +330,7 @@ refuses "another command" 2 "did you mean diff" -- graph dif "$one" "$one"
 refuses "no words" 2 "bench graph needs a word" -- graph
 refuses "a format that is none" 2 "xml|json" -- graph diff "$one" "$one" --format xml
 touch "$folder/file"
-refuses "a report's folder that is a file" 3 "$folder/file" -- "${sim[@]}" --model resnet18 \
+refuses "a report's folder that is a file" 3 "$folder/file" -- "${brief[@]}" --model resnet18 \
     --graph-report "$folder/file"
 
 echo "1..$count"

@@ -5,7 +5,6 @@
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh
-trap 'rm -rf "$folder"' EXIT
 
 wmt=(--processes 1 --model transformer_wmt_en_de --variant small --phase infer --batch 2 --min-time 0
     --store "$store" --format json)

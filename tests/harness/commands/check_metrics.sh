@@ -4,7 +4,6 @@
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh
-trap 'rm -rf "$folder"' EXIT
 export PJRT_SIM=device_us=300,values=none
 tiny=("${quick[@]}" --runtime sim --phase infer)
 

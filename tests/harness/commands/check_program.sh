@@ -4,7 +4,6 @@
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh
-trap 'rm -rf "$folder"' EXIT
 
 affine=(--processes 1 --program tests/programs/affine.mlir --steps 3 --min-time 0 --warmup 8 --store "$store")
 
@@ -132,6 +131,8 @@ run --processes 1 --program "$folder/bad.mlir" --store "$store" --format json
 report "a program that does not compile" "$(
     fault_of 1 "bad"
     holds 'assert [r["status"] for r in records] == ["compile-error"], records[0]["status"]'
+    grep -qE '^\[1/1\] program bad on cpu, process 1 of 1: compile-error in [0-9.]+ s$' "$folder/err" ||
+        echo "its line of progress does not say so"
 )"
 
 # XLA's own form, by hand: a + a of two floats, which gives its memory to the result.

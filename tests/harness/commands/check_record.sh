@@ -5,12 +5,7 @@
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh
-trap 'rm -rf "$folder"' EXIT
-program=${BENCH_TEST_BUILD:-$PWD/build}/tests/harness/commands/pjrt_program
-recorder=$(dirname "$bench")/libpjrt_record.so
-sim=$(dirname "$bench")/libpjrt_sim.so
-# Variables of the user's would be kept.
-unset PJRT_NAMES_AND_LIBRARY_PATHS JAX_PLATFORMS PJRT_DEVICE PJRT_LIBRARY_PATH XLA_FLAGS
+for_recordings
 export PJRT_SIM=device_us=3000,seed=1
 
 # ---- running ------------------------------------------------------------------------------
@@ -19,18 +14,14 @@ PJRT_LIBRARY_PATH=$sim "$program" --steps 60 --way two >"$folder/bare" 2>"$folde
 run record --runtime sim --output "$folder/a" -- "$program" --steps 60 --way two
 report "a program gives the same bits under the recorder, and it is said what was recorded" "$(
     fault_of 0
-    "$python" - "$folder" <<'PYTHON' 2>&1 | tail -n 1
-import json, sys
-bare, recorded = (json.load(open(sys.argv[1] + "/" + f)) for f in ("bare", "out"))
-assert bare["checksum"] == recorded["checksum"], (bare, recorded)
-PYTHON
+    same_member checksum "$folder/bare" "$folder/out"
     grep -q "recorded in $folder/a: 1 process, 120 executions" "$folder/err" || echo "not said"
     grep -q "120 executions of 2 programs" "$folder/err" || echo "no programs"
     grep -q "next: bench steps $folder/a" "$folder/err" || echo "no next command"
 )"
 report "the recording is the user's alone, and says what ran" "$(
     [ "$(stat -c %a "$folder/a")" = 700 ] || echo "$(stat -c %a "$folder/a")"
-    "$python" - "$folder/a/recording.json" "$sim" "$program" <<'PYTHON' 2>&1 | tail -n 1
+    "$python" - "$folder/a/recording.json" "$sim" "$program" "$recorder" <<'PYTHON' 2>&1 | tail -n 1
 import hashlib, json, os, sys
 about = json.load(open(sys.argv[1]))
 assert about["bench_recording"] == 1
@@ -38,6 +29,8 @@ assert about["command"] == [sys.argv[3], "--steps", "60", "--way", "two"], about
 assert about["runtime"]["name"] == "sim" and os.path.samefile(about["runtime"]["path"], sys.argv[2])
 digest = hashlib.sha256(open(sys.argv[2], "rb").read()).hexdigest()
 assert about["runtime"]["sha256"] == digest and list(about["plugins"].values()) == [digest]
+assert os.path.samefile(about["recorder"]["path"], sys.argv[4])
+assert about["recorder"]["sha256"] == hashlib.sha256(open(sys.argv[4], "rb").read()).hexdigest()
 assert about["changed"] == []
 assert about["ended"]["exit_code"] == 0 and about["ended"]["seconds"] > 0.3
 assert about["host"]["cores_online"] > 0
@@ -156,13 +149,12 @@ else
     on_disk 1600K "$program" "${loops[@]}"
     report "a full disk ends the recording, and the program goes on as it was" "$(
         [ "$status" -eq 7 ] || echo "exit status $status, not the program's"
-        "$python" - "$folder" <<'PYTHON' 2>&1 | tail -n 1
-import json, sys
-bare, recorded = (json.load(open(sys.argv[1] + "/" + f)) for f in ("bare", "out"))
-assert bare["steps"] == recorded["steps"] == 1500 and bare["checksum"] == recorded["checksum"]
-ended = json.load(open(sys.argv[1] + "/kept/recording.json"))["ended"]
-assert ended["exit_code"] == 7, ended
-PYTHON
+        same_member checksum "$folder/bare" "$folder/out"
+        same_member steps "$folder/bare" "$folder/out"
+        holds '
+assert records["steps"] == 1500, records
+ended = json.load(open(folder + "/kept/recording.json"))["ended"]
+assert ended["exit_code"] == 7, ended'
         grep -q "the disk was full, and its recording ended; [1-9][0-9]* events were lost" \
             "$folder/err" || echo "not said"
     )"
@@ -235,6 +227,30 @@ run steps "$folder/changed"
 report "its steps can be looked at" "$(fault_of 0)"
 refuses "and are no record" 1 "build.so was replaced while the program ran" -- \
     import --store "$folder/none" "$folder/changed"
+# So is the recorder, which is beside bench.
+in_build=$bench
+mkdir "$folder/beside"
+cp "$bench" "$sim" "$recorder" "$folder/beside"
+bench=$folder/beside/bench
+run record --runtime sim --output "$folder/other" -- bash -c '
+    "$0" --steps 40 || exit 1
+    (cat "$1" && echo another) >"$1.new"
+    mv "$1.new" "$1"
+    exit 7' "$program" "$folder/beside/libpjrt_record.so"
+report "a recorder that is replaced while the program runs: said, and none is named" "$(
+    [ "$status" -eq 7 ] || echo "exit status $status, not the program's"
+    [ "$(grep -c "libpjrt_record.so: the plugin's file was .* in use, so nobody knows which" "$folder/err")" -eq 1 ] ||
+        echo "not said once"
+    "$python" - "$folder/other/recording.json" <<'PYTHON' 2>&1 | tail -n 1
+import json, sys
+about = json.load(open(sys.argv[1]))
+assert about["recorder"]["sha256"] is None and about["changed"] == [about["recorder"]["path"]], about["recorder"]
+assert len(about["runtime"]["sha256"]) == 64, about["runtime"]
+PYTHON
+)"
+refuses "and no record is made of it" 1 "libpjrt_record.so was replaced while the program ran" -- \
+    import --store "$folder/none" "$folder/other"
+bench=$in_build
 # ---- the environment ------------------------------------------------------------------------
 
 run record --runtime sim --output "$folder/e" -- env
@@ -288,6 +304,17 @@ run record --runtime tpu --output "$folder/t2" -- "$folder/venv/bin/python"
 report "the libtpu of the program's own Python is found" "$(
     grep -qxF "BENCH_RECORD_PLUGIN=$folder/venv/lib/python3.12/site-packages/libtpu/libtpu.so" \
         "$folder/out" || echo "not found"
+)"
+JAX_ENABLE_X64=1 OMP_NUM_THREADS=2 JAX_PLATFORMS=recorded TF_CPP_MIN_LOG_LEVEL=3 run record --runtime sim \
+    --output "$folder/v" -- "$program" --steps 3
+report "variables that change what a framework does are kept, and not which plugin it was told" "$(
+    fault_of 0
+    "$python" - "$folder/v/recording.json" <<'PYTHON' 2>&1 | tail -n 1
+import json, sys
+kept = json.load(open(sys.argv[1]))["environment"]
+assert (kept.get("JAX_ENABLE_X64"), kept.get("OMP_NUM_THREADS")) == ("1", "2"), kept
+assert not kept.keys() & {"JAX_PLATFORMS", "TF_CPP_MIN_LOG_LEVEL"}, kept
+PYTHON
 )"
 PJRT_DEVICE=LIBRARY PJRT_LIBRARY_PATH=$sim run record --output "$folder/u" -- "$program" --steps 3
 report "without --runtime the plugin that PyTorch/XLA is told of is recorded" "$(
@@ -419,15 +446,70 @@ assert row["told"] == 1 and row["untold_ns"] == 0 and row["productive_low_share"
 assert row["productive_ns"] > 0.9 * row["steps"] * 5e6, (row["productive_ns"], row["steps"])
 assert row["initialization_ns"] > 0 and row["compile_ns"] > 0, row'
 )"
+# What the recording itself says, for the tables and exports of its record.
+run steps "$folder/a" --format json
+cp "$folder/out" "$folder/told.json"
 for table in speedup executions ledger goodput compile memory; do
     run table --store "$store" --table $table
-    report "table $table" "$(fault_of 0)"
+    report "table $table" "$(
+        fault_of 0
+        grep -q tiny "$folder/out" || echo "the recording has no row"
+    )"
+done
+for table in speedup executions ledger compile; do
+    run table --store "$store" --table $table --format json
+    report "table $table has the figures of the recording" "$(
+        fault_of 0
+        table=$table holds '
+import os
+table, rows, told = os.environ["table"], records["rows"], json.load(open(folder + "/told.json"))
+programs = {p["name"]: p for p in told["programs"]}
+def near(got, want, share=1e-5):
+    assert abs(got - want) <= 1 + share * want, (table, got, want)
+if table in ("speedup", "ledger"):
+    [row] = rows
+    near(row["wall_ns"], told["wall"]["median_ns"])
+else:
+    assert sorted(r["graph"] for r in rows) == sorted(programs) == ["gradient", "update"], rows
+if table == "ledger":
+    near(row["wall_mean_ns"], told["wall"]["mean_ns"])
+for r in rows if table == "executions" else []:
+    p = programs[r["graph"]]
+    assert (r["arguments"], r["results"], r["per_step"]) == (p["arguments"], p["results"], p["times"]), (r, p)
+    near(r["device_ns"], p["device_ns"], 0.02)
+for r in rows if table == "compile" else []:
+    p = programs[r["graph"]]
+    near(r["compile_ns"], p["compile_ns"] / p["compiles"])
+    assert r["fingerprint"] == p["hash"], (r, p)
+'
+    )"
 done
 for format in google-benchmark benchstat asv hyperfine pytorch-xla pytorch-benchmark xla chrome-trace \
     xspace; do
     run export --store "$store" --to $format --output "$folder/to-$format"
     report "export to $format" "$(fault_of 0)"
 done
+report "exports have the figures of the recording" "$(
+    "$python" - "$folder" <<'PYTHON' 2>&1 | tail -n 1
+import json, sys
+folder = sys.argv[1]
+told, google, hyperfine, trace = (json.load(open(f"{folder}/{name}")) for name in (
+    "told.json", "to-google-benchmark", "to-hyperfine", "to-chrome-trace"))
+wall, steps = told["wall"], told["steps"] // told["steps_per_sample"]
+def near(got, want):
+    assert abs(got - want) <= 1 + 1e-5 * want, (got, want)
+[median] = [b for b in google["benchmarks"] if b.get("aggregate_name") == "median"]
+assert median["time_unit"] == "ns" and median["repetitions"] == steps, median
+near(median["real_time"], wall["median_ns"])
+[result] = hyperfine["results"]
+assert len(result["times"]) == steps, len(result["times"])
+near(result["median"] * 1e9, wall["median_ns"])
+near(result["mean"] * 1e9, wall["mean_ns"])
+took = [e["dur"] * 1e3 for e in trace["traceEvents"] if e["ph"] == "X" and e["name"].startswith("step ")]
+assert len(took) == steps, len(took)
+near(sum(took) / steps, wall["mean_ns"])
+PYTHON
+)"
 run metrics "$store"
 report "a metrics report counts its executions, transfers and compiles" "$(
     fault_of 0

@@ -4,11 +4,7 @@
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh
-trap 'rm -rf "$folder"' EXIT
-program=${BENCH_TEST_BUILD:-$PWD/build}/tests/harness/commands/pjrt_program
-sim=$(dirname "$bench")/libpjrt_sim.so
-unset PJRT_NAMES_AND_LIBRARY_PATHS JAX_PLATFORMS PJRT_DEVICE PJRT_LIBRARY_PATH XLA_FLAGS
-unset BENCH_RECORD_PROFILE
+for_recordings
 export PJRT_SIM=device_us=700,seed=1
 
 # steps_hold CODE: Python CODE on `steps`, what bench steps said of the recording $folder/r.
@@ -30,11 +26,7 @@ run record --runtime sim --profile 60 --output "$folder/r" -- "$program" --steps
 report "the plugin's profiler sees as many executions as were asked for, and no bit changes" "$(
     fault_of 0
     grep -q "the plugin's profiler saw 60 executions" "$folder/err" || echo "not said"
-    "$python" - "$folder" <<'PYTHON' 2>&1 | tail -n 1
-import json, sys
-bare, recorded = (json.load(open(sys.argv[1] + "/" + f)) for f in ("bare", "out"))
-assert bare["checksum"] == recorded["checksum"], (bare, recorded)
-PYTHON
+    same_member checksum "$folder/bare" "$folder/out"
 )"
 report "the answer is made of its times, and steps while it ran are left out" "$(steps_hold '
 profile, programs = steps["profile"], steps["programs"]
@@ -43,6 +35,7 @@ assert len(programs) == 2, programs
 # The device takes 700 us for an execution, to the rounding of the profile.
 for p in programs:
     assert abs(p["kernels_ns"] - 700e3) < 1e3, p
+    assert abs(p["overhead_ns"] - max(0, p["device_ns"] - p["kernels_ns"])) < 1, p
 assert abs(profile["kernels"]["ns"] - 1400e3) < 2e3, profile
 assert steps["answer"]["no_host_gaps"] == profile["kernels"], steps["answer"]
 # Steps that are queued ahead catch up with a delay before them: their mean may be below the kernels.
@@ -55,7 +48,7 @@ assert "By the plugin'"'"'s profiler, over 60 executions, kernels run" in steps[
 run steps "$folder/r"
 report "the table of programs has a column for it" "$(
     fault_of 0
-    grep -q '^program  *times  kernels  device  *call' "$folder/out" || echo "no column"
+    grep -q '^program  *times  kernels  overhead  device  *call' "$folder/out" || echo "no column"
     grep -q 'were profiled' "$folder/out" || echo "left out without a word"
 )"
 run steps "$folder/r" --trace "$folder/trace.json"
@@ -165,6 +158,7 @@ for fault in cut longer empty link fifo; do
         steps_hold '
 assert steps["profile"]["why"], steps["profile"]
 assert steps["programs"][0]["kernels_ns"] is None and steps["steps"] > 20, steps
+assert all(p["overhead_ns"] is None for p in steps["programs"]), steps["programs"]
 assert "No profile: " in steps["answer"]["words"]'
     )"
 done

@@ -5,7 +5,6 @@ set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 # shellcheck source=tests/support/cli.sh
 . tests/support/cli.sh
-trap 'rm -rf "$folder"' EXIT
 
 brief=(--processes 1 --steps 3 --min-time 0 --warmup 8 --device-time none --store "$store")
 model=(--model llama --variant small)

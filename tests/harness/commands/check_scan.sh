@@ -4,7 +4,6 @@
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh
-trap 'rm -rf "$folder"' EXIT
 
 brief=(--processes 1 --steps 3 --min-time 0 --warmup 8 --device-time none --store "$store")
 
@@ -54,4 +53,27 @@ report "weights are written by layer" "$(
 )"
 run --model llama --variant small --mode lazy --scan on --weights "$folder/weights" --phase infer "${brief[@]}"
 report "and start a model whose layers are stacked" "$(fault_of 0)"
+
+# judged STATUS WORDS RATIO...: what is wrong with the verdict of full_scan_cost.sh on pairs of processes with
+# these ratios. The machine gets slower from pair to pair, which tells nothing of the loop.
+judged() {
+    "$python" - "${@:3}" >"$folder/pairs.json" <<'PYTHON'
+import json, sys
+def record(scan, process, ns):
+    return {"status": "ok", "message": "", "experiment": {"scan": scan}, "ledger": {"wall": {"median_ns": ns}},
+            "provenance": {"group": {"process": process}}}
+json.dump([record(scan, i, 1e6 * 1.5 ** i * (float(ratio) if scan == "on" else 1))
+           for i, ratio in enumerate(sys.argv[1:], 1) for scan in ("on", "off")], sys.stdout)
+PYTHON
+    "$python" tests/harness/commands/scan_cost.py "$folder/pairs.json" 1.2 >"$folder/out" 2>&1
+    status=$?
+    [ "$status" -eq "$1" ] || echo "${*:3}: exit status $status, not $1"
+    grep -qE -- "$2" "$folder/out" || echo "${*:3}: it does not say '$2'"
+}
+report "a loop that may cost 1.2 times as much does, or does not, or nobody can tell" "$(
+    judged 0 '^.*, 1[.]10 times \[1[.]0[0-9]+, 1[.]1[0-9]+\] in 4 pairs, at most 1[.]20: holds$' 1.10 1.12 1.11 1.09
+    judged 1 ', 1[.]30 times .*: fails$' 1.30 1.32 1.31 1.29
+    judged 1 ', 1[.]19 times .*: not told: use more processes$' 1.00 1.40 1.05 1.35
+    judged 1 '2 pairs of processes tell nothing$' 1.00 1.01
+)"
 echo "1..$count"

@@ -3,8 +3,7 @@
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh
-trap 'rm -rf "$folder"' EXIT
-make=${BENCH_TEST_BUILD:-$PWD/build}/tests/results/recordings/make_recording
+make=$built/tests/results/recordings/make_recording
 
 for kind in loop two many threads none damaged; do
     mkdir "$folder/$kind" && "$make" "$folder/$kind" "$kind" || exit 1

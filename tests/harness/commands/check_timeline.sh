@@ -4,7 +4,6 @@
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh
-trap 'rm -rf "$folder"' EXIT
 export PJRT_SIM=values=none,device_us=4000,jitter=0
 
 sim=(--model resnet18 --variant small --runtime sim --processes 1 --steps 3 --min-time 0 --warmup 8
@@ -263,4 +262,23 @@ report "the selftest prints what it costs" "$(
         grep -qF -- "$text" "$folder/out" || echo "no $text"
     done
 )"
+# Of steps of some 1.1 ms: docs/timeline.md has 2 % for a larger model on the same device.
+costs_little() {
+    run selftest timeline-cost --quick --model resnet18 --variant small --runtime sim --min-time 0 \
+        --runtime-option device_us=1000 --format json
+    fault_of 0
+    holds '
+lazy, capture = records
+assert " lazy " in lazy["experiment"] and " capture " in capture["experiment"], records
+with open(folder + "/figures", "w") as f:
+    for r in records:
+        print("# with a timeline %s takes %.4f times as long [%.4f, %.4f]" % (
+            r["experiment"], r["ratio"], r["ratio_low"], r["ratio_high"]), file=f)
+for r in records:
+    assert r["processes"] == 3 and r["steps"] >= 60 and r["without_ns"] >= 1e6 and r["with_ns"] >= 1e6, r
+    assert r["ratio_low"] <= r["ratio"] <= r["ratio_high"], r
+    assert 0.9 < r["ratio"] < 1.1, r
+assert lazy["spans"] > capture["spans"] > 0, records'
+}
+live "and it is little: less than a tenth of a step of one millisecond" costs_little busy_machine
 echo "1..$count"

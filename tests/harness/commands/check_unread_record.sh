@@ -6,12 +6,10 @@
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh
-trap 'rm -rf "$folder"' EXIT
-program=${BENCH_TEST_BUILD:-$PWD/build}/tests/harness/commands/pjrt_program
-sim=$(dirname "$bench")/libpjrt_sim.so
-unset PJRT_NAMES_AND_LIBRARY_PATHS JAX_PLATFORMS PJRT_DEVICE PJRT_LIBRARY_PATH XLA_FLAGS PJRT_SIM
+for_recordings
+unset PJRT_SIM
 # A front end that stands for JAX: it reads byte code, and refuses what is damaged.
-export BENCH_FRONTENDS=$PWD/tests/harness/frontends/fake BENCH_FRONTEND_PYTHON_JAX=$python
+fake_front_ends
 
 # said TEXT...: says which of TEXTs standard output lacks.
 said() {
@@ -35,13 +33,11 @@ run record --runtime sim --output "$folder/all" -- "$program" "${damaged[@]}"
 report "byte code that nobody can read is recorded byte for byte, and the program goes on as it was" "$(
     fault_of 0
     grep -q "120 executions of 2 programs" "$folder/err" || echo "not said"
-    "$python" - "$folder" <<'PYTHON' 2>&1 | tail -n 1
-import glob, json, sys
-bare, recorded = (json.load(open(sys.argv[1] + "/" + f)) for f in ("bare", "out"))
-assert bare["checksum"] == recorded["checksum"], (bare, recorded)
-files = [open(f, "rb").read() for f in glob.glob(sys.argv[1] + "/all/*/programs/*.mlir")]
-assert len(files) == 2 and all(f.startswith(b"ML\xefRdamaged ") for f in files), files
-PYTHON
+    same_member checksum "$folder/bare" "$folder/out"
+    holds '
+import glob
+files = [open(f, "rb").read() for f in glob.glob(folder + "/all/*/programs/*.mlir")]
+assert len(files) == 2 and all(f.startswith(b"ML\xefRdamaged ") for f in files), files'
 )"
 run record --quiet --runtime sim --output "$folder/text" -- "$program" --way two --steps 60
 run steps "$folder/text" --format json

@@ -5,7 +5,6 @@
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh
-trap 'rm -rf "$folder"' EXIT
 export PJRT_SIM=values=none,device_us=200
 
 before=$(ls -d bench-results 2>/dev/null)
@@ -53,6 +52,7 @@ done <<'ROWS'
 2#did you mean infer?#--phase inference
 2#did you mean nhwc?#--layout NHWC
 2#did you mean small?#--variant smal
+2#--front-end: there is no 'jaxx'; did you mean jax?#--front-end jaxx
 2#--optimizer: there is no 'adam'; did you mean adamw?#--optimizer adam
 3#no runtime named 'gpu'; did you mean cuda?#--runtime gpu
 3#no runtime named 'CPU'; did you mean cpu?#--runtime CPU
@@ -88,6 +88,10 @@ done <<'ROWS'
 2#did you mean --store resnet50?#export resnet50 --to csv
 2#there is no import format 'pytorch-xl'; did you mean pytorch-xla?#import --from pytorch-xl /nowhere/file
 2#there is no list 'modls'; did you mean models?#list modls
+2#there is no study 'graps'; did you mean graphs?#study graps
+2#there is no graph command 'dif'; did you mean diff?#graph dif A B
+2#there is no metrics command 'dif'; did you mean diff?#metrics dif A B
+2#there is no --weight 'nods'; did you mean nodes?#scopes --weight nods
 2#there is no selftest 'statistcs'; did you mean statistics?#selftest statistcs
 2#there is no table format 'jsn'; did you mean json?#--format jsn
 2#there is no table 'speed'; did you mean speedup?#table --table speed
@@ -153,6 +157,7 @@ report "bench table can be asked for a model" "$(
     ! grep -q resnet18 "$folder/out" || echo "also resnet18"
 )"
 refuses "a model that the store does not have" 3 "none of" -- table --store "$store" --model bert
+refuses "a metric that is none" 2 "there is no metric 'wal'; did you mean wall?" -- history "$store" --metric wal
 run compare sim sim --model resnet18 --variant small --phase infer --mode capture --steps 3 --warmup 8 \
     --min-time 0 --pairs 4 --control 0 --store "$folder/compared"
 report "bench compare A B is bench compare --runtime A --runtime B" "$(

@@ -10,8 +10,7 @@ set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh
 . tests/harness/commands/frameworks/recorded.sh
-trap 'rm -rf "$folder"' EXIT
-unset PJRT_NAMES_AND_LIBRARY_PATHS JAX_PLATFORMS XLA_FLAGS BENCH_RECORD_DIR
+for_recordings
 jax=tests/harness/commands/frameworks/train_jax.py
 on=(--runtime cuda)
 

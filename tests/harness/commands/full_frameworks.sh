@@ -1,6 +1,7 @@
 #!/bin/bash
-# full_frameworks.sh - bench record and bench steps with JAX and PyTorch/XLA themselves, as TAP. Takes
-# the Python of BENCH_TEST_PYTHON, which has jax or torch_xla installed, and skips what it lacks.
+# full_frameworks.sh - bench record and bench steps with JAX and PyTorch/XLA themselves, as TAP. Each
+# framework is that of the Python of BENCH_TEST_PYTHON, or else that of `make frontends`; without one it
+# is skipped.
 #
 #   KILLS=50     times that a recorded program is killed
 #
@@ -12,21 +13,12 @@ set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh
 . tests/harness/commands/frameworks/recorded.sh
-trap 'rm -rf "$folder"' EXIT
 scripts=tests/harness/commands/frameworks
 kills=${KILLS:-50}
-unset PJRT_NAMES_AND_LIBRARY_PATHS JAX_PLATFORMS PJRT_DEVICE PJRT_LIBRARY_PATH XLA_FLAGS BENCH_RECORD_DIR
-unset JAX_NUM_CPU_DEVICES
+for_recordings
 
 has_child() {
     [ -n "$(children_of "$1")" ]
-}
-
-# Where the plugin RUNTIME is.
-plugin_of() {
-    "$bench" list runtimes --format json 2>/dev/null | "$python" -c '
-import json, sys
-print(next(r["where"] for r in json.load(sys.stdin) if r["runtime"] == sys.argv[1]))' "$1" 2>/dev/null
 }
 
 # jax_options DEVICES: the file by which JAX gives the plain plugin so many devices.
@@ -37,8 +29,8 @@ jax_options() {
 
 # ---- JAX ------------------------------------------------------------------------------------
 
-if ! can_import jax; then
-    skip "JAX" "$python has no jax"
+if ! python_with jax jax; then
+    skip "JAX" "it is not installed: make frontends FRONTENDS=jax"
 else
     jax=$scripts/train_jax.py
     jax_options 1
@@ -101,14 +93,13 @@ fi
 
 # ---- PyTorch/XLA -------------------------------------------------------------------------------
 
-if ! can_import torch_xla; then
-    skip "PyTorch/XLA" "$python has no torch_xla"
+if ! python_with torch_xla pytorch-xla; then
+    skip "PyTorch/XLA" "it is not installed: make frontends FRONTENDS=pytorch-xla"
 else
     # Without the recorder's library these plugins refuse its Execute calls (docs/recording.md): their
     # structs are too short. So the run that is not recorded goes through the library, without a
     # folder, where it only forwards.
     torch=$scripts/train_torch.py
-    recorder=${BENCH_TEST_BUILD:-$PWD/build}/libpjrt_record.so
     for one in cpu:lazy cpu:dynamo cpu:dynamo-step cpu-xla:lazy cpu-xla:dynamo cpu-xla:dynamo-step; do
         runtime=${one%:*} way=${one#*:}
         plain="PJRT_DEVICE=LIBRARY PJRT_LIBRARY_PATH=$recorder BENCH_RECORD_CPU_DEVICES=1"

@@ -4,8 +4,7 @@
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh
-trap 'rm -rf "$folder"' EXIT
-export BENCH_FRONTENDS=$PWD/tests/harness/frontends/fake BENCH_FRONTEND_PYTHON_JAX=$python
+fake_front_ends
 
 for way in sleep work; do
     printf 'ML\357R%s' "$way" >"$folder/$way.bc"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # full_recorder_cost.sh - what the recorder costs a step of JAX, as TAP: at most 1 us for a trivial
-# jitted step, and 3 % for one that donates 300 arguments. Takes the Python of BENCH_TEST_PYTHON, which
-# has jax installed, and skips without.
+# jitted step, and 3 % for one that donates 300 arguments. JAX is that of the Python of BENCH_TEST_PYTHON,
+# or else that of `make frontends`; without one all is skipped.
 #
 #   PROCESSES=5     of each, 3 to 11: processes differ, so intervals are over their medians
 #
@@ -10,19 +10,15 @@
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh
-trap 'rm -rf "$folder"' EXIT
-unset PJRT_NAMES_AND_LIBRARY_PATHS JAX_PLATFORMS PJRT_DEVICE PJRT_LIBRARY_PATH XLA_FLAGS
+for_recordings
 processes=${PROCESSES:-5}
-recorder=${BENCH_TEST_BUILD:-$PWD/build}/libpjrt_record.so
 
-if ! can_import jax; then
-    skip "the recorder's cost" "$python has no jax"
+if ! python_with jax jax; then
+    skip "the recorder's cost" "JAX is not installed: make frontends FRONTENDS=jax"
     echo "1..$count"
     exit 0
 fi
-plugin=$("$bench" list runtimes --format json 2>/dev/null | "$python" -c '
-import json, sys
-print(next(r["where"] for r in json.load(sys.stdin) if r["runtime"] == "cpu"))')
+plugin=$(plugin_of cpu)
 for side in plain:$plugin recorded:$recorder; do
     printf '{"library_path": "%s", "create_options": {"cpu_device_count": 1}}' "${side#*:}" \
         >"$folder/${side%%:*}.json"

@@ -1,8 +1,9 @@
 #!/bin/bash
-# full_estimate.sh - bench estimate with the real compiler of TPUs, as TAP: it takes one to two hours, and
-# is skipped where libtpu was not fetched (make runtime-tpu). Estimates are compared with what was
-# published, and our loop over layers with that of JAX (jax_scan.py), which `make frontends` installs or
-# BENCH_FRONTEND_PYTHON_JAX names; without it that part is skipped.
+# full_estimate.sh - bench estimate with the real compiler of TPUs, as TAP: it takes one to two hours on two
+# cores, and longer on busy ones, so make check-full needs BENCH_TEST_TIMEOUT=14400. It is skipped where libtpu
+# was not fetched (make runtime-tpu). Estimates are compared with what was published, and our loop over layers
+# with that of JAX (jax_scan.py), which `make frontends` installs or BENCH_FRONTEND_PYTHON_JAX names; without
+# it that part is skipped.
 #
 #   PROCESSES=7     that trace a loop of 8 and of 64 layers
 #   PUBLISHED='vgg16:4 alexnet:128'   models and batches whose published inference is looked at
@@ -16,8 +17,7 @@ if ! "$bench" list runtimes 2>/dev/null | grep -q 'libtpu.so'; then
     echo "ok 1 - estimates of a TPU # SKIP libtpu is not here: make runtime-tpu"
     exit 0
 fi
-trap 'rm -rf "$folder"' EXIT
-unset PJRT_NAMES_AND_LIBRARY_PATHS JAX_PLATFORMS PJRT_DEVICE PJRT_LIBRARY_PATH XLA_FLAGS JAX_NUM_CPU_DEVICES
+for_recordings
 export PYTHONDONTWRITEBYTECODE=1
 processes=${PROCESSES:-7}
 published=${PUBLISHED:-resnet50:32 resnext50_32x4d:8 alexnet:128 mobilenet_v2:16 mnasnet1_0:32
@@ -135,7 +135,7 @@ grep '^#' "$folder/said"
 
 # ---- the same step in JAX
 
-jax=${BENCH_FRONTEND_PYTHON_JAX:-$PWD/third_party/frontends/jax/bin/python}
+jax=$(python_of jax)
 
 # of_jax DEPTH SCAN: records the step of JAX; what it says goes to jax-DEPTH-SCAN.json in the folder, its
 # estimate to jax-DEPTH-SCAN.estimate.
@@ -222,20 +222,7 @@ beside() {
     run estimate --cache-dir "$cache" --format csv --check-published --timeout 3600 "${@:2}"
     report "$1 beside its published time" "$(
         fault_of 0
-        "$python" - "$folder" 2>&1 <<'PYTHON' | tail -n 1
-import csv, sys
-folder = sys.argv[1]
-rows = list(csv.DictReader(open(folder + "/out")))
-assert rows, "no published time is known"
-with open(folder + "/said", "w") as f:
-    for row in rows:
-        r = {name.replace("_", " "): value for name, value in row.items()}
-        print("# %s on %s, graph %s: estimated %s ms, published %s ms (%s), %s" % tuple(
-            r[name] for name in ("step", "topology", "graph", "estimated ms", "published ms", "measured on",
-                                 "difference")), file=f)
-        # What a host measured holds more than the device works.
-        assert r["difference"] and (r["measured on"] == "device" or r["difference"] == "below"), r
-PYTHON
+        "$python" tests/harness/estimate/published_rows.py "$folder/out" "$folder/said" 2>&1 | tail -n 1
     )"
     cat "$folder/said" 2>/dev/null
 }

@@ -14,10 +14,10 @@
 /* A result as a worker sends it, of CYCLES. */
 static json_t *result_of(double cycles)
 {
-    return json_pack("{ss ss sf sf sf s[] s[] s[] s[] s[] s[] s[] s{sI sn}}", "class", "ok",
+    return json_pack("{ss ss sf sf sf s[] s[] s[] s[] s[] s[] s[] s[] s{sI sn}}", "class", "ok",
                      "message", "", "cycles", cycles, "copy_cycles", cycles / 10, "layout_cycles",
-                     0.0, "copies", "collectives", "loops", "branches", "scopes", "silent",
-                     "layouts", "memory", "temp", (json_int_t)5000, "peak");
+                     0.0, "copies", "collectives", "loops", "branches", "scopes", "costly",
+                     "silent", "layouts", "memory", "temp", (json_int_t)5000, "peak");
 }
 
 /* A line of graph LABEL, NUMBER of step STEP, on TOPOLOGY. */
@@ -172,6 +172,15 @@ static void what_is_not_a_result_is_noticed(void **state)
     assert_false(estimate_sound(NULL));
     json_t *good = result_of(5);
     assert_true(estimate_sound(good));
+    /* Each list that a line in JSON has. */
+    static const char *const lists[] = {"copies", "collectives", "loops",  "branches",
+                                        "scopes", "costly",      "silent", "layouts"};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        json_object_del(good, lists[i]);
+        assert_false(estimate_sound(good));
+        json_object_set_new(good, lists[i], json_array());
+    }
+    assert_true(estimate_sound(good));
     json_decref(good);
 }
 
@@ -205,8 +214,13 @@ static void the_simulator_is_told_one_time_a_graph(void **state)
     assert_fails(estimate_into_sim(lines, path, &st), BN_INVALID, "graphs called forward", &st);
     json_array_clear(lines);
     assert_fails(estimate_into_sim(lines, path, &st), BN_INVALID, "nothing was estimated", &st);
+    /* That there is no time is no fault of the words: it does not fit, or no clock is known. */
     json_array_append_new(lines, line_of(0, "step", "v5p:1x1x1", 1e6));
-    assert_fails(estimate_into_sim(lines, path, &st), BN_INVALID, "no published clock", &st);
+    assert_fails(estimate_into_sim(lines, path, &st), BN_NOT_SUPPORTED, "no estimated time", &st);
+    json_array_clear(lines);
+    json_array_append_new(lines, line_of(0, "step", "v4:1", 1e6));
+    json_object_set_new(json_array_get(lines, 0), "class", json_string(ESTIMATE_MEMORY));
+    assert_fails(estimate_into_sim(lines, path, &st), BN_NOT_SUPPORTED, "no estimated time", &st);
     json_decref(lines);
     unlink(path);
 }
@@ -282,6 +296,23 @@ static void what_grows_with_depth_is_drawn(void **state)
     json_array_clear(lines);
     assert_fails(estimate_picture(lines, path, &st), BN_NOT_FOUND, "nothing was estimated", &st);
     json_decref(lines);
+}
+
+/* That is known before anything is compiled. */
+static void a_picture_needs_two_numbers_of_layers(void **state)
+{
+    static job_experiment list[3]; /* large */
+    bn_status st = {.code = BN_OK};
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        res_experiment_usual(&list[i].what);
+        snprintf(list[i].what.model, sizeof list[i].what.model, "llama");
+    }
+    list[1].what.depth = 4; /* llama's own number */
+    list[2].what.depth = 8;
+    assert_fails(estimate_picture_check(list, 1, &st), BN_INVALID, "two values of layers", &st);
+    assert_fails(estimate_picture_check(list, 2, &st), BN_INVALID, "two values of layers", &st);
+    assert_ok(estimate_picture_check(list, 3, &st), &st);
 }
 
 static void what_was_compiled_is_kept_by_all_it_depends_on(void **state)
@@ -459,6 +490,7 @@ int main(void)
         cmocka_unit_test(what_is_not_a_result_is_noticed),
         cmocka_unit_test(the_simulator_is_told_one_time_a_graph),
         cmocka_unit_test(what_grows_with_depth_is_drawn),
+        cmocka_unit_test(a_picture_needs_two_numbers_of_layers),
         cmocka_unit_test(what_was_compiled_is_kept_by_all_it_depends_on),
         cmocka_unit_test(a_step_becomes_a_record),
         cmocka_unit_test(a_step_without_an_estimate_becomes_one_too),

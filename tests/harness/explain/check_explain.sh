@@ -4,7 +4,6 @@
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh
-trap 'rm -rf "$folder"' EXIT
 
 # explained WHAT MODEL MODE CODE [ARGUMENT...]: the explanation of MODEL in MODE fulfils CODE.
 explained() {
@@ -170,6 +169,15 @@ assert r["experiment"]["lengths"] == "varying" and r["counters"]["compiles"] > 2
 run list models --format json
 report "no list of models has examples" "$(fault_of 0)$(holds '
 assert len(records) == 17 and not any("example" in m["model"] for m in records)')"
+run help explain
+report "but the help names each" "$(
+    fault_of 0
+    sed -n 's/^ *\.name = "\(example_[a-z_]*\)",$/\1/p' models/examples/*.c >"$folder/examples"
+    [ "$(wc -l <"$folder/examples")" -ge 13 ] || echo "the examples were not found"
+    while read -r name; do
+        grep -qw "$name" "$folder/out" || echo "no $name"
+    done <"$folder/examples"
+)"
 run --model example_branch,example_select --mode lazy --phase train --runtime sim --processes 2 --steps 3 --min-time 0 \
     --warmup 8 --store "$store" --format json
 report "the first process's record keeps places; what has none keeps nothing" "$(fault_of 0)$(holds '

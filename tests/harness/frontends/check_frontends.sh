@@ -5,14 +5,21 @@
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh
-trap 'rm -rf "$folder"' EXIT
-unset PJRT_NAMES_AND_LIBRARY_PATHS JAX_PLATFORMS PJRT_DEVICE PJRT_LIBRARY_PATH XLA_FLAGS
+for_recordings
 export PJRT_SIM=device_us=800,values=none,seed=1
-export BENCH_FRONTENDS=$PWD/tests/harness/frontends/fake PYTHONDONTWRITEBYTECODE=1
-export BENCH_FRONTEND_PYTHON_JAX=$python BENCH_FRONTEND_PYTHON_PYTORCH_XLA=$python
-export FAKE_PROGRAM=${BENCH_TEST_BUILD:-$PWD/build}/tests/harness/commands/pjrt_program
+fake_front_ends
+export PYTHONDONTWRITEBYTECODE=1
+export FAKE_PROGRAM=$program
 export FAKE_KEEP=$folder FAKE_GOLDEN=$PWD/tests/golden/resnet18.small.json
 own=(--runtime sim --model resnet18 --variant small --steps 12 --min-time 0 --warmup 8 --store "$store")
+
+# What a front end's process writes, nobody else may write, whatever its user's umask is.
+report "a front end's files are its user's alone" "$(
+    umask 002
+    run run "${own[@]}" --front-end jax --mode capture --processes 1 --store "$folder/private"
+    fault_of 0
+    [ "$(stat -c %a "$folder/capture.json")" = 644 ] || stat -c "%n has mode %a" "$folder/capture.json"
+)"
 
 # ---- one table --------------------------------------------------------------------------------
 
@@ -46,6 +53,8 @@ for r in records:
     f = r["provenance"]["front_end"]
     assert f["framework"] == "Fake" and f["versions"] == {"fake": "1.0"} and len(f["script_sha256"]) == 64
     assert f["what"] == "a program of the test\x27s" and f["nodes_once"] == 17
+    assert f["flags"]["PATH_OF_THIS_RUN"].endswith("/REPORT.json"), f["flags"]
+    assert f["flags"]["BENCH_RECORD_DIR"].startswith("/"), f["flags"]
     assert f["nodes_per_step"] == (0 if r["experiment"]["front_end"] == "jax" else 17.0), f
     assert f["measured_steps"] >= 13 and r["steps"] == f["measured_steps"] - 1, (f, r["steps"])
     assert [x["per_step"] for x in r["executions"]] == [1, 1], r["executions"]
@@ -54,6 +63,25 @@ for r in records:
     way = {"lazy": "lazy", "capture": "captured"}[r["experiment"]["mode"]]
     assert r["provenance"]["recording"]["way"] == way, r["provenance"]["recording"]
 ' 2>&1
+)"
+report "and which recorder and scripts ran, whatever a script says of itself" "$(
+    holds "
+import hashlib, pathlib
+def scripts(name):
+    digest = hashlib.sha256()
+    for folder in ('common', name):
+        root = pathlib.Path('$BENCH_FRONTENDS') / folder
+        for path in sorted(root.rglob('*.py')):
+            head = f'{folder}/{path.relative_to(root)}' + chr(0) + str(path.stat().st_size) + chr(0)
+            digest.update(head.encode() + path.read_bytes())
+    return digest.hexdigest()
+recorder = hashlib.sha256(pathlib.Path('$recorder').read_bytes()).hexdigest()
+for r in records:
+    name, p = r['experiment']['front_end'], r['provenance']
+    if name != 'bench':
+        assert p['front_end']['script_sha256'] == scripts(name), p['front_end']
+        assert p['recording']['recorder_sha256'] == recorder, p['recording']
+"
 )"
 run table --store "$store" --format json
 report "each is compared with lazy of bench, by process" "$(
@@ -161,6 +189,19 @@ report "another version of a framework is pooled apart" "$(
 assert row["left_out_other_conditions"] == 3 and row["processes"] == 3, row
 '
 )"
+told=(run "${own[@]}" --store "$folder/flags" --front-end jax --mode capture --processes 3)
+JAX_ENABLE_X64=1 run "${told[@]}"
+run "${told[@]}"
+run table --store "$folder/flags" --format json
+report "so are other variables of it, and not where bench put its files" "$(
+    fault_of 0
+    holds '
+[row] = records["rows"]
+assert row["left_out_other_conditions"] == 3 and row["processes"] == 3, row
+'
+    "$bench" table --store "$folder/flags" >"$folder/out"
+    grep -q "(3: variables of the framework)" "$folder/out" || echo "not said"
+)"
 store=$folder/alone
 run run "${own[@]}" --store "$store" --front-end jax,pytorch-xla --mode capture --processes 3 --format json
 run table --store "$store"
@@ -178,6 +219,59 @@ assert sum(x["per_step"] for x in r["executions"]) == 9, r["executions"]
 assert r["provenance"]["recording"]["executions_per_step"] == 9
 assert r["provenance"]["recording"]["way"] == "eager", r["provenance"]["recording"]
 '
+)"
+
+# ---- versions -----------------------------------------------------------------------------------
+
+cp -R "$BENCH_FRONTENDS" "$folder/pinned"
+printf '# of the test\nfake==1.0\n' >"$folder/pinned/jax/requirements.txt"
+# with VERSION ARGUMENT...: as run, with scripts that pin fake 1.0, and a Python that has VERSION.
+with() {
+    local packages=$folder/packages/fake-$1.dist-info
+    rm -rf "$folder/packages"
+    mkdir -p "$packages"
+    printf 'Metadata-Version: 2.1\nName: fake\nVersion: %s\n' "$1" >"$packages/METADATA"
+    BENCH_FRONTENDS=$folder/pinned PYTHONPATH=$folder/packages run "${@:2}"
+}
+twice=(run "${own[@]}" --store "$folder/versions" --front-end bench,jax --mode capture --phase train,infer
+    --processes 1)
+command="$python -m pip install -r .*/pinned/jax/requirements.txt"
+with 2.0 "${twice[@]}"
+report "another version than the pinned one is said once, and how to get the pinned one" "$(
+    fault_of 0
+    [ "$(grep -c 'is pinned' "$folder/err")" -eq 1 ] || echo "not said once"
+    grep -q "^bench: front end jax: fake 2.0 where 1.0 is pinned; for the pinned versions: $command$" "$folder/err" ||
+        echo "not in one line"
+    [ "$(find "$folder/versions" -name '*.h5' | wc -l)" -eq 4 ] || echo "not four records"
+)"
+with 2.0 list front-ends
+report "the list of front ends says it, too" "$(
+    fault_of 0
+    grep -qE '^jax .* yes +fake 2\.0 where 1\.0 is pinned +[^ ]' "$folder/out" || echo "no version of jax"
+    grep -qE '^pytorch-xla .* yes +none are pinned +[^ ]' "$folder/out" || echo "no word on PyTorch/XLA"
+)"
+with 1.0 "${twice[@]}"
+report "nothing is said of the pinned one" "$(
+    fault_of 0
+    grep 'is pinned' "$folder/err"
+)"
+with 1.0 list front-ends --format json
+report "and the list has its version" "$(
+    fault_of 0
+    holds '
+[row] = [r for r in records if r["front_end"] == "jax"]
+assert row["versions"] == "as pinned" and row["details"]["versions"] == {"fake": "1.0"}, row
+assert row["details"]["pinned"] == ["fake==1.0"], row
+'
+)"
+mkdir -p "$folder/odd/importlib"
+printf 'raise SystemExit("of this folder")\n' | tee "$folder/odd/json.py" >"$folder/odd/importlib/metadata.py"
+report "a module of the current folder does not answer" "$(
+    bench=$(realpath "$bench")
+    cd "$folder/odd" || exit
+    with 2.0 list front-ends
+    fault_of 0
+    grep -q 'fake 2.0 where 1.0 is pinned' "$folder/out" || echo "no version"
 )"
 
 # ---- what goes wrong ----------------------------------------------------------------------------
@@ -210,9 +304,24 @@ fails wrong_mode damaged-file "where 'capture' was asked for"
 fails unrecorded not-found "jax: "
 fails hang timeout "no end after 2 s" --timeout 2
 mkdir "$folder/build"
-cp "$(dirname "$bench")/libpjrt_sim.so" "$folder/build/libpjrt_sim.so"
+cp "$sim" "$folder/build/libpjrt_sim.so"
 FAKE_REPLACE=$folder/build/libpjrt_sim.so fails "followed by another plugin in its place" plugin-changed \
     "replaced or changed while it was in use" --runtime "$folder/build/libpjrt_sim.so"
+# What stands in the timed path beside it: the recorder, and the files that the script is made of.
+in_build=$bench
+mkdir "$folder/beside"
+cp "$bench" "$sim" "$recorder" "$folder/beside"
+bench=$folder/beside/bench
+FAKE_REPLACE=$folder/beside/libpjrt_record.so fails "followed by another recorder" plugin-changed \
+    "the recorder: $folder/beside/libpjrt_record.so: the plugin's file was replaced or changed"
+bench=$in_build
+cp -R "$BENCH_FRONTENDS" "$folder/scripts"
+mkdir "$folder/scripts/common"
+echo >"$folder/scripts/common/front_main.py"
+for file in common/front_main.py jax/program_text.py jax/run.py; do
+    BENCH_FRONTENDS=$folder/scripts FAKE_REPLACE=$folder/scripts/$file fails "followed by another $file" \
+        plugin-changed "jax/run.py: its file $file was replaced or changed while it ran"
+done
 report "nothing of them stays" "$(find "$folder/failed" -name '.front-end-*')"
 
 # ---- what is refused before anything starts ------------------------------------------------------
@@ -240,9 +349,9 @@ report "a variable of the user's that is in the way is refused, without a record
     grep -q "jax: it would run unrecorded: JAX_PLATFORMS is 'cuda' and stays so" "$folder/err" || echo "not said"
 )"
 # A bench beside which no framework is installed, whatever third_party holds.
-built=$bench
+usual=$bench
 mkdir "$folder/bare"
-cp "$built" "$(dirname "$built")/libpjrt_sim.so" "$folder/bare"
+cp "$usual" "$sim" "$folder/bare"
 bench=$folder/bare/bench
 unset BENCH_FRONTEND_PYTHON_JAX
 refuses "a framework that is not installed, with the command that installs it" 3 \
@@ -274,7 +383,7 @@ report "bench list front-ends" "$(
     grep -qE '^jax .* no ' "$folder/out" || echo "jax is installed"
 )"
 export BENCH_FRONTEND_PYTHON_JAX=$python
-bench=$built
+bench=$usual
 
 # ---- suites, comparisons, golden values -----------------------------------------------------------
 
@@ -293,9 +402,34 @@ report "and knows what is done" "$(
     [ "$status" -eq 0 ] || echo "exit status $status"
     [ "$(find "$folder/suite" -name '*.h5' | wc -l)" -eq 2 ] || echo "not two records"
 )"
+# On cuda a framework loads a plugin of its own, whatever bench has under that name. Here they are two files.
+# A sanitizer must be loaded before the recorder.
+if ldd "$bench" | grep -q 'lib[at]san'; then
+    skip "suites on a framework's own plugin" "a build with a sanitizer"
+else
+    export PJRT_NAMES_AND_LIBRARY_PATHS=cuda:$fake PJRT_LIBRARY_PATH=$sim
+    ours=$(sha256sum "$fake" | cut -d ' ' -f 1) theirs=$(sha256sum "$sim" | cut -d ' ' -f 1)
+    sed 's/"sim"/"cuda"/; s/"bench", "jax"/"jax"/' "$folder/suite.json" >"$folder/cuda.json"
+    for turn in first second; do
+        run suite "$folder/cuda.json" --store "$folder/cuda"
+        report "a suite on a framework's own plugin, the $turn time" "$(
+            [ "$status" -eq 0 ] || echo "exit status $status"
+            [ "$(find "$folder/cuda" -name '*.h5' | wc -l)" -eq 1 ] || echo "not one record"
+            grep -qa "$theirs" "$folder"/cuda/*.h5 || echo "the record does not name what was loaded"
+            grep -la "$ours" "$folder"/cuda/*.h5
+        )"
+        FAKE_FAULT=crash run suite "$folder/cuda.json" --store "$folder/cuda-failed"
+        report "a failure there, the $turn time, names no build of ours" "$(
+            [ "$status" -ne 0 ] || echo "exit status 0"
+            [ "$(find "$folder/cuda-failed" -name '*.h5' | wc -l)" -eq 1 ] || echo "not one record"
+            grep -la "$ours" "$folder"/cuda-failed/*.h5
+        )"
+    done
+    unset PJRT_NAMES_AND_LIBRARY_PATHS PJRT_LIBRARY_PATH
+fi
 # Nights in which the framework's version changes, and with it what the host does in each step. Three are
 # measured. The others are copies of them with other dates (make_night).
-make_night=${BENCH_TEST_BUILD:-$PWD/build}/tests/harness/campaign/make_night
+make_night=$built/tests/harness/campaign/make_night
 sed 's/"bench", "jax"/"jax"/; s/"repetitions": 1/"repetitions": 2/' "$folder/suite.json" >"$folder/nights.json"
 # night STORE VERSION WORK: one with that version, whose steps work for so many ms.
 night() {
@@ -347,7 +481,7 @@ report "the suite of all front ends has each way of each model once" "$(
     grep -q "resnet50 train dynamo-step dropout off pytorch-xla" "$folder/out" || echo "no dynamo of the step"
     grep -qE "infer (parts|dynamo-step) " "$folder/out" && echo "a way of training only, in inference"
 )"
-cp "$(dirname "$bench")/libpjrt_sim.so" "$folder/libpjrt_sim.so"
+cp "$sim" "$folder/libpjrt_sim.so"
 run compare --runtime sim --runtime "$folder/libpjrt_sim.so" --model resnet18 --variant small --front-end jax \
     --mode capture --steps 12 --min-time 0 --warmup 8 --pairs 3 --control 0 --store "$folder/compared"
 report "a comparison of two runtimes under a front end" "$(
@@ -398,7 +532,7 @@ printf '#!/bin/sh\ntouch "%s"\n' "$folder/ran" >"$foreign/python"
 chmod +x "$foreign/python"
 report "nothing below the current folder is run" "$(
     unset BENCH_FRONTENDS BENCH_FRONTEND_PYTHON_JAX
-    sim=$(realpath "$(dirname "$bench")/libpjrt_sim.so")
+    sim=$(realpath "$sim")
     cd "$folder/foreign" || exit
     bench=$folder/home/bin/bench
     run run --front-end jax --mode capture --runtime "$sim" --model resnet18 --variant small --store "$folder/foreign/store"

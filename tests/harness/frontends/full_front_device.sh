@@ -17,8 +17,7 @@
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh
-trap 'rm -rf "$folder"' EXIT
-unset PJRT_NAMES_AND_LIBRARY_PATHS JAX_PLATFORMS PJRT_DEVICE PJRT_LIBRARY_PATH XLA_FLAGS
+for_recordings
 models=${MODELS:-resnet18 resnet50 bert vit_small_patch16_224 vgg16 gpt2}
 phases=${PHASES:-train infer}
 variant=${VARIANT:-full}

@@ -4,7 +4,7 @@
 #
 #   MODELS='resnet18 bert'   models; by default six for values, and resnet18 for times
 #   PHASES='train infer'     MODES=capture,eager   of the times; all modes by default
-#   VARIANT=small
+#   VARIANT=small            VALUES='small full'   variants whose values are compared; VARIANT by default
 #
 # Checked: values against the golden ones in each mode; one table with bench, in each mode: the ledger's
 # wall time against the framework's own clock (3 %), the loss after the first steps against bench's
@@ -12,12 +12,12 @@
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh
-trap 'rm -rf "$folder"' EXIT
 models=${MODELS:-resnet18 resnet50 bert vit_small_patch16_224 vgg16 gpt2}
 timed=${MODELS:-resnet18}
 phases=${PHASES:-train infer}
 variant=${VARIANT:-small}
-unset PJRT_NAMES_AND_LIBRARY_PATHS JAX_PLATFORMS PJRT_DEVICE PJRT_LIBRARY_PATH XLA_FLAGS
+values=${VALUES:-$variant}
+for_recordings
 
 # The modes of front end $1, where it is installed.
 modes_of() {
@@ -28,14 +28,25 @@ for row in json.load(sys.stdin):
         print(row["modes"])' "$1"
 }
 
-# Those of MODES in which front end NAME trains the small MODEL: PyTorch/XLA's dynamo refuses to train
+# Those of MODES in which front end NAME trains the VARIANT of MODEL: PyTorch/XLA's dynamo refuses to train
 # around a pool that has no lowering.
-modes_for() { # NAME MODEL MODES
-    if [ "$1 $2 $variant" = "pytorch-xla vgg16 small" ]; then
-        tr , '\n' <<<"$3" | grep -v dynamo | paste -s -d ,
+modes_for() { # NAME MODEL VARIANT MODES
+    if [ "$1 $2 $3" = "pytorch-xla vgg16 small" ]; then
+        tr , '\n' <<<"$4" | grep -v dynamo | paste -s -d ,
     else
-        echo "$3"
+        echo "$4"
     fi
+}
+
+# same_values NAME MODEL VARIANT MODES: those of the front end, in each of its modes, are the golden ones.
+same_values() {
+    local some
+    some=$(modes_for "$@")
+    run verify --front-end "$1" --mode "$some" --model "$2" --variant "$3" --runtime cpu
+    report "$1: values of $2.$3 in modes $some" "$(
+        fault_of 0
+        tail -n 1 "$folder/out" | grep -qE '^[0-9]{3,} comparisons, 0 failed$' || echo "not all"
+    )"
 }
 
 # own_loss MODEL: what bench has after its first steps, two or three: their number and the loss go to
@@ -116,12 +127,9 @@ for name in jax pytorch-xla; do
         continue
     fi
     for model in $models; do
-        some=$(modes_for "$name" "$model" "$modes")
-        run verify --front-end "$name" --mode "$some" --model "$model" --variant "$variant" --runtime cpu
-        report "$name: values of $model in modes $some" "$(
-            fault_of 0
-            tail -n 1 "$folder/out" | grep -qE '^[0-9]{3,} comparisons, 0 failed$' || echo "not all"
-        )"
+        for one in $values; do
+            same_values "$name" "$model" "$one" "$modes"
+        done
     done
     # Of MODES those that it has.
     wanted=$(tr , '\n' <<<"${MODES:-$modes}" | grep -Fxf <(tr , '\n' <<<"$modes") | paste -s -d ,)
@@ -135,7 +143,7 @@ for name in jax pytorch-xla; do
         [ -s "$folder/first" ] || continue
         for phase in $phases; do
             store=$folder/$name-$model-$phase
-            times "$name" "$model" "$phase" "$(modes_for "$name" "$model" "$wanted")"
+            times "$name" "$model" "$phase" "$(modes_for "$name" "$model" "$variant" "$wanted")"
         done
         rm -f "$folder/first"
     done

@@ -20,10 +20,9 @@ static res_experiment asked_for(void)
     return e;
 }
 
-#define DIGEST "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 #define ANSWER                                                                                     \
     "{\"front_end\": \"jax\", \"framework\": \"JAX\", \"versions\": {\"jax\": \"0.1\"}, "          \
-    "\"python\": \"3.11\", \"script_sha256\": \"" DIGEST "\", \"flags\": {}, "                     \
+    "\"python\": \"3.11\", \"flags\": {}, "                                                        \
     "\"model\": \"resnet18\", \"phase\": \"train\", \"mode\": \"capture\", \"what\": \"one "       \
     "jit\", "                                                                                      \
     "\"losses\": [2.5, 2.4, 2.3], \"warmup_steps\": 3, \"nodes_per_step\": null, "                 \
@@ -131,7 +130,6 @@ static void nothing_else_is_believed(void **state)
         {"\"python\": \"3.11\"", "\"python\": \"\"", "python"},
         {"{\"jax\": \"0.1\"}", "{\"jax\": 1}", "versions"},
         {"{\"jax\": \"0.1\"}", "[]", "versions"},
-        {DIGEST, "0123", "script_sha256"},
         {"\"flags\": {}", "\"flags\": 3", "flags"},
         {"\"flags\": {}", "\"deviations\": 3, \"flags\": {}", "deviations"},
         {"\"flags\": {}", "\"deviations\": [\"no name\"], \"flags\": {}", "deviations"},

@@ -4,7 +4,6 @@
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh
-trap 'rm -rf "$folder"' EXIT
 
 tiny=(run --processes 1 --model resnet18 --variant small --phase infer --mode lazy --steps 3
     --warmup 8 --min-time 0 --device-time none --format json)
@@ -97,7 +96,7 @@ report "old times of files do not make dates wrong" "$(
 )"
 ahead=$folder/ahead
 mkdir "$ahead"
-"${BENCH_TEST_BUILD:-$PWD/build}/tests/harness/campaign/make_night" "$store" "$ahead" $((400 * 86400)) 1
+"$built/tests/harness/campaign/make_night" "$store" "$ahead" $((400 * 86400)) 1
 run history --store "$ahead"
 report "where all dates are wrong, history says so" "$(
     fault_of 3 "none of ${#records[@]} records is of what was asked for" \
@@ -121,7 +120,7 @@ report "an export leaves them out, and says so" "$(
 # The newest of too many are paired, and one of the future would always be among them.
 mkdir "$folder/one" "$folder/later"
 cp "${records[0]}" "$folder/one"
-"${BENCH_TEST_BUILD:-$PWD/build}/tests/harness/campaign/make_night" "$folder/one" "$folder/later" $((400 * 86400)) 1
+"$built/tests/harness/campaign/make_night" "$folder/one" "$folder/later" $((400 * 86400)) 1
 run compare --store "$folder/one" --store "$folder/later"
 report "a comparison of stores leaves them out, and says so" "$(
     [ "$status" -eq 1 ] || echo "exit status $status, not 1"

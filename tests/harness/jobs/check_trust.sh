@@ -5,9 +5,7 @@
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh
-trap 'rm -rf "$folder"' EXIT
 
-store=$folder/store
 sim=${bench%/*}/libpjrt_sim.so
 tiny=(run --processes 1 --model resnet18 --variant small --phase infer --mode lazy --steps 3
     --warmup 8 --min-time 0 --device-time none --store "$store")
@@ -60,85 +58,110 @@ report "nor a front end" "$(
     holds 'assert not any(r["installed"] for r in records if r["front_end"] == "jax"), records'
 )"
 
-# A folder of plugins that others may write is refused; with the words of a listing, too.
-wheel=lammps_jax_pjrt_cpu/lammps_jax_pjrt_cpu
-mkdir -p "$folder/third_party/runtimes/$wheel"
-cp "$sim" "$folder/third_party/runtimes/$wheel/pjrt_c_api_cpu_plugin.so"
-for mode in 775 757 755; do
-    chmod $mode "$folder/third_party/runtimes"
-    env -u BENCH_RUNTIMES "$folder/bin/bench" list runtimes --format json >"$folder/out" 2>"$folder/err"
-    status=$?
-    report "plugins in a folder of mode $mode" "$(
-        fault_of 0
-        holds "
-[cpu] = [r for r in records if r['runtime'] == 'cpu']
-others = 'others may write it' in cpu['where']
-assert (cpu['found'], others) == ($mode == 755, $mode != 755), cpu"
-    )"
-done
-for at in "$wheel" "${wheel%/*}" "$wheel/pjrt_c_api_cpu_plugin.so"; do
-    chmod g+w "$folder/third_party/runtimes/$at"
-    env -u BENCH_RUNTIMES "$folder/bin/bench" list runtimes --format json >"$folder/out" 2>"$folder/err"
-    status=$?
-    report "a plugin where others may write $at" "$(
-        fault_of 0
-        holds "
-[cpu] = [r for r in records if r['runtime'] == 'cpu']
-assert not cpu['found'] and '/$at: others may write it' in cpu['where'], cpu"
-    )"
-    chmod g-w "$folder/third_party/runtimes/$at"
-done
-# So are suites, which name plugins, and front ends, which are scripts and a Python.
+# What others may write is refused: plugins, suites, which name plugins, and front ends, which are scripts
+# and a Python. So is each folder on the way to it.
+runtimes=third_party/runtimes wheel=lammps_jax_pjrt_cpu/lammps_jax_pjrt_cpu
+mkdir -p "$folder/$runtimes/$wheel"
+cp "$sim" "$folder/$runtimes/$wheel/pjrt_c_api_cpu_plugin.so"
 mkdir -p "$folder/suites" "$folder/contrib/frontends/jax" "$folder/contrib/frontends/common"
 printf '%s' '{"bench_suite": 1, "name": "smoke", "defaults": {"runtimes": ["cpu"]}, "matrix": [{"models": ["bert"]}]}' \
     >"$folder/suites/smoke.json"
 cp tests/harness/frontends/fake/front.py "$folder/contrib/frontends/jax/run.py"
 echo >"$folder/contrib/frontends/common/front_main.py"
-cp "$sim" "$folder/bin"
 own_bench() { # ARGUMENT...: as run, with the copy of bench
     env -u BENCH_RUNTIMES -u BENCH_FRONTENDS BENCH_FRONTEND_PYTHON_JAX="$python" "$folder/bin/bench" "$@" \
         >"$folder/out" 2>"$folder/err" </dev/null
     status=$?
 }
-for mode in 775 757 755; do
-    chmod $mode "$folder/suites" "$folder/contrib/frontends"
+# closed WHAT FAULTS PATH...: a test for each PATH below $folder and each mode: with 755 the copy of bench
+# takes WHAT, else it refuses it. The function FAULTS runs it, is told PATH and mode, and says what is wrong.
+closed() {
+    local what=$1 faults=$2 at mode
+    for at in "${@:3}"; do
+        for mode in 775 757 755; do
+            chmod $mode "$folder/$at"
+            report "$what where $at has mode $mode" "$("$faults" "$at" $mode)"
+        done
+    done
+}
+# A listing says it in words, and ends well.
+of_plugin() {
+    own_bench list runtimes --format json
+    fault_of 0
+    holds "
+[cpu] = [r for r in records if r['runtime'] == 'cpu']
+others = 'others may write it' in cpu['where']
+assert (cpu['found'], others) == ($2 == 755, $2 != 755), cpu
+assert not others or '/$1: others may write it' in cpu['where'], cpu"
+}
+of_suite() {
     own_bench suite smoke --dry-run --store "$store"
-    report "a suite in a folder of mode $mode" "$(
-        if [ $mode = 755 ]; then fault_of 0; else fault_of 2 "$folder/suites: others may write it"; fi
-    )"
+    if [ "$2" = 755 ]; then fault_of 0; else fault_of 2 "$folder/$1: others may write it"; fi
+}
+of_front_end() {
     own_bench "${tiny[@]}" --runtime sim --front-end jax --mode capture
-    report "a front end in a folder of mode $mode" "$(
-        grep -q "$folder/contrib/frontends: others may write it" "$folder/err" && said=1 || said=
-        [ "${said:-0}" = "$([ $mode = 755 ] && echo 0 || echo 1)" ] || echo "said: ${said:-0}"
-        [ $mode = 755 ] || [ "$status" -eq 2 ] || echo "exit status $status"
-    )"
-done
-chmod g+w "$folder/suites/smoke.json"
-own_bench suite smoke --dry-run --store "$store"
-report "a suite that others may write" "$(fault_of 2 "$folder/suites/smoke.json: others may write it")"
-chmod g-w "$folder/suites/smoke.json"
-for at in jax jax/run.py common common/front_main.py; do
-    chmod g+w "$folder/contrib/frontends/$at"
-    own_bench "${tiny[@]}" --runtime sim --front-end jax --mode capture
-    report "a front end where others may write $at" "$(
+    if [ "$2" = 755 ]; then
+        grep -F "$folder/$1: others may write it" "$folder/err"
+    else
         fault_of 2
-        grep -q "$folder/contrib/frontends/$at: others may write it" "$folder/err" || echo "not said"
-    )"
-    chmod g-w "$folder/contrib/frontends/$at"
-done
+        grep -qF "$folder/$1: others may write it" "$folder/err" || echo "not said"
+    fi
+}
+closed "a plugin" of_plugin $runtimes "$runtimes/${wheel%/*}" $runtimes/$wheel \
+    $runtimes/$wheel/pjrt_c_api_cpu_plugin.so
+cp "$sim" "$folder/bin"
+closed "a suite" of_suite suites suites/smoke.json
+closed "a front end" of_front_end contrib/frontends contrib/frontends/jax contrib/frontends/jax/run.py \
+    contrib/frontends/common contrib/frontends/common/front_main.py
+# What a script imports is looked at once it is about to be run.
+cp "${bench%/*}/libpjrt_record.so" "$folder/bin"
+mkdir "$folder/contrib/frontends/jax/models"
+echo >"$folder/contrib/frontends/jax/layers.py"
+echo >"$folder/contrib/frontends/jax/models/bert.py"
+compiled=contrib/frontends/jax/__pycache__
+mkdir "$folder/$compiled"
+echo >"$folder/$compiled/layers.cpython-311.pyc"
+closed "what a front end imports" of_front_end contrib/frontends/jax/layers.py contrib/frontends/jax/models \
+    $compiled $compiled/layers.cpython-311.pyc
 if [ "$(id -u)" -ne 0 ]; then
     skip "files of somebody else beside bench" "only root can make some"
 else
     chown 12345 "$folder/suites"
     own_bench suite smoke --dry-run --store "$store"
-    report "a suite in a folder of somebody else is passed over" "$(fault_of 2 "there is no suite smoke")"
+    report "a suite in a folder of somebody else is passed over, which is said" "$(
+        fault_of 2 "suite smoke is passed over: $folder/suites belongs to another user"
+    )"
     chown 0 "$folder/suites"
     chown 12345 "$folder/suites/smoke.json"
     own_bench suite smoke --dry-run --store "$store"
-    report "so is a suite of somebody else" "$(fault_of 2 "there is no suite smoke")"
-    chown 12345 "$folder/contrib/frontends/jax/run.py"
+    report "so is a suite of somebody else" "$(
+        fault_of 2 "suite smoke is passed over: $folder/suites/smoke.json belongs to another user"
+    )"
+    for at in jax/run.py common/front_main.py; do
+        chown 12345 "$folder/contrib/frontends/$at"
+        own_bench "${tiny[@]}" --runtime sim --front-end jax --mode capture
+        report "and a front end of somebody else, $at" "$(
+            fault_of 3 "front end jax: passed over: $folder/contrib/frontends/$at belongs to another user"
+        )"
+        chown 0 "$folder/contrib/frontends/$at"
+    done
+    before=$(records "$store")
+    chown 12345 "$folder/contrib/frontends/jax/layers.py"
     own_bench "${tiny[@]}" --runtime sim --front-end jax --mode capture
-    report "and a front end of somebody else" "$(fault_of 3 "there is no contrib/frontends/jax/run.py")"
+    report "one that imports what is somebody else's is refused" "$(
+        fault_of 2 "is not run: $folder/contrib/frontends/jax/layers.py belongs to another user"
+        [ "$(records "$store")" = "$before" ] || echo "there is a record"
+    )"
+    chown 0 "$folder/contrib/frontends/jax/layers.py"
+    mkdir -p "$folder/third_party/frontends/jax/bin"
+    ln -s "$python" "$folder/third_party/frontends/jax/bin/python"
+    chown -h 12345 "$folder/third_party/frontends/jax/bin/python"
+    env -u BENCH_FRONTENDS -u BENCH_FRONTEND_PYTHON_JAX "$folder/bin/bench" "${tiny[@]}" --runtime sim \
+        --front-end jax --mode capture >"$folder/out" 2>"$folder/err" </dev/null
+    status=$?
+    report "and its Python, a link of somebody else's" "$(
+        fault_of 3 "passed over: " "third_party/frontends/jax/bin/python belongs to another user; install it with"
+    )"
 
     # A program in a folder like /tmp, where anybody may put a library beside it.
     mkdir -m 1777 "$folder/shared"
@@ -156,12 +179,16 @@ assert sim['found'] == ($owner == 0), sim"
     done
     "$folder/shared/bench" "${tiny[@]}" --runtime sim >"$folder/out" 2>"$folder/err" </dev/null
     status=$?
-    report "it is said whose it is" "$(fault_of 3 "libpjrt_sim.so (somebody else's, and passed over)")"
+    report "it is said whose it is" "$(
+        fault_of 3 "runtime sim: passed over: $folder/shared/libpjrt_sim.so belongs to another user"
+    )"
     cp "${bench%/*}/libpjrt_record.so" "$folder/shared"
     chown -h 12345 "$folder/shared/libpjrt_record.so"
     "$folder/shared/bench" record --output "$folder/unrecorded" -- true >"$folder/out" 2>"$folder/err" </dev/null
     status=$?
-    report "nor is a recorder of somebody else taken" "$(fault_of 3 "libpjrt_record.so, is not beside bench")"
+    report "nor is a recorder of somebody else taken" "$(
+        fault_of 3 "the recorder, libpjrt_record.so, is passed over: $folder/shared/libpjrt_record.so belongs"
+    )"
 fi
 for word in . build "$folder/$(printf 'n%.0s' {1..5000})"; do
     BENCH_RUNTIMES=$word refuses "a folder of runtimes called ${word:0:20}" 2 "BENCH_RUNTIMES" -- \

@@ -8,7 +8,6 @@
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh
-trap 'rm -rf "$folder"' EXIT
 . tests/support/alive.sh
 kills=${KILLS:-500}
 export PJRT_SIM=values=none,device_us=200

@@ -4,9 +4,8 @@
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh
-trap 'rm -rf "$folder"' EXIT
 
-make=${BENCH_TEST_BUILD:-build}/tests/harness/replay/make_recording
+make=$built/tests/harness/replay/make_recording
 short=(--processes 1 --steps 3 --min-time 0 --warmup 8 --store "$store")
 for kind in text opaque unkept several stages types; do
     "$make" $kind "$folder/$kind" || exit 1
@@ -163,7 +162,11 @@ report "which is said" "$(
 )"
 
 run replay "$folder/opaque" "${short[@]}" --format json
-report "a runtime that cannot read a program says which" "$(fault_of 1 "program jit_grad")"
+report "a runtime that cannot read a program says which, and no process is called ok" "$(
+    fault_of 1 "program jit_grad"
+    grep -E '^\[.*: ok in ' "$folder/err"
+    grep -qE '^\[1/.*process 1 of .*: [a-z]+-error, 2 of 2 failed in ' "$folder/err" || echo "not said"
+)"
 refuses "a program whose code was not kept" 3 "jit_update|was not recorded" -- \
     replay "$folder/unkept" "${short[@]}"
 refuses "a step whose programs run on several devices" 1 \
@@ -178,7 +181,7 @@ mkdir "$folder/models"
 status=$(<"$folder/models/status")
 report "a folder does not hide a published case" "$(fault_of 2 "for the published case resnet50")"
 refuses "a folder without a recording" 3 "$folder/none" -- replay "$folder/none/" "${short[@]}"
-refuses "a cost that there is not" 2 "recorded or roofline" -- \
+refuses "a cost that there is not" 2 "recorded, roofline" -- \
     replay "$folder/text" --cost dear "${short[@]}"
 refuses "a step that there is not" 3 "jit_other" -- \
     replay "$folder/text" --step-program jit_other "${short[@]}"

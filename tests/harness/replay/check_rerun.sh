@@ -5,9 +5,7 @@
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh
-trap 'rm -rf "$folder"' EXIT
-program=${BENCH_TEST_BUILD:-$PWD/build}/tests/harness/commands/pjrt_program
-unset PJRT_NAMES_AND_LIBRARY_PATHS JAX_PLATFORMS PJRT_DEVICE PJRT_LIBRARY_PATH XLA_FLAGS
+for_recordings
 short=(--processes 1 --steps 3 --min-time 0 --warmup 8 --store "$store")
 
 # again WAY EXECUTIONS PROGRAMS: records it, and replays it on the default runtime.

@@ -2,14 +2,14 @@
 # full_replay.sh - training loops of JAX and PyTorch/XLA are recorded and replayed without them, as
 # TAP: on the build that they were recorded on, on the other builds for CPU that are set up, and on a
 # simulated TPU v4. A recorded program, JAX's byte code or PyTorch/XLA's HLO, also runs by itself
-# (bench --program). Takes the Python of BENCH_TEST_PYTHON, which has jax or torch_xla installed, and
-# skips what it lacks. Times are printed, not judged: made-up values are not the recorded ones.
+# (bench --program). Each framework is that of the Python of BENCH_TEST_PYTHON, or else that of `make
+# frontends`; without one it is skipped. Times are printed, not judged: made-up values are not the recorded
+# ones.
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh
-trap 'rm -rf "$folder"' EXIT
 scripts=tests/harness/commands/frameworks
-unset PJRT_NAMES_AND_LIBRARY_PATHS JAX_PLATFORMS PJRT_DEVICE PJRT_LIBRARY_PATH XLA_FLAGS
+for_recordings
 
 # Other builds for CPU whose file is there, but $1.
 others() {
@@ -121,22 +121,22 @@ with open(folder + "/said", "w") as f:
 '
 }
 
-if can_import jax; then
+if python_with jax jax; then
     for way in fused two ops; do
         try_way "jax-$way" cpu "$scripts/train_jax.py" --way $way --steps 120
     done
     report "JAX's byte code of jax-fused runs as a program of its own" "$(as_program jax-fused mlir)"
     cat "$folder/said" 2>/dev/null
 else
-    skip "JAX" "$python has no jax"
+    skip "JAX" "it is not installed: make frontends FRONTENDS=jax"
 fi
-if can_import torch_xla; then
+if python_with torch_xla pytorch-xla; then
     for way in lazy dynamo dynamo-step; do
         try_way "torch-$way" cpu-xla "$scripts/train_torch.py" --way $way --steps 120
     done
     report "PyTorch/XLA's HLO of torch-lazy runs as a program of its own" "$(as_program torch-lazy hlo)"
     cat "$folder/said" 2>/dev/null
 else
-    skip "PyTorch/XLA" "$python has no torch_xla"
+    skip "PyTorch/XLA" "it is not installed: make frontends FRONTENDS=pytorch-xla"
 fi
 echo "1..$count"

@@ -5,7 +5,6 @@ set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 # shellcheck source=tests/support/cli.sh
 . tests/support/cli.sh
-trap 'rm -rf "$folder"' EXIT
 
 small=(--model resnet18 --variant small)
 sim=("${small[@]}" --runtime sim --runtime-option values=none --steps 2)

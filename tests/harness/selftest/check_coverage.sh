@@ -5,7 +5,6 @@
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh
-trap 'rm -rf "$folder"' EXIT
 
 refuses "a format that is none" 2 "xml|json" -- selftest coverage --quick --format xml
 refuses "a number of tables that is none" 2 "--tables|from 1" -- selftest coverage --tables 0

@@ -4,7 +4,6 @@
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh
-trap 'rm -rf "$folder"' EXIT
 
 refuses "a format that is none" 2 "xml|json" -- selftest statistics --quick --format xml
 refuses "--quick of another command" 2 "--quick" -- run --quick

@@ -4,7 +4,6 @@
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh
-trap 'rm -rf "$folder"' EXIT
 
 sim=(--runtime sim --variant small --runtime-option values=none --steps 5 --warmup 8 --min-time 0.2
     --store "$store" --format json)

@@ -6,7 +6,6 @@
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh
-trap 'rm -rf "$folder"' EXIT
 
 if ! "$python" -c 'import h5py' 2>/dev/null; then
     echo "1..1"

@@ -3,7 +3,6 @@
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh
-trap 'rm -rf "$folder"' EXIT
 unset FAKE_PJRT
 
 small=(--model resnet18 --variant small)

@@ -5,8 +5,7 @@
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh
-trap 'rm -rf "$folder"' EXIT
-tests=${BENCH_TEST_BUILD:-$PWD/build}/tests
+tests=$built/tests
 make_history=$tests/harness/campaign/make_history
 make_foreign=$tests/results/records/make_foreign
 make_figures=$tests/plots/site/make_figures

@@ -7,8 +7,7 @@
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh
-trap 'rm -rf "$folder"' EXIT
-make_history=${BENCH_TEST_BUILD:-$PWD/build}/tests/harness/campaign/make_history
+make_history=$built/tests/harness/campaign/make_history
 site=$folder/site
 nights=${PUBLISH_NIGHTS:-680}
 umask 022

@@ -2,8 +2,7 @@
  * test_complaints.c - each rule on recordings: it finds what was planted, says where and what it
  * costs, and is silent about what is healthy. Host and device are played, so the truth is exact.
  */
-#include "results/complaints/complaints.h"
-#include "tests/results/recordings/recording_fixture.h"
+#include "tests/results/complaints/complaints_fixture.h"
 
 enum { LOOPS = 40 };
 
@@ -85,71 +84,12 @@ static void play_loop(play *p, const loop *l)
 /* ---- asking ------------------------------------------------------------------------------------
  */
 
-typedef struct seen {
-    char folder[300];
-    rec_recording *recording;
-    rec_steps *steps;
-    rec_checkup checkup;
-} seen;
-
-static seen see(play *p)
-{
-    bn_status st = {0};
-    seen s = {.recording = NULL};
-    const rec_options options = {.device = -1};
-    s.recording = play_open(p, s.folder, sizeof s.folder);
-    assert_ok(rec_check_steps(s.recording, &options, &s.steps, &st), &st);
-    assert_int_equal(st.code, BN_OK);
-    assert_ok(rec_check(s.steps, &s.checkup, &st), &st);
-    return s;
-}
-
-static void forget(seen *s)
-{
-    rec_checkup_free(&s->checkup);
-    rec_steps_free(s->steps);
-    rec_close(s->recording);
-}
-
 static seen see_loop(const loop *l)
 {
     static play p;
     play_begin(&p);
     play_loop(&p, l);
     return see(&p);
-}
-
-static void says(const seen *s, const char *text)
-{
-    bn_text out = {0};
-    rec_checkup_put(&s->checkup, &out);
-    if (!out.data || !strstr(out.data, text))
-        fail_msg("'%s' is not in: %s", text, out.data ? out.data : "");
-    bn_text_free(&out);
-}
-
-/* The complaint of RULE, which must be one of COUNT. */
-static const rec_complaint *complaint(const seen *s, rec_rule rule, size_t count)
-{
-    bn_text out = {0};
-    rec_checkup_put(&s->checkup, &out);
-    if (s->checkup.count != count)
-        fail_msg("%zu complaints, not %zu: %s", s->checkup.count, count, out.data);
-    for (size_t i = 0; i < s->checkup.count; i++)
-        if (s->checkup.list[i].rule == rule) {
-            bn_text_free(&out);
-            return &s->checkup.list[i];
-        }
-    fail_msg("no complaint of %s: %s", rec_rule_name(rule), out.data);
-    return NULL;
-}
-
-static void costs(const rec_complaint *c, double ns, double within)
-{
-    if (fabs(c->cost_ns.estimate - ns) > within)
-        fail_msg("%s: %.0f ns, not %.0f", rec_rule_name(c->rule), c->cost_ns.estimate, ns);
-    assert_true(!(c->cost_ns.low > c->cost_ns.estimate));
-    assert_true(!(c->cost_ns.high < c->cost_ns.estimate));
 }
 
 /* ---- what is healthy ---------------------------------------------------------------------------

@@ -5,7 +5,6 @@
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh
-trap 'rm -rf "$folder"' EXIT
 out=$folder/exports
 mkdir -p "$out/odd"
 

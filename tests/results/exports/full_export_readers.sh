@@ -9,7 +9,6 @@
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh
-trap 'rm -rf "$folder"' EXIT
 
 # Two builds, which are commits of a repository as asv wants it. What a tool says is held against
 # the samples as the CSV export has them: a busy machine may have made any of them.

@@ -372,6 +372,46 @@ static void the_place_of_what_compiles_is_told(void **state)
     tells_where(&s, RES_RULE_COMPILES, "");
 }
 
+/* The one complaint about S, by RULE, names the line PLACE; "": none. */
+static void names_line(store *s, res_rule rule, const char *place)
+{
+    res_complaint *list;
+    size_t count;
+    res_speedup table = made(s);
+    assert_true(res_doctor(&table, &list, &count));
+    assert_int_equal(count, 1);
+    assert_int_equal(list[0].rule, rule);
+    const char *told = json_string_value(json_object_get(list[0].why, "place"));
+    assert_string_equal(told ? told : "", place);
+    free(list);
+    res_speedup_free(&table);
+    clear(s);
+}
+
+/* A read or an op of the host breaks a step into executions; where --graphs cuts it, no line does.
+ */
+static void the_place_of_what_breaks_a_step_is_told(void **state)
+{
+    (void)state;
+    static const char *const breaks[] = {"read", "host"};
+    planted p = healthy;
+    store s = {.count = 0};
+    p.graphs = 5;
+    p.device_ns = 1.2e6;
+    p.pjrt_more_ns = 500000;
+    for (size_t i = 0; i < sizeof breaks / sizeof *breaks; i++) {
+        plant(&s, &p);
+        explain(&s, json_pack("{ss si ss}", "rule", breaks[i], "count", 10, "place",
+                              "models/x.c:26"));
+        names_line(&s, RES_RULE_EXECUTIONS, "models/x.c:26");
+    }
+    plant(&s, &p);
+    explain(&s, json_pack("{ss si ss}", "rule", "shape", "count", 1, "place", "models/x.c:26"));
+    names_line(&s, RES_RULE_EXECUTIONS, "");
+    plant(&s, &p);
+    names_line(&s, RES_RULE_EXECUTIONS, "");
+}
+
 /* Two programs, of which a step runs one, and neither of which is compiled any further. */
 static void steps_in_turns_are_found(void **state)
 {
@@ -511,6 +551,7 @@ int main(void)
         cmocka_unit_test(steps_in_flight_hide_what_the_host_does),
         cmocka_unit_test(long_starts_are_found_and_come_last),
         cmocka_unit_test(the_place_of_what_compiles_is_told),
+        cmocka_unit_test(the_place_of_what_breaks_a_step_is_told),
         cmocka_unit_test(steps_in_turns_are_found),
         cmocka_unit_test(captures_that_miss_are_found),
         cmocka_unit_test(what_bounds_a_step_is_told),

@@ -222,46 +222,6 @@ static void other_builds_and_conditions_are_left_out(void **state)
     clear(&s);
 }
 
-/* Says that RECORD was measured with NAME set to VALUE. */
-static void set_variable(res_record *record, const char *name, const char *value)
-{
-    json_t *runtime = json_object_get(record->provenance, "runtime");
-    if (!json_object_get(runtime, "environment"))
-        json_object_set_new(runtime, "environment", json_object());
-    json_object_set_new(json_object_get(runtime, "environment"), name, json_string(value));
-}
-
-/* Flags of XLA, settings of malloc and preloaded libraries change what is measured. What the
- * simulated device is told is an axis of experiments, and older records do not tell any. */
-static void other_environments_are_left_out(void **state)
-{
-    (void)state;
-    store s = {.count = 0};
-    const double wall = 1e6;
-    set_variable(add(&s, "m", "lazy", &wall, 1), "XLA_FLAGS", "--xla_a=1");
-    set_variable(add(&s, "m", "lazy", &wall, 1), "MALLOC_ARENA_MAX", "1");
-    set_variable(add(&s, "m", "lazy", &wall, 1), "MALLOC_MMAP_MAX_", "1");
-    set_variable(add(&s, "m", "lazy", &wall, 1), "LD_PRELOAD", "libjemalloc.so.2");
-    set_variable(add(&s, "m", "lazy", &wall, 1), "LIBTPU_INIT_ARGS", "--a");
-    set_variable(add(&s, "m", "lazy", &wall, 1), "GLIBC_TUNABLES", "glibc.malloc.check=3");
-    set_variable(add(&s, "m", "lazy", &wall, 1), "PJRT_SIM", "device_us=1");
-    add(&s, "m", "lazy", &wall, 1);
-    res_speedup table = made(&s);
-    const res_pool *pool = &table.rows[0].pool;
-    assert_int_equal(pool->count, 2);
-    assert_int_equal(pool->other_conditions, 6);
-    assert_string_equal(pool->differing, "XLA_FLAGS, MALLOC_ variables, LD_PRELOAD, "
-                                         "LIBTPU_INIT_ARGS, GLIBC_TUNABLES");
-    res_speedup_free(&table);
-    /* The newest one says which. */
-    set_variable(s.records[7], "MALLOC_ARENA_MAX", "1");
-    table = made(&s);
-    assert_int_equal(table.rows[0].pool.count, 2);
-    assert_int_equal(table.rows[0].pool.other_conditions, 6);
-    res_speedup_free(&table);
-    clear(&s);
-}
-
 static void figures_are_of_the_processes_that_know_them(void **state)
 {
     (void)state;
@@ -588,7 +548,6 @@ int main(void)
         cmocka_unit_test(grouped_repetitions_are_one_run),
         cmocka_unit_test(a_run_that_is_too_small_does_not_count),
         cmocka_unit_test(other_builds_and_conditions_are_left_out),
-        cmocka_unit_test(other_environments_are_left_out),
         cmocka_unit_test(figures_are_of_the_processes_that_know_them),
         cmocka_unit_test(a_device_time_is_within_its_step),
         cmocka_unit_test(a_cut_is_the_same_in_each_table),

@@ -6,7 +6,7 @@
 
 #include "results/nights/nights.h"
 
-static const res_runs_of ours = {"plugin.so", NULL, NULL};
+static const res_runs_of ours = {"plugin.so", NULL, NULL, false};
 
 static void write_ours(const place *p, const char *id, const char *sha256, bn_code status)
 {
@@ -58,8 +58,9 @@ static void the_last_good_night_is_of_one_build(void **state)
     last_night(p, 5, 48, &ours, &ids);
     assert_string_equal(ids.data, "20260101 20260102 20260102 ");
     /* Of a night that failed there is nothing to be compared. */
-    const res_runs_of other = {"other.so", NULL, NULL}, told = {"plugin.so", "threads=4", NULL},
-                      labelled = {"plugin.so", NULL, "x"};
+    const res_runs_of other = {"other.so", NULL, NULL, false},
+                      told = {"plugin.so", "threads=4", NULL, false},
+                      labelled = {"plugin.so", NULL, "x", false};
     last_night(p, 5, 12, &other, &ids);
     assert_string_equal(ids.data, "");
     last_night(p, 5, 12, &told, &ids);
@@ -105,6 +106,21 @@ static void names_of_files_say_nothing_of_dates(void **state)
     assert_string_equal(builds[0]->sha256, fixture_digest("bb"));
     assert_int_equal(res_newest_builds(&index, 4, now_s, builds), 2);
     res_index_free(&index);
+}
+
+/* Neither is what ran on it later: what bench import took this evening of the same build, say. */
+static void later_records_are_no_part_of_it(void **state)
+{
+    const place *p = *state;
+    const maker later = {"20260102T200000.000000000Z-h-1-0", "aa", "h1", 1, BN_OK, 99};
+    bn_text ids = {0};
+    char path[600];
+    write_ours(p, "20260101T200000.000000000Z-h-1-0", "aa", BN_OK);
+    write_with(p, &later, "/builds/1/plugin.so", path);
+    write_ours(p, "20260103T020000.000000000Z-h-1-0", "bb", BN_OK);
+    last_night(p, 2, 48, &ours, &ids);
+    assert_string_equal(ids.data, "20260101 ");
+    bn_text_free(&ids);
 }
 
 /* What another suite asks for on the same runtime is no night of ours. */
@@ -154,6 +170,47 @@ static void nights_of_the_future_are_left_out(void **state)
     bn_text_free(&ids);
 }
 
+/* A record of the front end FRONT_END on "cuda", whose plugin has SHA256. */
+static void write_cuda(const place *p, const char *id, const char *sha256, const char *front_end)
+{
+    bn_status st = {0};
+    char path[600];
+    fixture_case c = fixture_lazy;
+    c.runtime = "cuda";
+    res_record *r = fixture_record(&c, 20);
+    snprintf(r->id, sizeof r->id, "%s", id);
+    snprintf(r->experiment.front_end, sizeof r->experiment.front_end, "%s", front_end);
+    json_decref(r->provenance);
+    r->provenance = json_pack("{s{ss}}", "runtime", "sha256", fixture_digest(sha256));
+    assert_ok(res_store_write(p->store, r, path, sizeof path, &st), &st);
+    res_record_free(r);
+}
+
+/* What a framework has loaded for a runtime's name is no build of that runtime: neither is it the
+ * last night's of bench's own steps, nor is one kept for it. */
+static void plugins_of_frameworks_are_no_builds(void **state)
+{
+    const place *p = *state;
+    const res_runs_of own = {"cuda", NULL, NULL, false}, theirs = {"cuda", NULL, NULL, true};
+    const double now_s = res_id_time("20260110T000000.000000000Z");
+    res_index index;
+    const res_summary *night[4];
+    const res_origin *builds[4];
+    write_cuda(p, "20260101T020000.000000000Z-h-1-0", "aa", "bench");
+    write_cuda(p, "20260101T020001.000000000Z-h-1-1", "bb", "jax");
+    load_with(p, NULL, &index);
+    assert_int_equal(index.experiment_count, 2);
+    const res_experiment *asked[] = {index.experiments[0], index.experiments[1]};
+    const res_night_of tonight = {.asked = asked, .asked_count = 2, .hours = 12, .now_s = now_s};
+    assert_int_equal(res_last_good_night(&index, &tonight, &own, night), 1);
+    assert_string_equal(night[0]->origin->sha256, fixture_digest("aa"));
+    assert_int_equal(res_last_good_night(&index, &tonight, &theirs, night), 1);
+    assert_string_equal(night[0]->origin->sha256, fixture_digest("bb"));
+    assert_int_equal(res_newest_builds(&index, 4, now_s, builds), 1);
+    assert_string_equal(builds[0]->sha256, fixture_digest("aa"));
+    res_index_free(&index);
+}
+
 static void the_newest_builds_are_those_of_each_runtime(void **state)
 {
     const place *p = *state;
@@ -185,21 +242,25 @@ static void the_newest_builds_are_those_of_each_runtime(void **state)
     res_index_free(&index);
 }
 
-/* What nights 1 to UNTIL show of a series that is slower from night 10 on. */
-static res_drift drift_on(int until, bool *changed)
+/* What nights 1 to UNTIL show of a series in MODE that is slower from night 10 on, when the build
+ * becomes another, unless it stays the SAME. */
+static res_drift drift_on(int until, const char *mode, bool same, bool *changed)
 {
     static const res_origin builds[] = {{.sha256 = "aa"}, {.sha256 = "bb"}};
     static res_night nights[20];
-    const res_experiment experiment = {.seed = 1};
+    res_experiment experiment = {.seed = 1};
     const res_change_options change = res_change_defaults();
     const res_drift_options options = {.change = change, .night_hours = 12, .family = 1};
     double values[20];
     bn_status st = {0};
     res_drift drift;
+    snprintf(experiment.mode, sizeof experiment.mode, "%s", mode);
     for (int i = 0; i < until; i++) {
         values[i] = 1e7 * (i < 9 ? 1.0 : 1.1) * (1 + 0.002 * (i % 3));
-        nights[i] = (res_night){
-            .time_s = 86400.0 * i, .value = values[i], .origin = &builds[i >= 9], .settings = ""};
+        nights[i] = (res_night){.time_s = 86400.0 * i,
+                                .value = values[i],
+                                .origin = &builds[!same && i >= 9],
+                                .settings = ""};
     }
     res_changes changes;
     assert_ok(res_changes_find(values, (size_t)until, &change, &changes, &st), &st);
@@ -227,7 +288,7 @@ static void a_change_is_new_once(void **state)
     size_t found = 0;
     bool changed = false;
     for (int night = 9; night <= 16; night++) {
-        const res_drift drift = drift_on(night, &changed);
+        const res_drift drift = drift_on(night, "lazy", false, &changed);
         found += drift.found;
         if (!drift.found)
             continue;
@@ -239,6 +300,32 @@ static void a_change_is_new_once(void **state)
     assert_true(changed);
 }
 
+/* The program that was recorded may have changed as well, and nobody knows: with another build a
+ * change counts, as without a control, and with the same one it does not. */
+static void what_was_recorded_may_have_changed_itself(void **state)
+{
+    (void)state;
+    bool changed = false;
+    size_t found[2] = {0, 0};
+    for (int night = 9; night <= 16; night++) {
+        const res_drift other = drift_on(night, "recorded", false, &changed),
+                        same = drift_on(night, "recorded", true, &changed);
+        found[0] += other.found;
+        found[1] += same.found;
+        if (other.found)
+            assert_int_equal(other.cause, RES_DRIFT_RECORDED);
+        if (same.found)
+            assert_int_equal(same.cause, RES_DRIFT_RECORDED_SAME);
+    }
+    assert_int_equal(found[0], 1);
+    assert_int_equal(found[1], 1);
+    assert_true(res_drift_counts(RES_DRIFT_RECORDED));
+    assert_false(res_drift_counts(RES_DRIFT_RECORDED_SAME));
+    assert_false(res_drift_counts(RES_DRIFT_SAME) || res_drift_counts(RES_DRIFT_MACHINE));
+    assert_string_equal(res_drift_cause_name(RES_DRIFT_RECORDED_SAME),
+                        "the build is the same: the recorded program or the machine");
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, begin, end)
 
 int main(void)
@@ -246,10 +333,13 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(names_of_files_say_nothing_of_dates),
         TEST(the_last_good_night_is_of_one_build),
+        TEST(later_records_are_no_part_of_it),
         TEST(other_requests_are_no_night),
         TEST(nights_of_the_future_are_left_out),
         TEST(the_newest_builds_are_those_of_each_runtime),
+        TEST(plugins_of_frameworks_are_no_builds),
         cmocka_unit_test(a_change_is_new_once),
+        cmocka_unit_test(what_was_recorded_may_have_changed_itself),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -47,7 +47,8 @@ typedef struct place {
     /* By process, then cell: tonight, the night before, and that one's build again. */
     res_record *lists[3][CELLS * PROCESSES];
     res_collection tonight, before, again;
-    size_t causes[4]; /* of the series that were found changed in the newest night */
+    /* [cause]: of the series that were found changed in the newest night. */
+    size_t causes[RES_DRIFT_RECORDED_SAME + 1];
 } place;
 
 static void make_records(place *p, int list, res_collection *all)
@@ -180,8 +181,7 @@ static bool judge_series(place *p, const res_history *history, const res_history
         if (p->w.step_at < 0 && !p->w.new_builds && drift.found)
             assert_int_equal(drift.cause, RES_DRIFT_SAME);
         p->causes[drift.cause] += drift.found;
-        found = found || (drift.found && drift.ratio.low > 1 && drift.cause != RES_DRIFT_SAME &&
-                          drift.cause != RES_DRIFT_MACHINE);
+        found = found || (drift.found && drift.ratio.low > 1 && res_drift_counts(drift.cause));
     }
     return found;
 }

@@ -271,6 +271,7 @@ typedef struct run {
     uint32_t devices;   /* 0: one */
     bool on_device;     /* the caller names the device */
     uint64_t call_ns, device_ns;
+    uint64_t launch_ns; /* from the call's begin until the device can begin */
     const uint64_t *arguments;
     uint32_t argument_count;
     bool donate; /* all arguments: their handles are destroyed, too */
@@ -319,7 +320,7 @@ static inline void play_execute(play *p, const play_program *program, run r, uin
     tape_put(&p->tape, e, &w);
     for (uint32_t d = 0; d < devices; d++) {
         uint64_t *end = &p->device_free[(uint32_t)r.device + d];
-        const uint64_t start = e.time > *end ? e.time : *end;
+        const uint64_t start = e.time + r.launch_ns > *end ? e.time + r.launch_ns : *end;
         *end = start + r.device_ns;
         if (!p->no_completions && !r.failed && !r.ended)
             tape_put(
@@ -401,6 +402,23 @@ static inline void play_read_in_place(play *p, int thread, int device, uint64_t 
     e.flags = RECORD_IN_PLACE;
     e.field[3] = handle;
     tape_put(&p->tape, e, NULL);
+}
+
+/* STEPS steps: the host works for WORK_NS and runs COUNT programs, at most six, each as R. Then it
+ * awaits the device outside of calls. */
+static inline void play_awaited(play *p, int steps, unsigned count, run r, uint64_t work_ns)
+{
+    static const char *const names[] = {"jit_a", "jit_b", "jit_c", "jit_d", "jit_e", "jit_f"};
+    play_program programs[sizeof names / sizeof *names];
+    assert_true(count <= sizeof names / sizeof *names);
+    for (unsigned i = 0; i < count; i++)
+        programs[i] = play_compile(p, names[i], 20 + i, 1, 1, MS);
+    for (int step = 0; step < steps; step++) {
+        play_work(p, 0, work_ns);
+        for (unsigned i = 0; i < count; i++)
+            play_execute(p, &programs[i], r, NULL);
+        play_wait(p, 0, 0);
+    }
 }
 
 /* Reads the recording of the one process P, which ends with it, from the new folder FOLDER. */

@@ -244,8 +244,8 @@ static void what_was_not_recorded_is_said(void **state)
 
 /* ---- several programs ------------------------------------------------------------------- */
 
-/* A gradient and an update op by op over LAYERS layers: 3 + 2 LAYERS executions. */
-static void play_ops(play *p, unsigned layers, uint64_t gradient_ns, uint64_t op_ns)
+/* A gradient, run as FIRST, and an update op by op over LAYERS layers: 3 + 2 LAYERS executions. */
+static void play_ops(play *p, unsigned layers, const run *first, run op)
 {
     const play_program gradient = play_compile(p, "jit_grad", 21, layers + 1, 1, 90 * MS);
     const play_program loss = play_compile(p, "jit_loss", 22, 1, 1, 9 * MS);
@@ -253,14 +253,12 @@ static void play_ops(play *p, unsigned layers, uint64_t gradient_ns, uint64_t op
     const play_program multiply = play_compile(p, "jit_multiply", 24, 1, 1, 9 * MS);
     const play_program subtract = play_compile(p, "jit_subtract", 25, 1, 1, 9 * MS);
     uint64_t parameter[64], gradients[65];
-    const run op = {.call_ns = op_ns, .device_ns = op_ns};
     for (unsigned k = 0; k < layers; k++)
         play_execute(p, &count, op, &parameter[k]);
     for (unsigned i = 0; i < LOOPS; i++) {
-        run r = {.call_ns = 60 * US,
-                 .device_ns = gradient_ns,
-                 .arguments = parameter,
-                 .argument_count = layers};
+        run r = *first;
+        r.arguments = parameter;
+        r.argument_count = layers;
         play_work(p, 0, 30 * US);
         play_execute(p, &gradient, r, gradients);
         r = op;
@@ -332,12 +330,17 @@ static void two_programs_are_one_step(void **state)
 static void an_update_op_by_op_is_no_step_of_its_own(void **state)
 {
     (void)state;
-    /* The gradient is most of the step, or next to nothing of it. */
-    static const uint64_t gradients[] = {2800 * US, 60 * US};
+    /* The gradient is most of the step, or next to nothing of it: then the device waits for what is
+     * launched at each call's end. */
+    static const run gradients[] = {
+        {.call_ns = 60 * US, .device_ns = 2800 * US},
+        {.call_ns = 60 * US, .device_ns = 60 * US, .launch_ns = 60 * US}};
+    static const run ops[] = {{.call_ns = 40 * US, .device_ns = 40 * US},
+                              {.call_ns = 40 * US, .device_ns = 15 * US, .launch_ns = 40 * US}};
     for (size_t i = 0; i < 2; i++) {
         play p;
         play_begin(&p);
-        play_ops(&p, 40, gradients[i], 40 * US);
+        play_ops(&p, 40, &gradients[i], ops[i]);
         found f = find(&p, NULL);
         sums_hold(f.steps);
         assert_int_equal(f.steps->executions_per_step, 83);

@@ -35,6 +35,39 @@ static void what_ran_is_what_was_recorded(void **state)
     drop(m);
 }
 
+static const char *recorder_told(const res_record *record)
+{
+    const json_t *told = json_object_get(record->provenance, "recording");
+    return json_string_value(json_object_get(told, "recorder_sha256"));
+}
+
+/* The recorder is in the path that is timed: which one it was is said, and where nobody knows there
+ * is no record. */
+static void the_recorder_is_one_that_is_known(void **state)
+{
+    (void)state;
+    made *m = make();
+    bn_status st = {0};
+    const rec_naming naming = {0};
+    /* What recorded before said nothing of it. */
+    res_record *record = record_of(m, &naming);
+    assert_string_equal(recorder_told(record), "");
+    res_record_free(record);
+    json_object_set_new(m->recording.about, "recorder",
+                        json_pack("{s:s, s:s}", "path", "/b/libpjrt_record.so", "sha256",
+                                  fixture_digest("0a")));
+    json_object_set_new(m->recording.about, "changed", json_pack("[s]", "/b/another.so"));
+    record = record_of(m, &naming);
+    assert_string_equal(recorder_told(record), fixture_digest("0a"));
+    assert_string_equal(res_plugin_sha256(record), FIXTURE_DIGEST);
+    res_record_free(record);
+    json_object_set_new(m->recording.about, "changed", json_pack("[s]", "/b/libpjrt_record.so"));
+    assert_int_equal(rec_record_make(&m->recording, &m->steps, &naming, &record, &st), BN_CHANGED);
+    assert_non_null(strstr(st.message, "/b/libpjrt_record.so was replaced"));
+    assert_null(record);
+    drop(m);
+}
+
 static void assert_way(const made *m, const char *mode, const char *way)
 {
     const rec_naming naming = {.mode = mode};
@@ -279,6 +312,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_ran_is_what_was_recorded),
+        cmocka_unit_test(the_recorder_is_one_that_is_known),
         cmocka_unit_test(the_way_is_told_where_it_is_known),
         cmocka_unit_test(programs_are_executions),
         cmocka_unit_test(the_same_steps_have_the_same_id),

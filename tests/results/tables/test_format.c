@@ -49,7 +49,8 @@ static void markdown_has_no_links(void **state)
     put(RES_TABLE_MARKDOWN, "_a_ ~~b~~", "\\_a\\_ \\~\\~b\\~\\~");
 }
 
-/* Sentences beside tables: each line is escaped by itself, and only for Markdown. */
+/* Sentences beside tables: each line is escaped by itself, and only for Markdown; narrow text wraps
+ * it. */
 static void lines_beside_tables_are_escaped(void **state)
 {
     (void)state;
@@ -59,6 +60,13 @@ static void lines_beside_tables_are_escaped(void **state)
     bn_text_clear(&out);
     res_put_lines(&out, RES_TABLE_TEXT, "a_b\n<c>");
     assert_string_equal(out.data, "a_b\n<c>");
+    bn_text_clear(&out);
+    res_put_lines(&out, RES_TABLE_NARROW,
+                  "a line that is longer than eighty columns is put in two of them, which are not "
+                  "longer\n<c>\n");
+    assert_string_equal(out.data,
+                        "a line that is longer than eighty columns is put in two of them, which "
+                        "are not\nlonger\n<c>\n");
     bn_text_free(&out);
 }
 

@@ -189,6 +189,62 @@ static void versions_are_conditions(void **state)
     res_record_free(other);
 }
 
+/* A record of FRONT_END whose script told one variable. */
+static res_record *told(const char *front_end, const char *name, const char *value)
+{
+    res_record *record = record_of(front_end, "1", &foreign, 0);
+    json_object_set_new(json_object_get(record->provenance, "front_end"), "flags",
+                        json_pack("{s:s}", name, value));
+    return record;
+}
+
+/* Whether records of one front end whose scripts told other values of NAME are like each other. */
+static bool alike_whatever(const char *name)
+{
+    char differing[RES_DIFFERING] = "", a[RES_MARK], b[RES_MARK];
+    res_record *none = record_of("jax", "1", &foreign, 0);
+    res_record *one = told("jax", name, "1"), *two = told("jax", name, "2");
+    res_record *other = told("pytorch-xla", name, "3"), *same = told("jax", name, "1");
+    const bool alike = res_same_conditions(one, two, differing, sizeof differing);
+    assert_string_equal(differing, alike ? "" : "variables of the framework");
+    assert_int_equal(res_same_conditions(none, one, differing, sizeof differing), alike);
+    assert_true(res_same_conditions(one, same, differing, sizeof differing));
+    assert_true(res_same_conditions(one, other, differing, sizeof differing));
+    assert_true(res_conditions_mark(one, a) && res_conditions_mark(two, b));
+    assert_int_equal(strcmp(a, b) == 0, alike);
+    /* Of the machine they say the same. */
+    assert_memory_equal(a, b, (size_t)(res_mark_front_end(a) - a));
+    assert_true(res_conditions_mark(none, b));
+    assert_int_equal(strcmp(a, b) == 0, alike);
+    res_record_free(none);
+    res_record_free(one);
+    res_record_free(two);
+    res_record_free(other);
+    res_record_free(same);
+    return alike;
+}
+
+/* What a framework reads changes its steps, but for what says where the plugin is. Older records
+ * told no variables, and are like those of today that had none to tell. */
+static void variables_of_a_framework_are_conditions(void **state)
+{
+    (void)state;
+    static const char *const conditions[] = {
+        "JAX_ENABLE_X64",  "MKL_NUM_THREADS", "OMP_NUM_THREADS",       "PJRT_NPROC",
+        "PTXLA_MAX_NODES", "PT_XLA_DEBUG",    "TF_CPP_MAX_VLOG_LEVEL", "TORCH_LOGS",
+        "TORCHINDUCTOR_A", "TPU_MEGACORE",    "XLA_USE_BF16"};
+    static const char *const others[] = {"BENCH_RECORD_DIR",       "BENCH_RECORD_PLUGIN",
+                                         "JAX_PLATFORMS",          "PJRT_DEVICE",
+                                         "PJRT_LIBRARY_PATH",      "PJRT_NAMES_AND_LIBRARY_PATHS",
+                                         "PTXLA_TPU_LIBRARY_PATH", "TF_CPP_MIN_LOG_LEVEL",
+                                         "TPU_LIBRARY_PATH",       "PATH_OF_THIS_RUN"};
+    for (size_t i = 0; i < sizeof conditions / sizeof *conditions; i++)
+        if (alike_whatever(conditions[i]))
+            fail_msg("%s is no condition", conditions[i]);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        assert_true(alike_whatever(others[i]));
+}
+
 static void words_name_the_way(void **state)
 {
     (void)state;
@@ -213,6 +269,7 @@ int main(void)
         cmocka_unit_test(without_it_the_first_row_is_the_base),
         cmocka_unit_test(nothing_else_is_a_base),
         cmocka_unit_test(versions_are_conditions),
+        cmocka_unit_test(variables_of_a_framework_are_conditions),
         cmocka_unit_test(words_name_the_way),
     };
     return cmocka_run_group_tests(tests, begin, NULL);

@@ -169,6 +169,55 @@ static void sheets_keep_their_columns_and_pad_by_characters(void **state)
     json_decref(rows);
 }
 
+static void narrow_words_stand_in_several_lines(void **state)
+{
+    (void)state;
+    static const res_sheet_column columns[] = {{"name", false}, {"where", false}};
+    static const char path[] = "/a/path/that/is/longer/than/a/narrow/line/has/room/for/and/stays/"
+                               "whole/since/it/is/one/word";
+    json_t *rows = json_pack("[[s, s]]", "cpu",
+                             "the plugin was not found; set its path with --runtime, or install it "
+                             "as the page on runtimes says");
+    bn_text out = {0};
+    res_sheet_write(columns, 2, rows, RES_TABLE_NARROW, &out);
+    assert_string_equal(
+        out.data, "name  where\n"
+                  "cpu   the plugin was not found; set its path with --runtime, or install it as\n"
+                  "      the page on runtimes says\n");
+    bn_text_clear(&out);
+    json_array_append_new(rows, json_pack("[s, s]", "tpu", path));
+    res_sheet_write(columns, 2, rows, RES_TABLE_NARROW, &out);
+    assert_non_null(strstr(out.data, path));
+    /* Wide text has a line a row. */
+    bn_text_clear(&out);
+    res_sheet_write(columns, 2, rows, RES_TABLE_TEXT, &out);
+    assert_non_null(strstr(out.data, "or install it as the page on runtimes says\n"));
+    bn_text_free(&out);
+    json_decref(rows);
+}
+
+static void narrow_parts_keep_intervals_beside_their_figures(void **state)
+{
+    (void)state;
+    static const res_sheet_column columns[] = {
+        {"what", false}, {"first", true}, {"second", true}, {"95 %", true}};
+    json_t *rows = json_array(), *row = json_array();
+    res_sheet_put(row, "%30s", "step");
+    for (int i = 0; i < 3; i++)
+        res_sheet_put(row, "%020d", i);
+    json_array_append_new(rows, row);
+    bn_text out = {0};
+    res_sheet_write(columns, 4, rows, RES_TABLE_NARROW, &out);
+    const char *second = strstr(out.data, "\n\n");
+    assert_non_null(second);
+    assert_true(strstr(out.data, "first") < second);
+    assert_true(strstr(out.data, "second") > second);
+    assert_true(strstr(out.data, "95 %") > strstr(out.data, "second"));
+    assert_null(strstr(second + 2, "\n\n"));
+    bn_text_free(&out);
+    json_decref(rows);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -178,6 +227,8 @@ int main(void)
         cmocka_unit_test(grids_align_escape_and_drop_empty_columns),
         cmocka_unit_test(markup_is_escaped_and_spills_span),
         cmocka_unit_test(sheets_keep_their_columns_and_pad_by_characters),
+        cmocka_unit_test(narrow_words_stand_in_several_lines),
+        cmocka_unit_test(narrow_parts_keep_intervals_beside_their_figures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

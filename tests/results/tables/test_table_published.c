@@ -150,6 +150,35 @@ static void smaller_models_were_not_published(void **state)
     res_collection_free(&store);
 }
 
+/* Tracing does not depend on the batch, and the device's time does: so their ratio does, too. */
+static void a_row_of_another_batch_is_marked(void **state)
+{
+    (void)state;
+    for (int batch = 31; batch <= 32; batch++) {
+        res_collection store = store_of(all_ways, 2);
+        bn_text text = {0};
+        for (size_t i = 0; i < store.count; i++)
+            store.records[i]->experiment.batch = batch;
+        json_t *root = table_json("published", &store);
+        const json_t *rows = json_object_get(root, "rows");
+        assert_int_equal(json_array_size(rows), 1);
+        const json_t *differs = json_object_get(json_array_get(rows, 0), "differs");
+        res_table("published", &store, RES_TABLE_TEXT, &text);
+        assert_false(text.failed);
+        if (batch == 32) {
+            assert_true(json_is_null(differs));
+            assert_lacks(text.data, "differs");
+        } else {
+            assert_string_equal(json_string_value(differs), "batch 31, not 32");
+            line_with(text.data, "capture", "batch 31, not 32");
+            assert_has(text.data, "Tracing takes as long whatever the batch is");
+        }
+        bn_text_free(&text);
+        json_decref(root);
+        res_collection_free(&store);
+    }
+}
+
 static void people_read_both_tables(void **state)
 {
     (void)state;
@@ -178,6 +207,7 @@ int main(void)
         cmocka_unit_test(means_are_over_the_models_of_a_way),
         cmocka_unit_test(a_lazy_step_of_another_build_is_none),
         cmocka_unit_test(smaller_models_were_not_published),
+        cmocka_unit_test(a_row_of_another_batch_is_marked),
         cmocka_unit_test(people_read_both_tables),
     };
     return cmocka_run_group_tests(tests, begin, NULL);

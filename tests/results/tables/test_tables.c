@@ -202,7 +202,7 @@ static void many_executions_show_the_dearest(void **state)
     (void)state;
     res_record *record = eager_record();
     bn_text out = record_table(record, RES_TABLE_TEXT);
-    const char *table = strstr(out.data, "the ten dearest");
+    const char *table = strstr(out.data, "the ten that cost a step most first");
     assert_non_null(table);
     assert_true(strstr(table, "op39") < strstr(table, "op35"));
     assert_has(line_with(table, "op39", ""), "3.20 ms"); /* 4 of 800 us */
@@ -210,6 +210,40 @@ static void many_executions_show_the_dearest(void **state)
     assert_lacks(table, "\nop18");
     assert_has(out.data, "Device time of op00 and 39 more: not measured for single ops.");
     bn_text_free(&out);
+    res_record_free(record);
+}
+
+static void assert_narrow(const char *text)
+{
+    for (const char *line = text; *line; line += strcspn(line, "\n") + 1)
+        if (res_bytes_columns(line, strcspn(line, "\n")) > RES_NARROW)
+            fail_msg("wide: %.*s", (int)strcspn(line, "\n"), line);
+}
+
+/* The table of one run on a terminal. */
+static void a_narrow_record_keeps_to_its_columns(void **state)
+{
+    (void)state;
+    res_record *record = fixture_record(&cases[RESNET_CAPTURE_5], 60), *eager = eager_record();
+    record->loss = 7e-4;
+    strcpy(record->experiment.input, "synthetic");
+    strcpy(record->experiment.lengths, "fixed");
+    bn_text out = record_table(record, RES_TABLE_NARROW);
+    assert_narrow(out.data);
+    assert_has(out.data, "\nwall      ");
+    /* Further lines stand below the first one. */
+    assert_has(out.data, "\n          ");
+    assert_has(out.data, "\nloss      0.0007 after the first round; training on one batch brings "
+                         "it near\n          zero\n");
+    bn_text_free(&out);
+    snprintf(record->experiment.phase, sizeof record->experiment.phase, "infer");
+    out = record_table(record, RES_TABLE_TEXT);
+    assert_has(out.data, "\nloss      0.0007 after the first round\n");
+    bn_text_free(&out);
+    out = record_table(eager, RES_TABLE_NARROW);
+    assert_narrow(out.data);
+    bn_text_free(&out);
+    res_record_free(eager);
     res_record_free(record);
 }
 
@@ -271,6 +305,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_record_of_many_rounds_says_what_is_averaged),
         cmocka_unit_test(a_record_cuts_what_tables_cut),
         cmocka_unit_test(many_executions_show_the_dearest),
+        cmocka_unit_test(a_narrow_record_keeps_to_its_columns),
         cmocka_unit_test(failed_records_say_why),
         cmocka_unit_test(record_json_is_the_documented_object),
     };

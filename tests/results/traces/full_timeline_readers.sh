@@ -2,14 +2,13 @@
 # full_timeline_readers.sh - timelines of bench run and of a recording opened by the tools that they
 # are for, and the metrics report of bench run by PyTorch/XLA's own reader, as TAP: xprof, Perfetto's
 # trace processor and catapult in Chromium, torch_xla.debug.metrics_compare_utils. They are fetched
-# into the test's own folder; where there is no network, or no Chromium, each is skipped.
+# into the test's own folder, but for a torch_xla that the Python of BENCH_TEST_PYTHON or `make frontends`
+# has. Where there is no network, or no Chromium, each is skipped.
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh
-trap 'rm -rf "$folder"' EXIT
 export PJRT_SIM=values=none,device_us=2000,jitter=0
-unset PJRT_NAMES_AND_LIBRARY_PATHS JAX_PLATFORMS PJRT_DEVICE PJRT_LIBRARY_PATH XLA_FLAGS
-program=${BENCH_TEST_BUILD:-$PWD/build}/tests/harness/commands/pjrt_program
+for_recordings
 reader=${READER_PYTHON:-$folder/venv/bin/python} # READER_PYTHON: one that has the packages
 
 # install PACKAGE...: into the folder's own Python; says what went wrong.
@@ -21,12 +20,12 @@ install() {
         echo "pip: $(grep -m 1 -i error "$folder/log" || tail -n 1 "$folder/log")"
 }
 
-sim=(--model resnet18 --variant small --runtime sim --processes 1 --steps 12 --min-time 0 --warmup 8
+brief=(--model resnet18 --variant small --runtime sim --processes 1 --steps 12 --min-time 0 --warmup 8
     --phase train --mode lazy,capture)
 mkdir -p "$folder/log-folder/plugins/profile/run"
-run "${sim[@]}" --store "$folder/one" --timeline "$folder/trace.json" --metrics "$folder/report.txt"
+run "${brief[@]}" --store "$folder/one" --timeline "$folder/trace.json" --metrics "$folder/report.txt"
 faults=$(fault_of 0)
-run "${sim[@]}" --store "$folder/two" --timeline "$folder/log-folder/plugins/profile/run/run.xplane.pb"
+run "${brief[@]}" --store "$folder/two" --timeline "$folder/log-folder/plugins/profile/run/run.xplane.pb"
 report "two runs have timelines" "$faults$(fault_of 0)"
 # Reads of the loss begin before the device has it, and end after their calls.
 run record --quiet --runtime sim --output "$folder/recording" -- "$program" --steps 60 --way two --feed
@@ -143,6 +142,12 @@ fi
 
 # ---- PyTorch/XLA's reader of reports ---------------------------------------------------------
 
+# installed: the file of a torch_xla that some Python here has; nothing where none has it.
+installed() {
+    python_with torch_xla pytorch-xla && "$python" -c '
+import importlib.util
+print(importlib.util.find_spec("torch_xla").submodule_search_locations[0] + "/debug/metrics_compare_utils.py")'
+}
 # The wheel is an archive; its one file is read, and nothing of it is installed.
 torch_xla=2.9.0
 reads_reports() {
@@ -151,7 +156,8 @@ reads_reports() {
     "$reader" -m zipfile -e "$folder"/wheel/torch_xla-*.whl "$folder/torch" >"$folder/log" 2>&1 ||
         tail -n 1 "$folder/log"
 }
-utils=${TORCH_XLA_UTILS:-$folder/torch/torch_xla/debug/metrics_compare_utils.py}
+utils=${TORCH_XLA_UTILS:-$(installed)}
+utils=${utils:-$folder/torch/torch_xla/debug/metrics_compare_utils.py}
 why=$(install numpy)
 [ -n "$why" ] || [ -f "$utils" ] || why=$(reads_reports)
 if [ -n "$why" ] || [ ! -f "$utils" ]; then

@@ -26,8 +26,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Libraries of sanitizers do not bear one that is loaded before them (SANITIZED), nor threads that
- * begin behind a fork (RACES_SOUGHT). */
+/* Libraries of sanitizers do not bear one that is loaded before them (test_record_preload.c), nor
+ * threads that begin behind a fork (RACES_SOUGHT). */
 
 /* ---- a recorded child -------------------------------------------------------------------------
  */

@@ -157,6 +157,25 @@ static const struct {
  */
 
 static const char *this_act;
+static char libraries[8200]; /* that are preloaded */
+
+/* Puts into FILE the library of the sanitizer that is built in, which must come before all others:
+ * "" where there is none, or where it is part of this program. False where nobody knows it. */
+static bool find_sanitizer(char *file, size_t size)
+{
+    Dl_info its, ours;
+    void *symbol = dlsym(RTLD_DEFAULT, RACES_SOUGHT ? "__tsan_init" : "__asan_init");
+    dlerror();
+    file[0] = '\0';
+    if (!SANITIZED)
+        return true;
+    if (!symbol || !dladdr(symbol, &its) || !dladdr((const void *)ACTS, &ours))
+        return false;
+    if (its.dli_fbase == ours.dli_fbase)
+        return true;
+    return its.dli_fname && access(its.dli_fname, R_OK) == 0 &&
+           snprintf(file, size, "%s", its.dli_fname) < (int)size;
+}
 
 static void runs_itself(const char *folder)
 {
@@ -165,15 +184,25 @@ static void runs_itself(const char *folder)
     else
         unsetenv(RECORD_ENV_FOLDER);
     unsetenv(RECORD_ENV_PLUGIN);
-    setenv("LD_PRELOAD", built("pjrt_record"), 1);
+    /* Another copy of the recorder has the names of its globals, and their sizes. */
+    const char *own = getenv("ASAN_OPTIONS");
+    char options[4096];
+    snprintf(options, sizeof options, "%s%sdetect_odr_violation=1", own ? own : "", own ? ":" : "");
+    setenv("ASAN_OPTIONS", options, 1);
+    setenv("LD_PRELOAD", libraries, 1);
     execl("/proc/self/exe", "test_record_preload", this_act, (char *)NULL);
     _exit(9);
 }
 
 static void preloaded(const char *act, const char *folder)
 {
-    if (SANITIZED)
+    char first[4096];
+    if (!find_sanitizer(first, sizeof first)) {
+        print_message("the sanitizer's library, which must come before the recorder, is nowhere\n");
         skip();
+    }
+    snprintf(libraries, sizeof libraries, "%s%s%s", first, first[0] ? ":" : "",
+             built("pjrt_record"));
     this_act = act;
     in_child(runs_itself, folder);
 }

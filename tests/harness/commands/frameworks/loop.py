@@ -22,7 +22,8 @@ def options(ways, most_devices=1, sent=("plain",)):
                         help="a batch is split between so many")
     parser.add_argument("--sent", choices=sent, default="plain",
                         help="plain: a batch each step; turned: the same, but columns lie together, and the "
-                             "runtime puts them in order while it sends; early: all before the first step")
+                             "runtime puts them in order while it sends; pieces: the same in many tensors, "
+                             "which a CPU's runtime copies while it sends; early: all before the first step")
     parser.add_argument("--say", help="file that appears once the tenth step is done")
     o = parser.parse_args()
     o.rows = o.rows or o.size

@@ -1,66 +1,73 @@
 # recorded.sh - training scripts under the recorder: what they say of themselves beside what bench says
-# of their recording. Sourced after tests/support/cli.sh. The array record_options goes to each bench record.
+# of their recording. Sourced after tests/support/cli.sh. The array record_options goes to each bench
+# record, and the command $looks, steps or doctor, looks at each recording.
 # shellcheck shell=bash
 record_options=()
+looks=steps
 
-# recorded NAME RUNTIME ARGUMENT...: the script with the recorder; its word goes to NAME.json, the
-# steps of its recording to NAME.steps. Says what went wrong.
+# recorded NAME RUNTIME ARGUMENT...: the script with the recorder; its word goes to NAME.json, that of
+# bench $looks about its recording to NAME.steps or NAME.doctor. Says what went wrong. A script that
+# hangs is ended after 15 minutes.
 recorded() {
     local name=$1 runtime=$2
     shift 2
     rm -rf "${folder:?}/$name"
-    run record --runtime "$runtime" ${record_options[@]+"${record_options[@]}"} --output "$folder/$name" -- "$python" "$@"
-    [ "$status" -eq 0 ] || echo "recording: exit status $status"
+    timeout 900 "$bench" record --runtime "$runtime" ${record_options[@]+"${record_options[@]}"} \
+        --output "$folder/$name" -- "$python" "$@" >"$folder/out" 2>"$folder/err" </dev/null
+    status=$?
+    [ "$status" -eq 0 ] || echo "recording $name: exit status $status"
     cp "$folder/out" "$folder/$name.json"
-    run steps "$folder/$name" --format json
-    [ "$status" -eq 0 ] || echo "steps: exit status $status"
-    cp "$folder/out" "$folder/$name.steps"
+    run "$looks" "$folder/$name" --format json
+    [ "$status" -eq 0 ] || echo "$looks on $name: exit status $status"
+    cp "$folder/out" "$folder/$name.$looks"
 }
 
-# judge CODE NAME...: Python CODE with `own` and `steps`, what the script and bench said of each NAME.
+# judge CODE NAME...: Python CODE with `own` and `told`, what the script and bench said of each NAME, and
+# with what $definitions defines.
 judge() {
-    "$python" - "$folder" "$@" 2>&1 <<'PYTHON' | tail -n 1
-import json, sys
-folder, code, names = sys.argv[1], sys.argv[2], sys.argv[3:]
-own = [json.load(open(f"{folder}/{n}.json")) for n in names]
-steps = [json.load(open(f"{folder}/{n}.steps")) for n in names]
+    "$python" - "$folder" "$looks" "$definitions" "$@" 2>&1 <<'PYTHON' | tail -n 1
+import json, statistics, sys
+folder, looks, definitions, code = sys.argv[1:5]
+own = [json.load(open(f"{folder}/{n}.json")) for n in sys.argv[5:]]
+told = [json.load(open(f"{folder}/{n}.{looks}")) for n in sys.argv[5:]]
+exec(definitions)
+exec(code)
+PYTHON
+}
+
+# What judgements of bench steps go by. What is compared, in ns, goes to the figures.
+definitions='
+steps = told
 def part(i, name, figure="median_ns"):
     return steps[i]["ledger"][name][figure]
 def near(what, got, wanted, share):
+    with open(folder + "/figures", "a") as f:
+        print(f"# {what}: {got / 1e6:.4g} ms by bench, {wanted / 1e6:.4g} ms wanted", file=f)
     assert abs(got / wanted - 1) <= share, f"{what}: {got} is not {wanted}"
-# The script's clock, over as many of its last steps as bench calls steady.
+# The clock of the script, over as many of its last steps as bench calls steady.
+def name(i):
+    return sys.argv[5 + i]
 def mean_is_its_own(i):
     # The first step has compiles before its first execution, where bench begins it.
     ends, count = own[i]["ends_ns"][:-1], min(steps[i]["steps"], len(own[i]["ends_ns"]) - 3)
     # The end of a profile takes long, and falls into the step before the first steady one or the next.
     count -= 2 if steps[i]["left_out"]["profiled"] else 0
-    near("mean wall", steps[i]["wall"]["mean_ns"], (ends[-1] - ends[-1 - count]) / count, 0.03)
+    near(name(i) + ", mean wall", steps[i]["wall"]["mean_ns"], (ends[-1] - ends[-1 - count]) / count, 0.03)
 def median_is_its_own(i):
     # The loss is read every so many steps: single ones between say little. A step may begin elsewhere
     # than where the script says, so single steps that others disturb are not the same ones.
     ends, every, count = own[i]["ends_ns"][:-1], own[i]["read_every"], steps[i]["steps"]
     ends = ends[-1::-every][:count // every + 1]
     spans = sorted((b - a) / every for a, b in zip(ends[1:], ends))
-    near("median wall", steps[i]["wall"]["median_ns"], spans[len(spans) // 2], 0.03)
+    near(name(i) + ", median wall", steps[i]["wall"]["median_ns"], spans[len(spans) // 2], 0.03)
 def parts_sum(i):
     sum_of = sum(part(i, p, "mean_ns") for p in steps[i]["ledger"])
-    near("parts", sum_of, steps[i]["wall"]["mean_ns"], 0.001)
+    near(name(i) + ", sum of the parts", sum_of, steps[i]["wall"]["mean_ns"], 0.001)
 def wall_is_its_own(i):
     mean_is_its_own(i)
     median_is_its_own(i)
     parts_sum(i)
-exec(code)
-PYTHON
-}
-
-# same_bits FIRST SECOND: what the scripts said of their results.
-same_bits() {
-    "$python" - "$folder/$1.json" "$folder/$2.json" 2>&1 <<'PYTHON' | tail -n 1
-import json, sys
-first, second = (json.load(open(f))["digest"] for f in sys.argv[1:])
-assert first == second, "the bits differ"
-PYTHON
-}
+'
 
 # try_way NAME RUNTIME BARE ARGUMENT...: one way to train. BARE is the environment of the run that is
 # not recorded. Bits must not depend on times, times are tried again.
@@ -76,7 +83,9 @@ try_way() {
     live "$name: mean and median wall time are the script's own, and the parts sum to it" attempt_wall \
         busy_machine
     # The last attempt's recording is also that of the bits.
-    report "$name: the same bits with and without the recorder" "$(same_bits bare "$name")"
+    report "$name: the same bits with and without the recorder" "$(
+        same_member digest "$folder/bare.json" "$folder/$name.json"
+    )"
 }
 
 # try_planted WHAT RUNTIME SCRIPT ARGUMENT...: work and sleep before each step.

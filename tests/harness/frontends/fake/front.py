@@ -8,10 +8,9 @@ those of pjrt_program. Tests give it faults and figures by the environment:
     FAKE_FAULT     what it does wrong; see below
     FAKE_GOLDEN    file of golden values that it answers with, where values are asked for
     FAKE_KEEP      folder for a copy of the request
-    FAKE_REPLACE   plugin in whose place another file is put, once the steps have run
+    FAKE_REPLACE   file in whose place another one is put, once the steps have run
 """
 
-import hashlib
 import json
 import os
 import shutil
@@ -105,12 +104,16 @@ def times(request, report):
     report["parameters"] = 4096
 
 
+def flags(request):
+    """What a script tells of its environment, where bench put its files included."""
+    told = {k: v for k, v in os.environ.items() if k.startswith(("BENCH_RECORD", "JAX_", "PJRT_"))}
+    return {"PATH_OF_THIS_RUN": request["report"], **told}
+
+
 def head(name, request):
-    with open(__file__, "rb") as file:
-        digest = hashlib.sha256(file.read()).hexdigest()
     return {
         "front_end": name, "framework": "Fake", "versions": {"fake": os.environ.get("FAKE_VERSION", "1.0")},
-        "python": "3", "script_sha256": digest, "flags": {"PATH_OF_THIS_RUN": request["report"]},
+        "python": "3", "flags": flags(request),
         "model": request["model"], "variant": request["variant"], "phase": request["phase"],
         "mode": request["mode"], "dropout": request["dropout"], "what": "a program of the test's",
     }
@@ -124,7 +127,7 @@ def main(name):
     with open(sys.argv[1]) as file:
         request = json.load(file)
     if os.environ.get("FAKE_KEEP"):
-        shutil.copy(sys.argv[1], os.path.join(os.environ["FAKE_KEEP"], f"{request['mode']}.json"))
+        shutil.copyfile(sys.argv[1], os.path.join(os.environ["FAKE_KEEP"], f"{request['mode']}.json"))
     report = head(name, request)
     if fault == "crash":
         print("error: the fake front end crashes", file=sys.stderr, flush=True)

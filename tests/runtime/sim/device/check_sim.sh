@@ -5,7 +5,6 @@
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../../.." || exit 1
 . tests/support/cli.sh
-trap 'rm -rf "$folder"' EXIT
 ideal=(--runtime sim --runtime-option preset=ideal --runtime-option values=none)
 
 # Whether a busy machine is all that kept the accuracy from a verdict: every cell that could be

@@ -6,7 +6,6 @@
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../../.." || exit 1
 . tests/support/cli.sh
-trap 'rm -rf "$folder"' EXIT
 
 sim=$(dirname "$bench")/libpjrt_sim.so
 modes=lazy,capture,eager

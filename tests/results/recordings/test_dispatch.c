@@ -1,0 +1,224 @@
+/*
+ * test_dispatch.c - whether the device waits for the host to hand something over, or for what was
+ * handed over: what calls, completions and a profile tell of it, and what they do not.
+ */
+#include "tests/results/recordings/recording_fixture.h"
+
+enum { LOOPS = 40 };
+
+static void says(const found *f, const char *text)
+{
+    bn_text out = {0};
+    rec_answer_put(f->steps, &f->answer, &out);
+    if (!out.data || !strstr(out.data, text))
+        fail_msg("'%s' is not in: %s", text, out.data ? out.data : "");
+    bn_text_free(&out);
+}
+
+static void is(const found *f, rec_verdict verdict)
+{
+    bn_text out = {0};
+    rec_answer_put(f->steps, &f->answer, &out);
+    if (f->answer.verdict != verdict)
+        fail_msg("it is not %s: %s", rec_verdict_name(verdict), out.data ? out.data : "");
+    bn_text_free(&out);
+}
+
+static found find_steps(unsigned count, run r, uint64_t work_ns)
+{
+    static play p;
+    play_begin(&p);
+    play_awaited(&p, LOOPS, count, r, work_ns);
+    found f = find(&p, NULL);
+    sums_hold(f.steps);
+    assert_int_equal(f.steps->executions_per_step, count);
+    return f;
+}
+
+/* The same steps where a profiler has told that kernels run for so long in each. */
+static void profile(found *f, uint64_t ns)
+{
+    const double kernels = (double)ns;
+    f->steps->kernels_ns = (res_interval){kernels, kernels, kernels};
+    f->answer = rec_answer_make(f->steps);
+}
+
+/* ---- calls that return before their executions have ended ------------------------------------ */
+
+static const run long_call = {.call_ns = 2 * MS, .launch_ns = 2 * MS, .device_ns = 100 * US};
+
+static void few_long_calls_have_a_fixed_cost(void **state)
+{
+    (void)state;
+    found f = find_steps(3, long_call, 30 * US);
+    assert_near(f.answer.wall_ns.estimate, 6130 * US, 1);
+    assert_true(f.answer.fixed_told);
+    assert_near(f.answer.overhead_ns.estimate, 2 * MS, 1);
+    assert_near(f.answer.fused_ns.estimate, 2130 * US, 1);
+    /* The device's 100 us hide behind the next call, and that much of it behind them. */
+    assert_near(f.answer.calls_ns, 5800 * US, 1);
+    assert_false(f.answer.dispatch_told);
+    is(&f, REC_DISPATCH_BOUND);
+    says(&f, "Dispatch-bound: the device is kept busy 100 % of the time, by its completions. But "
+             "of that 5.80 ms a step are in Execute calls");
+    says(&f, "much of that may be the fixed cost of 3 executions a step");
+    lose(&f);
+}
+
+static void so_has_one_call_that_bounds_the_step(void **state)
+{
+    (void)state;
+    const run r = {.call_ns = 800 * US, .launch_ns = 800 * US, .device_ns = 400 * US};
+    found f = find_steps(1, r, 30 * US);
+    is(&f, REC_DISPATCH_BOUND);
+    assert_near(f.answer.calls_ns, 800 * US, 1);
+    says(&f, "800 us a step are in Execute calls");
+    says(&f, "the fixed cost of 1 execution a step");
+    says(&f, "Without host gaps a step would take at most 1.20 ms");
+    lose(&f);
+}
+
+static void calls_that_are_a_small_part_bound_nothing(void **state)
+{
+    (void)state;
+    const run r = {.call_ns = 100 * US, .launch_ns = 100 * US, .device_ns = 2 * MS};
+    found f = find_steps(1, r, 30 * US);
+    is(&f, REC_DEVICE_BOUND);
+    says(&f, "A faster host changes little.");
+    lose(&f);
+}
+
+/* ---- programs that run within their calls ------------------------------------------------ */
+
+/* Ends are told as of version 2, and as of version 1: by a callback, a little after the return. */
+static void calls_that_run_programs_tell_no_fixed_cost(void **state)
+{
+    (void)state;
+    const run runs[] = {{.call_ns = 900 * US, .device_ns = 900 * US, .ended = true},
+                        {.call_ns = 900 * US, .device_ns = 902 * US}};
+    for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
+        found f = find_steps(3, runs[i], 30 * US);
+        assert_false(f.answer.fixed_told);
+        assert_true(isnan(f.answer.fused_ns.estimate));
+        assert_near(f.answer.calls_ns, 0, 1e-9);
+        is(&f, REC_DEVICE_BOUND);
+        says(&f, "a step are in Execute calls, where it may be the host that works");
+        says(&f, "The fixed cost of an execution cannot be told: no call returns before its "
+                 "execution has ended");
+        lose(&f);
+    }
+}
+
+/* ---- with a profile ---------------------------------------------------------------------- */
+
+static void a_profile_leaves_a_step_dispatch_bound(void **state)
+{
+    (void)state;
+    found f = find_steps(3, long_call, 30 * US);
+    profile(&f, 300 * US);
+    is(&f, REC_DISPATCH_BOUND);
+    assert_true(f.answer.dispatch_told);
+    assert_near(f.answer.host_gap_ns, 30 * US, 1);
+    assert_near(f.answer.dispatch_gap_ns, 5800 * US, 1);
+    assert_near(f.answer.calls_ns, 0, 1e-9);
+    says(&f, "Dispatch-bound: the device works 5 % of the time and waits 5.83 ms a step: 5.80 ms "
+             "between a call and its kernels");
+    says(&f, "For 30.0 us of that nothing was handed over, for 5.80 ms something was.");
+    lose(&f);
+}
+
+static void a_profile_tells_that_the_device_works_in_calls(void **state)
+{
+    (void)state;
+    found f = find_steps(3, long_call, 30 * US);
+    profile(&f, 6 * MS);
+    is(&f, REC_DEVICE_BOUND);
+    assert_near(f.answer.dispatch_gap_ns, 100 * US, 1);
+    says(&f, "A faster host changes little.");
+    lose(&f);
+}
+
+/* The same gap between completions, and the same times of the device by them. */
+static void a_profile_tells_gaps_of_dispatch_from_those_of_the_host(void **state)
+{
+    (void)state;
+    const run r = {.call_ns = 50 * US, .launch_ns = 50 * US, .device_ns = 400 * US};
+    found f = find_steps(1, r, 300 * US);
+    is(&f, REC_HOST_BOUND);
+    assert_near(f.answer.host_gap_ns, 300 * US, 1);
+    assert_near(f.answer.calls_ns, 50 * US, 1);
+    profile(&f, 380 * US);
+    is(&f, REC_HOST_BOUND);
+    assert_near(f.answer.dispatch_gap_ns, 70 * US, 1);
+    says(&f, "Host-bound: the device works 51 % of the time and waits 370 us a step: 300 us while "
+             "the framework worked on a CPU, 70.0 us between a call and its kernels");
+    profile(&f, 20 * US);
+    is(&f, REC_DISPATCH_BOUND);
+    assert_near(f.answer.host_gap_ns, 300 * US, 1);
+    assert_near(f.answer.dispatch_gap_ns, 430 * US, 1);
+    lose(&f);
+}
+
+/* The host is ahead, and the device does nothing between what is queued. */
+static void gaps_between_queued_executions_are_of_dispatch(void **state)
+{
+    (void)state;
+    found f = find_steps(6, (run){.call_ns = 10 * US, .device_ns = MS}, 30 * US);
+    is(&f, REC_DEVICE_BOUND);
+    profile(&f, 3 * MS);
+    is(&f, REC_DISPATCH_BOUND);
+    assert_near(f.answer.host_gap_ns, 30 * US, 1);
+    assert_near(f.answer.dispatch_gap_ns, 3 * MS, 1);
+    lose(&f);
+}
+
+static void without_completions_a_profile_tells_no_gaps(void **state)
+{
+    (void)state;
+    static play p;
+    play_begin(&p);
+    p.no_completions = true;
+    play_awaited(&p, LOOPS, 1, (run){.call_ns = 50 * US, .device_ns = 400 * US}, 300 * US);
+    found f = find(&p, NULL);
+    profile(&f, 20 * US);
+    is(&f, REC_UNKNOWN);
+    assert_true(isnan(f.answer.host_gap_ns) && isnan(f.answer.dispatch_gap_ns));
+    says(&f, "waits for the host or for what was handed over: no verdict");
+    profile(&f, 740 * US);
+    is(&f, REC_DEVICE_BOUND);
+    lose(&f);
+}
+
+static void json_has_gaps_where_they_are_told(void **state)
+{
+    (void)state;
+    found f = find_steps(3, long_call, 30 * US);
+    json_t *o = rec_steps_json(f.recording, f.steps, &f.answer), *a = json_object_get(o, "answer");
+    assert_near(json_number_value(json_object_get(a, "host_gaps_ns")), 30 * US, 1);
+    assert_true(json_is_null(json_object_get(a, "dispatch_gaps_ns")));
+    json_decref(o);
+    profile(&f, 300 * US);
+    o = rec_steps_json(f.recording, f.steps, &f.answer);
+    a = json_object_get(o, "answer");
+    assert_near(json_number_value(json_object_get(a, "dispatch_gaps_ns")), 5800 * US, 1);
+    assert_string_equal(json_string_value(json_object_get(o, "verdict")), "dispatch-bound");
+    json_decref(o);
+    lose(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(few_long_calls_have_a_fixed_cost),
+        cmocka_unit_test(so_has_one_call_that_bounds_the_step),
+        cmocka_unit_test(calls_that_are_a_small_part_bound_nothing),
+        cmocka_unit_test(calls_that_run_programs_tell_no_fixed_cost),
+        cmocka_unit_test(a_profile_leaves_a_step_dispatch_bound),
+        cmocka_unit_test(a_profile_tells_that_the_device_works_in_calls),
+        cmocka_unit_test(a_profile_tells_gaps_of_dispatch_from_those_of_the_host),
+        cmocka_unit_test(gaps_between_queued_executions_are_of_dispatch),
+        cmocka_unit_test(without_completions_a_profile_tells_no_gaps),
+        cmocka_unit_test(json_has_gaps_where_they_are_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
