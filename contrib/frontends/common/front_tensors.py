@@ -1,4 +1,4 @@
-"""Tensors from and to safetensors files, with nothing but NumPy.
+"""Tensors of safetensors files, with nothing but NumPy.
 
 A file is the length of its header (u64, little endian), the header (a JSON object: name to dtype,
 shape and the two ends of the contents), and the contents. NumPy has no bfloat16: BF16 becomes
@@ -15,7 +15,6 @@ from front_errors import wrong_values
 
 _DTYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2", "I64": "<i8", "I32": "<i4",
            "U8": "u1", "BOOL": "?"}
-_NAMES = {"float64": "F64", "float32": "F32", "float16": "F16", "int64": "I64", "int32": "I32"}
 _MOST_HEADER = 100_000_000
 
 
@@ -77,22 +76,6 @@ def read(path):
     header, begin = _header(path, data)
     contents = data[begin:]
     return {name: _view(path, name, entry, contents) for name, entry in header.items()}
-
-
-def write(path, tensors):
-    """Writes TENSORS, arrays by name, to a new file at PATH."""
-    header, end = {}, 0
-    for name, tensor in tensors.items():
-        header[name] = {"dtype": _NAMES[tensor.dtype.name], "shape": list(tensor.shape),
-                        "data_offsets": [end, end + tensor.nbytes]}
-        end += tensor.nbytes
-    text = json.dumps(header).encode()
-    text += b" " * (-len(text) % 8)
-    with open(path, "xb") as file:
-        file.write(len(text).to_bytes(8, "little"))
-        file.write(text)
-        for tensor in tensors.values():
-            file.write(np.ascontiguousarray(tensor).tobytes())
 
 
 def check_weights(tensors, wanted):

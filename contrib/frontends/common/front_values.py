@@ -1,7 +1,7 @@
 """Values in place of times: logits, the losses of three steps, norms of gradients and parameters.
 
-They follow the rules of bench's golden files (tests/golden/README.md), so that `bench verify` and
-check.py can compare them. Sums are in double.
+They follow the rules of bench's golden files (tests/golden/README.md), with which `bench verify`
+compares them. Sums are in double.
 """
 
 import math
