@@ -1,7 +1,7 @@
 """The models that front ends have, with the sizes of bench's own (models/*.c).
 
 `sizes` are the numbers of a family; `image`, `seq` and `learning_rate` are what a request leaves
-to the model. A front end's folder models/ has a file for each family.
+to the model. A front end's folder models/ has a file for each family of its models.
 """
 
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ class Variant:
     learning_rate: float
     image: int = 0  # pixels a side; 0: the model takes no images
     seq: int = 0  # tokens a row; 0: the model takes no tokens
-    classes: int = 0
+    classes: int = 0  # that a row is one of; 0: each token has a label
     sizes: dict = field(default_factory=dict)
 
 
@@ -23,6 +23,8 @@ class Model:
     optimizer: str  # its own: sgd or adamw
     inputs: tuple  # names of the batch's tensors but the labels
     variants: dict
+    pads: bool = False  # has variants whose rows end in padding
+    front_ends: tuple = ()  # those that have it; (): all
 
 
 IMAGES = ("input",)
@@ -71,16 +73,28 @@ _VIT_SMALL = Model(
                          sizes={"patch": 8, "width": 64, "depth": 2, "heads": 4}),
     })
 
+_BERT_INPUTS = ("input_ids", "token_type_ids", "attention_mask")
+_BERT_BASE = {"vocabulary": 30522, "positions": 512, "width": 768, "layers": 12, "heads": 12, "hidden": 3072}
+_BERT_SMALL = {"vocabulary": 512, "positions": 64, "width": 64, "layers": 2, "heads": 4, "hidden": 128}
+
 _BERT = Model(
-    "bert", "bert", "adamw", ("input_ids", "token_type_ids", "attention_mask"),
+    "bert", "bert", "adamw", _BERT_INPUTS,
     {
-        "full": Variant(1e-4, seq=128,
-                        sizes={"vocabulary": 30522, "positions": 512, "width": 768, "layers": 12,
-                               "heads": 12, "hidden": 3072}),
-        "small": Variant(1e-4, seq=16,
-                         sizes={"vocabulary": 512, "positions": 64, "width": 64, "layers": 2,
-                                "heads": 4, "hidden": 128}),
-    })
+        "full": Variant(1e-4, seq=128, sizes=_BERT_BASE),
+        "small": Variant(1e-4, seq=16, sizes=_BERT_SMALL),
+    }, pads=True)
+
+# The decoder's numbers are beside those of the encoder.
+_UNIT_QNLI = Model(
+    "unit_qnli", "unit_qnli", "adamw", _BERT_INPUTS,
+    {
+        "full": Variant(1e-6, seq=128, classes=2,
+                        sizes={**_BERT_BASE, "queries": 25, "decoder_layers": 6, "decoder_heads": 8,
+                               "decoder_hidden": 2048}),
+        "small": Variant(1e-4, seq=16, classes=2,
+                         sizes={**_BERT_SMALL, "queries": 25, "decoder_layers": 2, "decoder_heads": 4,
+                                "decoder_hidden": 128}),
+    }, pads=True, front_ends=("jax",))
 
 _GPT_2 = Model(
     "gpt2", "gpt2", "adamw", ("input_ids",),
@@ -93,7 +107,7 @@ _GPT_2 = Model(
                                 "heads": 4}),
     })
 
-MODELS = {m.name: m for m in (_RESNET_18, _RESNET_50, _BERT, _VIT_SMALL, _VGG_16, _GPT_2)}
+MODELS = {m.name: m for m in (_RESNET_18, _RESNET_50, _BERT, _VIT_SMALL, _VGG_16, _GPT_2, _UNIT_QNLI)}
 
 # A short name that people use.
 ALIASES = {"vit_small": "vit_small_patch16_224"}

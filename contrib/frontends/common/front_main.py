@@ -152,7 +152,7 @@ def main(front_end, arguments):
     members, request, report = None, None, {}
     try:
         members = front_request.read_object(arguments[0])
-        request = front_request.parse(members)
+        request = front_request.parse(members, front_end.NAME)
         report = _head(front_end, request)
         _run(front_end, request, report)
         write_report(request.report, report)

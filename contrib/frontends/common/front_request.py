@@ -118,18 +118,19 @@ def _choice(members, name, choices, usual=None):
     return value
 
 
-def _find_model(members):
+def _find_model(members, front_end):
     name = _text(members, "model")
-    row = MODELS.get(ALIASES.get(name, name))
+    known = {n: m for n, m in MODELS.items() if not m.front_ends or front_end in m.front_ends}
+    row = known.get(ALIASES.get(name, name))
     if row is None:
-        raise not_supported(f"no front end has the model '{name}'; known are {', '.join(MODELS)}")
+        raise not_supported(f"{front_end} has no model '{name}'; known are {', '.join(known)}")
     return row
 
 
 def _find_variant(members, row):
     """Padded variants have the sizes of the others: padding is in the batch's contents."""
     name = _text(members, "variant")
-    base = name.removesuffix("_pad") if row.name == "bert" else name
+    base = name.removesuffix("_pad") if row.pads else name
     if base not in row.variants:
         raise not_supported(f"{row.name} has no variant '{name}'; known are {', '.join(row.variants)}")
     return name, row.variants[base]
@@ -161,15 +162,16 @@ def _check_sizes(request):
     return request
 
 
-def parse(members):
-    """Makes a Request of a JSON object's MEMBERS, or raises FrontEndError."""
+def parse(members, front_end):
+    """Makes a Request of a JSON object's MEMBERS, or raises FrontEndError. FRONT_END is the name of the
+    one that is asked."""
     unknown = sorted(set(members) - _REQUIRED - _OPTIONAL)
     if unknown:
         raise not_supported(f"the request asks for '{unknown[0]}', which no front end knows")
     missing = sorted(_REQUIRED - set(members))
     if missing:
         raise _bad(f"{missing[0]} is missing")
-    row = _find_model(members)
+    row = _find_model(members, front_end)
     variant, sizes = _find_variant(members, row)
     optimizer, rate = _optimizer(members, row, sizes)
     values, dropout = _truth(members, "values"), _truth(members, "dropout")

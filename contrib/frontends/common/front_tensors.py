@@ -111,7 +111,9 @@ def check_inputs(tensors, request):
     tokens = (batch, request.seq)
     shapes = {name: tokens for name in wanted}
     if request.sizes.image:
-        shapes = {"input": (batch, 3, request.image, request.image), "labels": (batch,)}
+        shapes["input"] = (batch, 3, request.image, request.image)
+    if request.sizes.classes:
+        shapes["labels"] = (batch,)
     for name in wanted:
         if tuple(tensors[name].shape) != shapes[name]:
             raise wrong_values(f"inputs: {name} is {list(tensors[name].shape)}, not {list(shapes[name])}")

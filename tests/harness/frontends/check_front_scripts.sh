@@ -56,6 +56,12 @@ for name in jax pytorch-xla; do
     declines "a number that is none" 1 runtime "steps" $name '{"steps": true}'
     declines "a long word" 2 not_supported "no mode" $name "{\"mode\": \"$(printf 'ö%.0s' {1..900})\"}"
 done
+declines "a model that only JAX has" 2 not_supported "pytorch-xla has no model 'unit_qnli'; known are resnet18," \
+    pytorch-xla '{"model": "unit_qnli"}'
+declines "its own model, with padding, is known" 3 not_installed "-m pip install -r" jax \
+    '{"model": "unit_qnli", "variant": "small_pad"}'
+declines "padding in a model that has none" 2 not_supported "gpt2 has no variant 'small_pad'" jax \
+    '{"model": "gpt2", "variant": "small_pad"}'
 declines "a mode of training in inference" 2 not_supported "'parts' for infer" jax '{"mode": "parts", "phase": "infer"}'
 declines "a mode of training in inference" 2 not_supported "'dynamo-step' for infer" pytorch-xla \
     '{"mode": "dynamo-step", "phase": "infer"}'

@@ -3,7 +3,8 @@
 # JAX of `make frontends`, or of BENCH_FRONTEND_PYTHON_JAX, and skips without. With what is set here it
 # takes some two hours of a machine that does nothing else: BENCH_TEST_TIMEOUT=14400.
 #
-#   MODELS='resnet18 bert'   PHASES='train infer'   VARIANT=full
+#   MODELS='resnet18 bert'   those that JAX has; by default all but unit_qnli
+#   PHASES='train infer'     VARIANT=full
 #   PROCESSES=4     of each side, 3 to 11: intervals are over their ratios
 #   OPTIONS='...'   further options of bench run for both models (--batch 4)
 #   RUNTIME=cpu     or cuda: device times are then the profiler's, of kernels

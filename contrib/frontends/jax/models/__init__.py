@@ -7,6 +7,6 @@
 VARIANT is a row of common/front_catalog.py, `image` and `seq` as the request has them.
 """
 
-from models import bert, gpt2, resnet, vgg, vit
+from models import bert, gpt2, resnet, unit_qnli, vgg, vit
 
-FAMILIES = {"bert": bert, "gpt2": gpt2, "resnet": resnet, "vgg": vgg, "vit": vit}
+FAMILIES = {"bert": bert, "gpt2": gpt2, "resnet": resnet, "unit_qnli": unit_qnli, "vgg": vgg, "vit": vit}

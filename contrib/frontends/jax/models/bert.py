@@ -15,8 +15,8 @@ _EMBEDDINGS = "bert.embeddings."
 _HEAD = "cls.predictions."
 
 
-def plan(variant):
-    sizes, p = variant.sizes, Plan()
+def plan_encoder(p, sizes):
+    """Adds the tensors of the embeddings and layers to the Plan P."""
     width, hidden = sizes["width"], sizes["hidden"]
     p.embedding(_EMBEDDINGS + "word_embeddings", sizes["vocabulary"], width)
     p.embedding(_EMBEDDINGS + "position_embeddings", sizes["positions"], width)
@@ -31,6 +31,12 @@ def plan(variant):
         p.linear(name + "intermediate.dense", width, hidden)
         p.linear(name + "output.dense", hidden, width)
         p.norm(name + "output.LayerNorm", width)
+
+
+def plan(variant):
+    sizes, p = variant.sizes, Plan()
+    width = sizes["width"]
+    plan_encoder(p, sizes)
     p.add(_HEAD + "bias", (sizes["vocabulary"],))
     p.linear(_HEAD + "transform.dense", width, width)
     p.norm(_HEAD + "transform.LayerNorm", width)
@@ -56,12 +62,21 @@ def _layer(run, name, x, heads, keys):
     return run.layer_norm(name + "output.LayerNorm", y + x, EPSILON)
 
 
-def forward(run, variant, batch):
-    sizes = variant.sizes
-    keys = (batch["attention_mask"] != 0)[:, None, None, :]  # (B, 1, 1, T)
+def keys_of(batch):
+    """Which tokens are no padding, a mask of attention's scores: (B, 1, 1, T)."""
+    return (batch["attention_mask"] != 0)[:, None, None, :]
+
+
+def encode(run, sizes, batch, keys):
+    """The encoder's tokens, (B, T, D); KEYS are those of keys_of."""
     x = _embed(run, batch)
     for i in range(sizes["layers"]):
         x = _layer(run, f"bert.encoder.layer.{i}.", x, sizes["heads"], keys)
+    return x
+
+
+def forward(run, variant, batch):
+    x = encode(run, variant.sizes, batch, keys_of(batch))
     x = gelu(run.linear(_HEAD + "transform.dense", x))
     x = run.layer_norm(_HEAD + "transform.LayerNorm", x, EPSILON)
     words = run.p[_EMBEDDINGS + "word_embeddings.weight"]  # (V, D)
