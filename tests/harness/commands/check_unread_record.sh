@@ -45,6 +45,7 @@ cp "$folder/out" "$folder/of-text"
 
 # ---- what needs no text -------------------------------------------------------------------
 
+# Each program takes 2 ms. On a busy machine the end of one may be seen late, and the other then looks short.
 run steps "$folder/all" --format json
 report "its steps are told as those of a text are" "$(
     silent 0
@@ -56,7 +57,8 @@ def about(r):
 assert about(records) == about(text), (about(records), about(text))
 assert records["steps"] >= 20 and records["executions_per_step"] == 2, records["steps"]
 assert records["verdict"] != "unknown" and records["answer"]["wall"]["ns"] >= 3.9e6, records["answer"]
-assert all(p["device_ns"] >= 1.9e6 and len(p["hash"]) == 32 for p in records["programs"]), records'
+assert sum(p["device_step_ns"] for p in records["programs"]) >= 3.9e6, records
+assert all(len(p["hash"]) == 32 for p in records["programs"]), records'
 )"
 run steps "$folder/all" --trace "$folder/trace.json"
 report "and drawn" "$(
@@ -97,8 +99,10 @@ report "on the simulated device they are replayed as opaque programs" "$(
     holds '
 [on] = records["runtimes"]
 assert on["opaque"] is True and records["programs"] == records["executions"] == 2, records
-assert all(p["device"]["ns"] >= 1.9e6 for p in on["programs"]), on
-assert on["back_to_back"]["ns"] >= 3.9e6 and on["one_by_one"]["ns"] >= 3.9e6, on'
+for p in on["programs"]:
+    assert p["device"]["ns"] == p["recorded_device_ns"] > 0, p
+a_step = sum(p["device"]["ns"] for p in on["programs"])
+assert on["back_to_back"]["ns"] >= a_step and on["one_by_one"]["ns"] >= a_step >= 1.9e6, on'
 )"
 run replay "$folder/all" "${short[@]}" --runtime "$fake"
 report "and on a runtime that takes any bytes" "$(
@@ -112,7 +116,8 @@ report "a runtime that cannot read them is named once, and the other's times are
     fault_of 1 "on cpu" "gradient"
     holds '
 on = {r["runtime"]: r for r in records["runtimes"]}
-assert on["sim"]["back_to_back"]["ns"] >= 3.9e6 and on["sim"]["one_by_one"]["ns"] >= 3.9e6, on
+a_step = sum(p["device"]["ns"] for p in on["sim"]["programs"])
+assert on["sim"]["back_to_back"]["ns"] >= a_step and on["sim"]["one_by_one"]["ns"] >= a_step >= 1.9e6, on
 assert on["cpu"]["back_to_back"]["ns"] is None and on["cpu"]["one_by_one"]["processes"] == 0, on'
 )"
 
