@@ -307,7 +307,7 @@ run-tests-full: tests-full
 # make find pkg-config and the header.
 .PHONY: check check-full check-asan check-ubsan check-tsan check-clang
 check: setup
-	@echo 'make check: some 3 minutes to compile on two cores the first time, then some 12 minutes of tests'
+	@echo 'make check: some 3 minutes to compile on two cores the first time, then some 15 minutes of tests'
 	@$(MAKE) $(JOBS) QUIET='CC PROTO LINK' tests
 	@$(MAKE) run-tests
 check-full:
