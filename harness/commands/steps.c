@@ -238,6 +238,55 @@ static void put_programs(const rec_steps *steps, res_format format, bn_text *out
     json_decref(rows);
 }
 
+/* ---- gaps ------------------------------------------------------------------------------- */
+
+/* A row of NAME with the parts GAP of a gap, by whose they are. */
+static void put_gap(json_t *rows, const char *name, size_t most, const double *gap)
+{
+    const double pjrt = gap[REC_PART_DISPATCH] + gap[REC_PART_TRANSFER] + gap[REC_PART_READ] +
+                        gap[REC_PART_COMPILE];
+    json_t *row = add_row(rows);
+    put_name(row, name, most);
+    res_sheet_put(
+        row, "%s",
+        time_cell(gap[REC_PART_HOST] + pjrt + gap[REC_PART_WAIT] + gap[REC_PART_IDLE]).text);
+    res_sheet_put(row, "%s", time_cell(gap[REC_PART_HOST]).text);
+    res_sheet_put(row, "%s", time_cell(pjrt).text);
+    res_sheet_put(row, "%s", time_cell(gap[REC_PART_WAIT]).text);
+    res_sheet_put(row, "%s", time_cell(gap[REC_PART_IDLE]).text);
+}
+
+/* What the host did in the device's gaps, by the program that came next. Programs are those of
+ * put_programs, all others are one row. */
+static void put_gaps(const rec_steps *steps, res_format format, bn_text *out)
+{
+    static const res_sheet_column columns[] = {{"gap before", false}, {"a step", true},
+                                               {"framework", true},   {"PJRT", true},
+                                               {"waits", true},       {"idle", true}};
+    const bool whole = !res_format_is_text(format);
+    double all[REC_PART_COUNT] = {0}, others[REC_PART_COUNT] = {0};
+    size_t shown[MOST_PROGRAMS];
+    const size_t count = heaviest(steps, shown);
+    json_t *rows = json_array();
+    for (size_t i = 0; i < steps->program_count; i++) {
+        const rec_step_program *p = &steps->programs[i];
+        const rec_program *program = &steps->process->programs[p->program];
+        const bool told = whole || is_among(shown, count, i);
+        for (int k = 0; k < REC_PART_COUNT; k++) {
+            all[k] += p->gap_ns[k];
+            others[k] += told ? 0 : p->gap_ns[k];
+        }
+        if (told)
+            put_gap(rows, program->name[0] ? program->name : program->hash, whole ? 199 : MOST_NAME,
+                    p->gap_ns);
+    }
+    if (!whole && steps->program_count > MOST_PROGRAMS)
+        put_gap(rows, "other programs", MOST_NAME, others);
+    put_gap(rows, "all", MOST_NAME, all);
+    res_sheet_write(columns, sizeof columns / sizeof *columns, rows, format, out);
+    json_decref(rows);
+}
+
 /* ---- words ------------------------------------------------------------------------------ */
 
 /* Whose steps they are, and how many. */
@@ -282,6 +331,9 @@ static const char legend[] =
     "\nthreads: means of a step; host_work: on a CPU outside of calls; the ledger is of\n"
     "the first one. programs: times: a step; device, call: of an execution; gap: the\n"
     "device did nothing before; in, out: buffers\n";
+static const char gaps_legend[] =
+    "gap before: mean of a step in which the device does nothing and that program is\n"
+    "next, by what the host does; PJRT: in calls that dispatch, send, read or compile\n";
 static const char kernels_legend[] =
     "kernels: of an execution, while at least one ran, by the plugin's profiler;\n"
     "overhead: the rest of device: call, launch, gaps between kernels, way back\n";
@@ -303,8 +355,13 @@ static void put_all(const rec_steps *steps, const rec_answer *answer, res_format
     put_threads(steps, format, out);
     bn_text_putc(out, '\n');
     put_programs(steps, format, out);
+    if (steps->completions) {
+        bn_text_putc(out, '\n');
+        put_gaps(steps, format, out);
+    }
     if (sentences && words.data) {
         bn_text_puts(out, res_format_is_text(format) ? legend : "");
+        bn_text_puts(out, res_format_is_text(format) && steps->completions ? gaps_legend : "");
         if (res_format_is_text(format) && steps->process->profile.program_count > 0)
             bn_text_puts(out, kernels_legend);
         bn_text_putc(out, '\n');

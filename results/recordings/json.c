@@ -51,22 +51,31 @@ static json_t *types_json(const rec_process *p, const rec_program *program)
     return list;
 }
 
+/* What the host did in the device's gaps before PROGRAM; null where gaps are not told. */
+static json_t *gap_json(const rec_steps *steps, const rec_step_program *row)
+{
+    json_t *parts = steps->completions ? json_object() : json_null();
+    for (int i = 0; steps->completions && i < REC_PART_COUNT; i++)
+        json_object_set_new(parts, rec_part_name((rec_part)i), number(row->gap_ns[i]));
+    return parts;
+}
+
 static json_t *program_json(const rec_steps *steps, const rec_step_program *row)
 {
     const rec_process *p = steps->process;
     const rec_program *program = &p->programs[row->program];
     return json_pack(
         "{s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
-        "s:o, s:o, s:o, s:o}",
+        "s:o, s:o, s:o, s:o, s:o}",
         "name", program->name, "hash", program->hash, "form", program->form, "options",
         program->options, "times", number(row->times), "device_ns", number(row->device_ns),
         "device_step_ns", number(row->device_step_ns), "kernels_ns", number(row->kernels_ns),
         "call_ns", number(row->call_ns), "overhead_ns", number(row->overhead_ns), "gap_before_ns",
-        number(row->gap_before_ns), "host_before_ns", number(row->host_before_ns), "arguments",
-        count(row->arguments), "results", count(row->results), "donated", count(row->donated),
-        "result_types", types_json(p, program), "devices", count(program->devices), "flops",
-        number(program->flops), "bytes", number(program->bytes), "compiles",
-        count(program->compiles), "compile_ns", count(program->compile_ns));
+        number(row->gap_before_ns), "host_before_ns", number(row->host_before_ns), "gap",
+        gap_json(steps, row), "arguments", count(row->arguments), "results", count(row->results),
+        "donated", count(row->donated), "result_types", types_json(p, program), "devices",
+        count(program->devices), "flops", number(program->flops), "bytes", number(program->bytes),
+        "compiles", count(program->compiles), "compile_ns", count(program->compile_ns));
 }
 
 /* ---- threads ---------------------------------------------------------------------------- */

@@ -5,6 +5,9 @@
  * thread did in its own calls is known at each moment. What it did outside of them is known as a
  * sum over the time between two readings of its clock: that much on a CPU, the rest not. So such
  * times are gathered in an interval, which is closed and shared out at the next reading.
+ *
+ * Each nanosecond also belongs to the execution of the steps that begins next: what the host did in
+ * the gap before that.
  */
 #include "results/recordings/recordings_priv.h"
 
@@ -30,6 +33,12 @@ typedef struct edge {
     uint32_t step; /* of OF_STEP */
 } edge;
 
+/* Time outside of the main thread's calls before one execution begins. */
+typedef struct piece {
+    size_t next;         /* that execution, at its place in the order */
+    uint64_t quiet, all; /* while the device did not work; altogether */
+} piece;
+
 typedef struct sweep {
     rec_steps *steps;
     const rec_process *process;
@@ -48,6 +57,12 @@ typedef struct sweep {
      * did meanwhile; REC_PART_IDLE: nothing. */
     uint64_t outside[2][REC_PART_COUNT];
     uint64_t other[REC_PART_COUNT]; /* of the time where neither device nor helpers worked */
+    /* The same time, by what begins next. */
+    piece *pieces;
+    size_t piece_count, piece_capacity;
+    size_t next;            /* what begins next, at its place in the order */
+    rec_step_program **row; /* [program of the process]: its row; NULL: not of the steps */
+    bool failed;            /* no memory */
 } sweep;
 
 /* ---- edges ------------------------------------------------------------------------------ */
@@ -180,11 +195,42 @@ static const rec_part calls[] = {REC_PART_DISPATCH, REC_PART_TRANSFER, REC_PART_
                                  REC_PART_COMPILE, REC_PART_WAIT};
 #define CALLS (sizeof calls / sizeof *calls)
 
+/* Of the host's time in PART before NEXT begins, the device did not work for GAP ns. What follows a
+ * step's last execution comes before the first one of a next step. */
+static void add_gap(sweep *s, size_t next, rec_part part, uint64_t gap)
+{
+    const rec_step *step = s->step;
+    const size_t at = next < (size_t)step->first + step->executions ? next : step->first;
+    rec_step_program *row = s->row[s->process->executions[s->steps->order[at]].program];
+    if (row)
+        row->gap_ns[part] += (double)gap;
+}
+
+/* Gives the parts of an interval, PART of all and GAP of its gaps, to the step. Each piece gets as
+ * much of them as it is long. */
+static void give_out(sweep *s, const uint64_t *part, const uint64_t *gap)
+{
+    uint64_t quiet = 0;
+    for (size_t k = 0; k < s->piece_count; k++)
+        quiet += s->pieces[k].quiet;
+    for (int i = 0; i < REC_PART_COUNT; i++) {
+        uint64_t left = gap[i], of = quiet;
+        for (size_t k = 0; k < s->piece_count; k++) {
+            const uint64_t taken = share_of(left, s->pieces[k].quiet, of);
+            add_gap(s, s->pieces[k].next, (rec_part)i, taken);
+            left -= taken;
+            of -= s->pieces[k].quiet;
+        }
+        s->step->part_ns[i] += part[i];
+        s->step->gap_ns[i] += gap[i];
+    }
+}
+
 /* Gives the time outside of calls to the parts of the step: ON of it on a CPU, and HELPED on the
  * helpers' at most. */
 static void share_out(sweep *s, uint64_t on, uint64_t helped)
 {
-    uint64_t *part = s->step->part_ns, *gap = s->step->gap_ns, whole = 0, idle = 0;
+    uint64_t part[REC_PART_COUNT] = {0}, gap[REC_PART_COUNT] = {0}, whole = 0, idle = 0;
     for (int i = 0; i < REC_PART_COUNT; i++) {
         idle += s->outside[0][i];
         whole += s->outside[0][i] + s->outside[1][i];
@@ -216,6 +262,7 @@ static void share_out(sweep *s, uint64_t on, uint64_t helped)
     gaps += off;
     part[REC_PART_HOST] += host;
     gap[REC_PART_HOST] += idle - gaps;
+    give_out(s, part, gap);
 }
 
 /* Ends the interval at TIME, and begins the next one. */
@@ -228,6 +275,7 @@ static void close_interval(sweep *s, uint64_t time)
     s->cpu_helper = helper;
     for (int i = 0; i < REC_PART_COUNT; i++)
         s->outside[0][i] = s->outside[1][i] = s->other[i] = 0;
+    s->piece_count = 0;
 }
 
 /* ---- the sweep -------------------------------------------------------------------------- */
@@ -239,6 +287,20 @@ static rec_part part_of(const sweep *s, subject of)
         if (s->open[of][calls[i]] > 0)
             return calls[i];
     return REC_PART_IDLE;
+}
+
+/* Adds LENGTH to the piece of what begins next. */
+static void add_piece(sweep *s, uint64_t length, bool busy)
+{
+    if (s->piece_count == 0 || s->pieces[s->piece_count - 1].next != s->next) {
+        if (!bn_reserve(&s->pieces, s->piece_count + 1, &s->piece_capacity, sizeof *s->pieces)) {
+            s->failed = true;
+            return;
+        }
+        s->pieces[s->piece_count++] = (piece){.next = s->next};
+    }
+    s->pieces[s->piece_count - 1].quiet += busy ? 0 : length;
+    s->pieces[s->piece_count - 1].all += length;
 }
 
 /* Accounts for LENGTH nanoseconds in which nothing changed. */
@@ -253,12 +315,23 @@ static void pass(sweep *s, uint64_t length)
     if (own != REC_PART_IDLE) {
         s->step->part_ns[own] += length;
         s->step->gap_ns[own] += busy ? 0 : length;
+        add_gap(s, s->next, own, busy ? 0 : length);
         return;
     }
     s->outside[busy][helper] += length;
+    add_piece(s, length, busy);
     if (!busy && helper == REC_PART_IDLE &&
         (other == REC_PART_TRANSFER || other == REC_PART_READ || other == REC_PART_COMPILE))
         s->other[other] += length;
+}
+
+/* What begins next, at NOW. */
+static void advance(sweep *s, uint64_t now)
+{
+    const rec_steps *steps = s->steps;
+    while (s->next < steps->order_count &&
+           s->process->executions[steps->order[s->next]].begin_ns <= now)
+        s->next++;
 }
 
 static void run(sweep *s)
@@ -266,7 +339,10 @@ static void run(sweep *s)
     uint64_t now = s->from;
     for (size_t i = 0; i < s->count; i++) {
         const edge *e = &s->edges[i];
-        pass(s, e->time - now);
+        if (e->time > now) {
+            advance(s, now);
+            pass(s, e->time - now);
+        }
         now = e->time;
         if (e->subject >= OF_READING)
             close_interval(s, now);
@@ -338,6 +414,24 @@ static bool choose_devices(sweep *s)
     return true;
 }
 
+/* Where the row of each program is. */
+static bool find_rows(sweep *s)
+{
+    rec_steps *steps = s->steps;
+    s->row = calloc(s->process->program_count + 1, sizeof *s->row);
+    for (size_t i = 0; s->row && i < steps->program_count; i++)
+        s->row[steps->programs[i].program] = &steps->programs[i];
+    return s->row != NULL;
+}
+
+/* Of sums the mean of a step. */
+static void divide(rec_steps *steps)
+{
+    for (size_t i = 0; i < steps->program_count; i++)
+        for (int k = 0; k < REC_PART_COUNT; k++)
+            steps->programs[i].gap_ns[k] /= (double)steps->count;
+}
+
 static bn_code make_clocks(sweep *s, bn_status *st)
 {
     const rec_process *p = s->process;
@@ -361,20 +455,25 @@ bn_code rec_ledger_fill(rec_steps *steps, bn_status *st)
     s->from = steps->list[0].begin_ns;
     s->to = last->begin_ns + last->wall_ns;
     bn_code code = BN_OK;
-    if (!choose_threads(s) || !choose_devices(s) || !put_executions(s) || !put_calls(s) ||
-        !put_steps(s))
+    if (!choose_threads(s) || !choose_devices(s) || !find_rows(s) || !put_executions(s) ||
+        !put_calls(s) || !put_steps(s))
         code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the ledger");
     if (code == BN_OK)
         code = make_clocks(s, st);
     if (code == BN_OK) {
         qsort(s->edges, s->count, sizeof *s->edges, by_time);
         run(s);
+        divide(steps);
     }
+    if (s->failed)
+        code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the ledger");
     rec_clock_free(&s->main);
     for (size_t i = 0; i < s->helper_count; i++)
         rec_clock_free(&s->helper[i]);
     free(s->device);
     free(s->edges);
+    free(s->pieces);
+    free(s->row);
     free(s);
     return code;
 }

@@ -331,7 +331,11 @@ typedef struct rec_step_program {
     double behind_ns;     /* the device had ended so long after the call's return; 0: before it;
                              NaN: not told */
     double gap_before_ns; /* the device did not work before it started */
-    double host_before_ns;                /* from the end of the last Execute to its begin */
+    double host_before_ns; /* from the end of the last Execute to its begin */
+    /* What the host did while no device of the steps worked, before the program began: the mean of
+     * a step, so that the programs' sum to the mean of the steps' gap_ns. What follows a step's
+     * last execution comes before the first one. */
+    double gap_ns[REC_PART_COUNT];
     uint32_t arguments, results, donated; /* of its first execution there, on one device */
 } rec_step_program;
 

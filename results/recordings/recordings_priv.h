@@ -203,7 +203,7 @@ void rec_clock_free(rec_clock *clock);
 uint64_t rec_clock_at(rec_clock *clock, uint64_t time);
 
 /* Fills part_ns, gap_ns, busy_ns of the steps, whose first, executions, begin_ns and wall_ns are
- * known. */
+ * known, and gap_ns of their programs, whose rows are there. */
 BN_MUST_USE bn_code rec_ledger_fill(rec_steps *steps, bn_status *st);
 
 /* ---- cycles of steps (cycle.c) ---------------------------------------------------------- */
@@ -218,6 +218,7 @@ static inline size_t rec_cycle(const rec_steps *steps)
 
 /* ---- programs and threads of steps (step_programs.c) ------------------------------------- */
 
+/* Before rec_ledger_fill, which adds the gaps. */
 BN_MUST_USE bn_code rec_step_programs_make(rec_steps *steps, bn_status *st);
 /* Behind rec_cycle_find and rec_ledger_fill, which say whose the ledger is. */
 BN_MUST_USE bn_code rec_step_threads_make(rec_steps *steps, bn_status *st);

@@ -401,11 +401,11 @@ bn_code rec_steps_find(const rec_recording *recording, const rec_options *option
     if (code == BN_OK)
         code = find(s, options, st);
     if (code == BN_OK)
+        code = rec_step_programs_make(s, st);
+    if (code == BN_OK)
         code = rec_ledger_fill(s, st);
     if (code == BN_OK)
         code = rec_cycle_find(s, st);
-    if (code == BN_OK)
-        code = rec_step_programs_make(s, st);
     if (code == BN_OK)
         code = rec_step_threads_make(s, st);
     if (code != BN_OK) {

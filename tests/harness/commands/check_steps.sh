@@ -48,11 +48,31 @@ report "two programs are a step" "$(
     lines "of 2 executions each" "jit_grad" "jit_update" "With one execution in place of 2"
 )"
 
+report "whose the gaps are, program by program" "$(
+    grep -qE '^gap before +a step +framework +PJRT +waits +idle$' "$folder/out" || echo "no table"
+    grep -qE '^jit_grad +4\.00 ms +1\.00 ms +0 ns +0 ns +3\.00 ms$' "$folder/out" || echo "no row of jit_grad"
+    grep -qE '^jit_update +0 ns +0 ns +0 ns +0 ns +0 ns$' "$folder/out" || echo "no row of jit_update"
+    grep -qE '^all +4\.00 ms ' "$folder/out" || echo "no sum"
+    awk 'length > 80' "$folder/out"
+)"
+run steps "$folder/two" --format json
+report "and for programs, as far as the device's gaps go" "$(
+    fault_of 0
+    holds '
+for part, gap in records["device_gaps"].items():
+    assert abs(sum(p["gap"][part] for p in records["programs"]) - gap["mean_ns"]) < 1, part
+grad, update = [p["gap"] for p in records["programs"]]
+assert abs(grad["idle"] - 3e6) < 1e3 and abs(grad["host_work"] - 1e6) < 1e3, grad
+assert abs(sum(update.values())) < 1e3, update
+'
+)"
+
 run steps "$folder/many"
 report "of many programs those with most device time" "$(
     fault_of 0
     lines "of 15 executions each" "jit_part3 " "jit_part14 " "and 3 programs more"
     grep "^jit_part[012] " "$folder/out"
+    grep -q "^other programs " "$folder/out" || echo "their gaps are not told"
 )"
 
 run steps "$folder/threads"

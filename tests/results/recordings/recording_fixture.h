@@ -480,6 +480,13 @@ static inline void sums_hold(const rec_steps *s)
         assert_int_equal(parts, step->wall_ns);
         assert_int_equal(gaps, step->wall_ns - step->busy_ns);
     }
+    /* Each gap is before one of the programs. */
+    for (int k = 0; k < REC_PART_COUNT; k++) {
+        double gaps = 0;
+        for (size_t i = 0; i < s->program_count; i++)
+            gaps += s->programs[i].gap_ns[k];
+        assert_near(gaps, rec_steps_gap(s, (rec_part)k).mean_ns, 1);
+    }
 }
 
 #endif

@@ -1,0 +1,126 @@
+/*
+ * test_gaps.c - whose the gaps of the device are: what the host did before each program of a step.
+ */
+#include "tests/results/recordings/recording_fixture.h"
+
+#define LOOPS 40
+
+/* The gap before program INDEX of the step has NS in PART. */
+static void gap_is(const rec_steps *s, size_t index, rec_part part, double ns)
+{
+    const double told = s->programs[index].gap_ns[part];
+    if (fabs(told - ns) > 3)
+        fail_msg("before program %zu, %s: %.0f ns, not %.0f", index, rec_part_name(part), told, ns);
+}
+
+/* The programs of a step, one behind the other: each ends before the host goes on. */
+typedef struct trio {
+    play_program gradient, clip, update;
+} trio;
+
+static trio compile_trio(play *p)
+{
+    return (trio){play_compile(p, "jit_grad", 31, 1, 1, MS),
+                  play_compile(p, "jit_clip", 32, 1, 1, MS),
+                  play_compile(p, "jit_update", 33, 1, 1, MS)};
+}
+
+/* Between the programs: work and a read, then sleep; after the last one a batch is sent. */
+static void play_trio(play *p)
+{
+    const trio t = compile_trio(p);
+    const run r = {.call_ns = 50 * US, .device_ns = 2 * MS};
+    uint64_t made;
+    for (unsigned i = 0; i < LOOPS; i++) {
+        play_execute(p, &t.gradient, r, &made);
+        play_wait(p, 0, 0);
+        play_work(p, 0, 200 * US);
+        play_read(p, 0, made, 30 * US);
+        play_destroy(p, made, 0);
+        play_execute(p, &t.clip, r, NULL);
+        play_wait(p, 0, 0);
+        play_rest(p, 0, MS);
+        play_execute(p, &t.update, r, NULL);
+        play_wait(p, 0, 0);
+        play_work(p, 0, 5 * MS);
+        play_destroy(p, play_send(p, 0, 1000, 70 * US), 0);
+    }
+}
+
+static void each_gap_is_what_comes_next_had_to_wait_for(void **state)
+{
+    (void)state;
+    play p;
+    play_begin(&p);
+    play_trio(&p);
+    found f = find(&p, NULL);
+    const rec_steps *s = f.steps;
+    sums_hold(s);
+    assert_int_equal(s->program_count, 3);
+    gap_is(s, 0, REC_PART_HOST, 5 * MS);
+    gap_is(s, 0, REC_PART_TRANSFER, 70 * US);
+    gap_is(s, 0, REC_PART_IDLE, 0);
+    gap_is(s, 1, REC_PART_HOST, 200 * US);
+    gap_is(s, 1, REC_PART_READ, 30 * US);
+    gap_is(s, 1, REC_PART_TRANSFER, 0);
+    gap_is(s, 2, REC_PART_IDLE, MS);
+    gap_is(s, 2, REC_PART_HOST, 0);
+    json_t *o = rec_steps_json(f.recording, s, &f.answer);
+    const json_t *gap = json_object_get(json_array_get(json_object_get(o, "programs"), 2), "gap");
+    assert_int_equal(json_object_size(gap), REC_PART_COUNT);
+    assert_near(json_real_value(json_object_get(gap, "idle")), MS, 3);
+    json_decref(o);
+    lose(&f);
+}
+
+/* Another thread executes, and nobody reads the main thread's clock between its executions. */
+static void gaps_are_told_where_clocks_are_not(void **state)
+{
+    (void)state;
+    play p;
+    play_begin(&p);
+    p.no_clocks = true;
+    const trio t = compile_trio(&p);
+    const run r = {.thread = 1, .call_ns = 50 * US, .device_ns = 2 * MS};
+    for (unsigned i = 0; i < LOOPS; i++) {
+        play_execute(&p, &t.gradient, r, NULL);
+        play_wait(&p, 1, 0);
+        play_rest(&p, 1, 300 * US);
+        play_execute(&p, &t.clip, r, NULL);
+        play_execute(&p, &t.update, r, NULL);
+        play_wait(&p, 1, 0);
+        play_rest(&p, 1, 4 * MS);
+    }
+    found f = find(&p, NULL);
+    sums_hold(f.steps);
+    gap_is(f.steps, 0, REC_PART_HOST, 4 * MS);
+    gap_is(f.steps, 1, REC_PART_HOST, 300 * US);
+    gap_is(f.steps, 2, REC_PART_HOST, 0);
+    lose(&f);
+}
+
+/* Nothing tells when the device worked. */
+static void without_completions_no_gap_is_told(void **state)
+{
+    (void)state;
+    play p;
+    play_begin(&p);
+    p.no_completions = true;
+    play_trio(&p);
+    found f = find(&p, NULL);
+    json_t *o = rec_steps_json(f.recording, f.steps, &f.answer);
+    json_t *programs = json_object_get(o, "programs");
+    assert_true(json_is_null(json_object_get(json_array_get(programs, 0), "gap")));
+    json_decref(o);
+    lose(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_gap_is_what_comes_next_had_to_wait_for),
+        cmocka_unit_test(gaps_are_told_where_clocks_are_not),
+        cmocka_unit_test(without_completions_no_gap_is_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
