@@ -305,6 +305,10 @@ typedef struct mode_run {
     const size_t *arguments; /* values, [argument_count of the part] */
     const int64_t *keep;     /* indices of arguments that are not donated, ascending */
     size_t keep_count;
+    /* With MODE_PACED, before it: a host that works so long while the device may work, waits for
+     * all that was submitted or does not, then works and then rests so long. */
+    uint64_t beside_ns, alone_ns, idle_ns;
+    bool waits;
 } mode_run;
 
 /* A value that is there before the step. */
@@ -328,20 +332,29 @@ typedef struct mode_sequence {
     size_t run_count;
 } mode_sequence;
 
+typedef enum mode_pace {
+    MODE_QUEUED,  /* executions are submitted one behind the other */
+    MODE_AWAITED, /* each is awaited before the next is submitted */
+    MODE_PACED    /* before each, the host does what its run says; probes leave that out */
+} mode_pace;
+
 /*
- * A mode whose steps are SEQUENCE. Its executions are submitted one behind the other and awaited at
- * the end of the step, or with AWAITED each before the next is submitted. Programs donate as they
+ * A mode whose steps are SEQUENCE, and are awaited at their ends. Its executions come at PACE. What
+ * MODE_PACED has before the first run it does behind the last one, up to the wait, which is that at
+ * the end of the step; the rest is the next step's. The host is busy all that time: its work is the
+ * ledger's `trace`, its rest `other`. Programs donate as they
  * say. An input that is consumed and no result's heir gets its first contents again before the next
  * step, which the ledger's `input` shows. Steps take an empty mode_call. BN_INVALID where the
  * values do not fit each other, BN_PLUGIN where a program has another number of results.
  */
 BN_MUST_USE bn_code mode_create_sequence(rt_client *client, const mode_options *options,
-                                         const mode_sequence *sequence, bool awaited, mode **out,
+                                         const mode_sequence *sequence, mode_pace pace, mode **out,
                                          bn_status *st);
 /* What input INDEX of the next step holds, owned by the mode; NULL: it is to be sent. */
 rt_buffer *mode_sequence_input(const mode *m, size_t index);
 /* The names of the modes that mode_create_sequence makes, for records. */
 #define MODE_REPLAY         "replay"
 #define MODE_REPLAY_AWAITED "replay-awaited"
+#define MODE_REPLAY_PACED   "replay-paced"
 
 #endif

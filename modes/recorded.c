@@ -1,7 +1,8 @@
 /*
  * recorded.c - a step of several programs that others wrote, with the flow of values between them:
- * a replay of what a framework was seen to execute. Nothing of the framework is left of it, so the
- * host is never late; programs stay as many as they were.
+ * a replay of what a framework was seen to execute. Nothing of the framework is left of it but,
+ * where that is asked for, its time; else the host is never late. Programs stay as many as they
+ * were.
  *
  * Between steps the inputs lie on the device. Within a step a value lives to the step's end, or
  * until an execution consumes it.
@@ -13,7 +14,7 @@
 
 typedef struct recorded {
     const mode_sequence *of;
-    bool awaited;
+    mode_pace pace;
     mode_program **programs; /* [part] */
     size_t value_count;
     rt_buffer **values; /* [value]; NULL: not there now */
@@ -55,6 +56,46 @@ static bn_code reserve(mode *m, const recorded *r, bn_status *st)
         mode_list_reserve(&m->retired, m->retired.count + 2 * r->of->input_count + 1, st);
     if (code == BN_OK)
         code = mode_list_reserve(&m->temporaries, m->temporaries.count + results + 1, st);
+    return code;
+}
+
+/* ---- the host's time -------------------------------------------------------------------- */
+
+static void keep_busy(mode *m, bn_part part, uint64_t ns)
+{
+    if (ns == 0)
+        return;
+    bn_part before = mode_clock(m, part);
+    bn_wait_busily(ns);
+    mode_clock(m, before);
+}
+
+/* A probe is of executions alone. */
+static bool is_paced(const mode *m, const recorded *r)
+{
+    return r->pace == MODE_PACED && m->probe_repeat == 0;
+}
+
+static bn_code await_all(mode *m, bn_status *st)
+{
+    bn_part before = mode_clock(m, BN_PART_WAIT);
+    bn_code code = mode_await_events(m, &m->events, st);
+    mode_clock(m, before);
+    return code;
+}
+
+/* What the host did before run INDEX. Of the first one only what came behind the wait is the
+ * step's: the rest was behind the last one of the step before. */
+static bn_code act(mode *m, const recorded *r, size_t index, bn_status *st)
+{
+    const mode_run *run = &r->of->runs[index];
+    bn_code code = BN_OK;
+    if (index > 0)
+        keep_busy(m, BN_PART_TRACE, run->beside_ns);
+    if (index > 0 && run->waits)
+        code = await_all(m, st);
+    keep_busy(m, BN_PART_TRACE, run->alone_ns);
+    keep_busy(m, BN_PART_OTHER, run->idle_ns);
     return code;
 }
 
@@ -115,7 +156,9 @@ static bn_code run_one(mode *m, recorded *r, size_t index, bn_status *st)
 {
     const mode_run *run = &r->of->runs[index];
     mode_program *p = r->programs[run->part];
-    bn_code code = bind(m, r, run, st);
+    bn_code code = is_paced(m, r) ? act(m, r, index, st) : BN_OK;
+    if (code == BN_OK)
+        code = bind(m, r, run, st);
     if (code != BN_OK)
         return code;
     choose_kept(m, r, index);
@@ -128,13 +171,8 @@ static bn_code run_one(mode *m, recorded *r, size_t index, bn_status *st)
         r->values[r->first_result[index] + o] = m->results.items[o];
     if (!r->known)
         learn(m, r, index);
-    if (r->awaited) {
-        bn_part before = mode_clock(m, BN_PART_WAIT);
-        code = mode_await_events(m, &m->events, st);
-        mode_clock(m, before);
-        if (code != BN_OK)
-            bn_context(st, "executing %s", p->row->view.label);
-    }
+    if (r->pace == MODE_AWAITED && (code = await_all(m, st)) != BN_OK)
+        bn_context(st, "executing %s", p->row->view.label);
     return code;
 }
 
@@ -205,6 +243,8 @@ static bn_code recorded_step(mode *m, const mode_call *call, bn_status *st)
         code = send_inputs(m, r, st);
     for (size_t i = 0; i < r->of->run_count && code == BN_OK; i++)
         code = run_one(m, r, i, st);
+    if (code == BN_OK && is_paced(m, r))
+        keep_busy(m, BN_PART_TRACE, r->of->runs[0].beside_ns);
     m->keep = NULL;
     m->keep_count = 0;
     if (code == BN_OK && !r->known)
@@ -253,6 +293,12 @@ static const mode_kind queued_kind = {
 static const mode_kind awaited_kind = {
     .name = MODE_REPLAY_AWAITED,
     .summary = "the programs of a recorded step, each awaited",
+    .step = recorded_step,
+    .end = recorded_end,
+};
+static const mode_kind paced_kind = {
+    .name = MODE_REPLAY_PACED,
+    .summary = "the programs of a recorded step, with the host's time between them",
     .step = recorded_step,
     .end = recorded_end,
 };
@@ -353,13 +399,13 @@ static bn_code compile_parts(mode *m, recorded *r, bn_status *st)
     return BN_OK;
 }
 
-static bn_code build(mode *m, const mode_sequence *sequence, bool awaited, bn_status *st)
+static bn_code build(mode *m, const mode_sequence *sequence, mode_pace pace, bn_status *st)
 {
     recorded *r = m->own = calloc(1, sizeof *r);
     if (!r)
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a step");
     r->of = sequence;
-    r->awaited = awaited;
+    r->pace = pace;
     bn_code code = make_room(r, st);
     if (code == BN_OK)
         code = compile_parts(m, r, st);
@@ -367,13 +413,15 @@ static bn_code build(mode *m, const mode_sequence *sequence, bool awaited, bn_st
 }
 
 bn_code mode_create_sequence(rt_client *client, const mode_options *options,
-                             const mode_sequence *sequence, bool awaited, mode **out, bn_status *st)
+                             const mode_sequence *sequence, mode_pace pace, mode **out,
+                             bn_status *st)
 {
+    static const mode_kind *const kinds[] = {
+        [MODE_QUEUED] = &queued_kind, [MODE_AWAITED] = &awaited_kind, [MODE_PACED] = &paced_kind};
     mode *m = NULL;
-    bn_code code =
-        mode_create_kind(awaited ? &awaited_kind : &queued_kind, client, options, &m, st);
+    bn_code code = mode_create_kind(kinds[pace], client, options, &m, st);
     if (code == BN_OK)
-        code = build(m, sequence, awaited, st);
+        code = build(m, sequence, pace, st);
     if (code != BN_OK) {
         mode_destroy(m);
         return code;

@@ -177,8 +177,8 @@ const char *job_usual_option(const char *runtime, const char *path);
 /* ---- arrays in files (npy.c) ------------------------------------------------------------ */
 
 /* NumPy's .npy files (NEP 1: magic, version, a header that is a Python literal, then the elements).
- * bf16, which NumPy lacks, is written as uint16 bits; two-byte void, as ml_dtypes writes it, is read
- * too. */
+ * bf16, which NumPy lacks, is written as uint16 bits; two-byte void, as ml_dtypes writes it, is
+ * read too. */
 typedef struct job_npy {
     rt_dtype dtype; /* of the file; RT_U16 may stand for bf16 */
     bool void_bits; /* two-byte void: bf16 */
@@ -224,7 +224,8 @@ void job_program_text_free(job_program_text *program);
 const char *job_program_file(const json_t *request, const char *list, size_t index);
 size_t job_program_files(const json_t *request, const char *list);
 /* Reads the array in the file PATH into HOST, unless that is NULL. It must have the type of A (bf16
- * may be bits), which is number INDEX of the arguments or results, as WHAT says; else BN_INVALID. */
+ * may be bits), which is number INDEX of the arguments or results, as WHAT says; else BN_INVALID.
+ */
 BN_MUST_USE bn_code job_program_array(const char *path, const mode_argument *a, const char *what,
                                       size_t index, void *host, bn_status *st);
 /* Says in WHAT which program runs, in place of a model. */
@@ -246,7 +247,10 @@ void job_program_describe(const json_t *request, res_experiment *what);
  *   inputs                 [{"type": "f32[2,3]", "from": the value that it is in the next step, -1:
  *                          it stays}]
  *   runs                   [{"program": index, "arguments": [values], "keep": [indices]}]
- * Values are numbers as mode_sequence has them.
+ *   host                   {"steps", "work_ns", "idle_ns", "waits", "ahead", "before": of each run
+ *                          {"beside_us", "alone_us", "idle_us", "waits"}, as mode_run has them};
+ *                          absent: not told
+ * Values are numbers as mode_sequence has them. The digest is not of times.
  */
 typedef struct job_step {
     json_t *request;
@@ -256,6 +260,12 @@ typedef struct job_step {
     size_t programs, executions, inputs, carried;
     double input_bytes;
     double wall_ns, device_ns; /* recorded medians; DEVICE_NS is NaN where it is not told */
+    /* What the host did in a step beside its calls, and how often it waited for the device. AHEAD:
+     * not before a next step, in most steps. */
+    double host_ns, idle_ns;
+    size_t waits;
+    bool ahead;
+    bool cpu_clocks; /* were recorded: else waits outside of calls count as work */
 } job_step;
 
 /* Reads RECORDED's folder and makes the request of one of its steady steps. The code of each
@@ -494,9 +504,9 @@ typedef struct job_way {
     /* PLUGIN's, NULL where there is none, and the recorder's, as they were before the program
      * starts; owned. */
     rt_plugin_file *file, *recorder_file;
-    uint64_t made_ns;        /* when this was made, in ns since 1970 */
-    json_t *variables;       /* {NAME: TEXT}: what the program's environment gets; owned */
-    bn_text conflicts;       /* a line each: what the user has set, and what follows of it */
+    uint64_t made_ns;  /* when this was made, in ns since 1970 */
+    json_t *variables; /* {NAME: TEXT}: what the program's environment gets; owned */
+    bn_text conflicts; /* a line each: what the user has set, and what follows of it */
     char blocked[400]; /* the first of them that keeps a framework from the recorder; "": none */
 } job_way;
 

@@ -9,8 +9,9 @@
 #include <strings.h>
 
 #define MOST_EXPERIMENTS 1000000 /* of one matrix */
-/* The modes of recorded steps. */
-#define STEP_MODES       MODE_REPLAY "," MODE_REPLAY_AWAITED
+/* The modes of recorded steps, and those that they run in where nobody says. */
+#define STEP_MODES       MODE_REPLAY "," MODE_REPLAY_AWAITED "," MODE_REPLAY_PACED
+#define USUAL_STEP_MODES 2
 
 /* ---- values ------------------------------------------------------------------------ */
 
@@ -443,7 +444,7 @@ static const char *why_not(const res_experiment *w, const res_experiment *last, 
 }
 
 /* Programs and recorded steps have no model that other axes could say something of. Where nothing
- * is said of a step's mode, it runs in all. */
+ * is said of a step's mode, it runs in those that are of the runtime alone. */
 static void leave_out_model(expansion *x)
 {
     for (int i = 0; i < RES_AXIS_COUNT; i++) {
@@ -451,8 +452,10 @@ static void leave_out_model(expansion *x)
         if (res_axes[i].option && !(x->step ? job_axis_of_steps(axis) : job_axis_of_programs(axis)))
             set_usual(&res_axes[i], &x->lists[i]);
     }
-    if (x->step && x->lists[RES_AXIS_MODE].count == 0)
-        cli_list_set(&x->lists[RES_AXIS_MODE], "all");
+    if (!x->step || x->lists[RES_AXIS_MODE].count > 0)
+        return;
+    take_all(&res_axes[RES_AXIS_MODE], true, NULL, &x->lists[RES_AXIS_MODE], x->memory);
+    x->lists[RES_AXIS_MODE].count = USUAL_STEP_MODES;
 }
 
 /* Whether what M says besides the axes fits what it runs. */

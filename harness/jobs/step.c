@@ -408,6 +408,8 @@ static bn_code fill_request(making *m, const char *cost, bn_status *st)
         code = add_input(m, inputs, i, st);
     for (size_t run = 0; run < m->flow.count && code == BN_OK; run++)
         json_array_append_new(runs, run_json(m, run));
+    if (m->steps->before_steps > 0)
+        json_object_set_new(request, "host", job_step_host(m->steps, m->flow.count, m->step));
     m->step->programs = m->parts;
     m->step->executions = m->flow.count;
     m->step->inputs = m->flow.input_count;
@@ -542,6 +544,7 @@ static bn_code describe(job_step *s, const rec_recording *recording, const rec_s
     const char *framework = steps->process->framework;
     snprintf(s->framework, sizeof s->framework, "%.*s",
              (int)bn_utf8_fit(framework, sizeof s->framework - 1), framework);
+    s->cpu_clocks = steps->cpu_clocks;
     s->wall_ns = rec_steps_wall(steps).median_ns;
     s->device_ns = isfinite(steps->kernels_ns.estimate) ? steps->kernels_ns.estimate
                    : steps->completions                 ? rec_steps_busy(steps).median_ns

@@ -1,7 +1,7 @@
 /*
  * step_flow.c - which value goes where: buffers of a recorded step become inputs and results, and
- * by what stands in their places in the next step, results that are inputs again. And on how many
- * devices.
+ * by what stands in their places in the next step, results that are inputs again. On how many
+ * devices, and what the host did in between.
  */
 #include "harness/jobs/step_priv.h"
 
@@ -162,4 +162,24 @@ bn_code job_flow_devices(const rec_process *p, const uint32_t *runs, size_t coun
     }
     free(used);
     return BN_OK;
+}
+
+/* ---- the host ------------------------------------------------------------------------------ */
+
+json_t *job_step_host(const rec_steps *steps, size_t count, job_step *step)
+{
+    json_t *list = json_array();
+    for (size_t run = 0; run < count; run++) {
+        const rec_before *before = &steps->before[run];
+        json_array_append_new(list, json_pack("{sf sf sf sb}", "beside_us", before->beside_ns / 1e3,
+                                              "alone_us", before->alone_ns / 1e3, "idle_us",
+                                              before->idle_ns / 1e3, "waits", (int)before->waits));
+        step->host_ns += before->beside_ns + before->alone_ns;
+        step->idle_ns += before->idle_ns;
+        step->waits += before->waits;
+    }
+    step->ahead = !steps->before[0].waits;
+    return json_pack("{sI sf sf sI sb so}", "steps", (json_int_t)steps->before_steps, "work_ns",
+                     step->host_ns, "idle_ns", step->idle_ns, "waits", (json_int_t)step->waits,
+                     "ahead", (int)step->ahead, "before", list);
 }

@@ -1,6 +1,6 @@
 /*
- * step_priv.h - which value goes where in a recorded step (step_flow.c), for the request that is
- * made of it (step.c).
+ * step_priv.h - which value goes where in a recorded step, and what the host did in between
+ * (step_flow.c), for the request that is made of it (step.c).
  */
 #ifndef BENCH_HARNESS_STEP_PRIV_H
 #define BENCH_HARNESS_STEP_PRIV_H
@@ -45,5 +45,9 @@ size_t job_flow_value(const job_flow *flow, size_t run, size_t argument);
  */
 BN_MUST_USE bn_code job_flow_devices(const rec_process *process, const uint32_t *runs, size_t count,
                                      size_t *devices, size_t *run, bn_status *st);
+
+/* Member "host" of the request (new reference), of a step of COUNT executions, which STEPS tell of;
+ * sums into STEP. */
+json_t *job_step_host(const rec_steps *steps, size_t count, job_step *step);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * rerun_command.c - bench replay of a recording: on each runtime its step is measured twice in the
- * same processes, in turns: executions back to back, and each awaited.
+ * rerun_command.c - bench replay of a recording: on each runtime its step is measured in three ways
+ * in the same processes, in turns: executions back to back, each awaited, and with the host's time.
  */
 #include "harness/replay/rerun_priv.h"
 
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define WAYS 2 /* back to back, awaited: the modes of recorded steps, in their order */
+#define WAYS RERUN_WAYS
 
 typedef struct rerun_state {
     const job_matrix *matrix;
@@ -17,9 +17,9 @@ typedef struct rerun_state {
     const cli_output *output;
     res_format format;
     job_step step;
-    job_experiment *list; /* pairs: of each runtime, back to back and awaited */
+    job_experiment *list; /* of each runtime its ways, in their order */
     rerun_result *results;
-    size_t count; /* pairs */
+    size_t count; /* runtimes */
     job_cache cache;
     cli_exit worst;
     bool stop;      /* further processes would fail alike */
@@ -43,7 +43,7 @@ static bn_code make_list(rerun_state *r, bn_status *st)
     if (!m)
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a replay");
     *m = *r->matrix;
-    m->axis[RES_AXIS_MODE].count = 0; /* all that recorded steps have */
+    job_matrix_set(m, RES_AXIS_MODE, "all"); /* that recorded steps have */
     bn_code code = job_step_read(&m->recorded, &r->step, st);
     if (code == BN_OK && r->estimates)
         code = rerun_take_estimates(r->step.request, r->estimates, st);
@@ -66,10 +66,11 @@ static bn_code make_results(rerun_state *r, size_t processes, bn_status *st)
     for (size_t i = 0; i < r->count; i++) {
         rerun_result *result = &r->results[i];
         result->experiment = &r->list[WAYS * i];
-        result->queued = calloc(processes, sizeof(res_record *));
-        result->awaited = calloc(processes, sizeof(res_record *));
-        if (!result->queued || !result->awaited)
-            return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu records", processes);
+        for (size_t way = 0; way < WAYS; way++) {
+            result->records[way] = calloc(processes, sizeof(res_record *));
+            if (!result->records[way])
+                return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu records", processes);
+        }
     }
     return BN_OK;
 }
@@ -84,7 +85,7 @@ static void take(rerun_state *r, const job_experiment *e, const job_kept *kept,
     job_experiment_title(e, title, sizeof title);
     if (kept->record)
         records[(*count)++] = kept->record;
-    /* Both ways fail for the same reason where a program does. */
+    /* All ways fail for the same reason where a program does. */
     const bool said = strcmp(kept->failure.message, r->last.message) == 0;
     if (kept->failure.code != BN_OK && kept->failure.code != BN_CANCELLED && !r->stop && !said) {
         r->last = kept->failure;
@@ -99,7 +100,7 @@ static void take(rerun_state *r, const job_experiment *e, const job_kept *kept,
     r->stop = r->stop || kept->usage || kept->store.code != BN_OK;
 }
 
-/* Process number PROCESS of pair INDEX. */
+/* Process number PROCESS of runtime INDEX. */
 static void run_process(rerun_state *r, job_group *group, size_t index, int process, size_t number,
                         size_t of)
 {
@@ -116,8 +117,8 @@ static void run_process(rerun_state *r, job_group *group, size_t index, int proc
     snprintf(text, sizeof text, "%s, process %d of %d", title, process, group->processes);
     const job_order job = {NULL, text, number, of, list[0].timeout, r->output->verbose};
     job_measure_and_keep(group, process, list, WAYS, &job, kept);
-    take(r, &list[0], &kept[0], result->queued, &result->queued_count);
-    take(r, &list[1], &kept[1], result->awaited, &result->awaited_count);
+    for (size_t way = 0; way < WAYS; way++)
+        take(r, &list[way], &kept[way], result->records[way], &result->counts[way]);
     free(kept);
 }
 
@@ -153,12 +154,11 @@ static void end(rerun_state *r)
 {
     for (size_t i = 0; r->results && i < r->count; i++) {
         rerun_result *result = &r->results[i];
-        for (size_t k = 0; k < result->queued_count; k++)
-            res_record_free(result->queued[k]);
-        for (size_t k = 0; k < result->awaited_count; k++)
-            res_record_free(result->awaited[k]);
-        free(result->queued);
-        free(result->awaited);
+        for (size_t way = 0; way < WAYS; way++) {
+            for (size_t k = 0; k < result->counts[way]; k++)
+                res_record_free(result->records[way][k]);
+            free(result->records[way]);
+        }
     }
     free(r->results);
     free(r->list);

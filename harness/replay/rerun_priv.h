@@ -9,11 +9,14 @@
 #include "harness/replay/rerun.h"
 #include "results/tables/tables.h"
 
+/* The ways in which a step is measured: the modes of recorded steps, in their order. */
+typedef enum rerun_way { RERUN_QUEUED, RERUN_AWAITED, RERUN_PACED, RERUN_WAYS } rerun_way;
+
 /* The records of one runtime. */
 typedef struct rerun_result {
     const job_experiment *experiment; /* of those back to back */
-    res_record **queued, **awaited;   /* good and bad ones of all processes */
-    size_t queued_count, awaited_count;
+    res_record **records[RERUN_WAYS]; /* good and bad ones of all processes */
+    size_t counts[RERUN_WAYS];
 } rerun_result;
 
 /* Has REQUEST, of a recorded step, state to a simulated device the times that the file PATH has of

@@ -11,9 +11,9 @@
 
 /* What one runtime came to. */
 typedef struct figures {
-    res_over queued, awaited; /* wall of a step */
-    res_over device;          /* of all its executions together */
-    bool have_queued, have_awaited;
+    res_over wall[RERUN_WAYS]; /* of a step */
+    res_over device;           /* of all its executions together */
+    bool have[RERUN_WAYS];
     bool simulated, opaque;
     res_pool pool; /* of those back to back */
     res_figures of;
@@ -32,29 +32,33 @@ static bool some_good(res_record *const *records, size_t count)
 /* To be ended with end_figures. */
 static figures make_figures(const rerun_result *r)
 {
-    figures f = {.queued = untold, .awaited = untold, .device = untold};
-    res_pool pool;
-    if (some_good(r->queued, r->queued_count) &&
-        res_pool_make((const res_record *const *)r->queued, r->queued_count, &f.pool)) {
-        f.have_queued = true;
-        f.of = res_pool_figures(&f.pool);
-        f.queued = f.of.wall;
-        f.device = f.of.device;
-        f.simulated = f.pool.newest && f.pool.newest->simulated;
-        f.opaque = f.pool.newest && strcmp(f.pool.newest->values, "opaque") == 0;
-    }
-    if (some_good(r->awaited, r->awaited_count) &&
-        res_pool_make((const res_record *const *)r->awaited, r->awaited_count, &pool)) {
-        f.have_awaited = true;
-        f.awaited = res_pool_figures(&pool).wall;
-        res_pool_free(&pool);
+    figures f = {.device = untold};
+    for (int way = 0; way < RERUN_WAYS; way++) {
+        const res_record *const *records = (const res_record *const *)r->records[way];
+        res_pool pool;
+        f.wall[way] = untold;
+        if (!some_good(r->records[way], r->counts[way]) ||
+            !res_pool_make(records, r->counts[way], &pool))
+            continue;
+        const res_figures of = res_pool_figures(&pool);
+        f.have[way] = true;
+        f.wall[way] = of.wall;
+        if (way != RERUN_QUEUED) {
+            res_pool_free(&pool);
+            continue;
+        }
+        f.pool = pool;
+        f.of = of;
+        f.device = of.device;
+        f.simulated = pool.newest && pool.newest->simulated;
+        f.opaque = pool.newest && strcmp(pool.newest->values, "opaque") == 0;
     }
     return f;
 }
 
 static void end_figures(figures *f)
 {
-    if (f->have_queued)
+    if (f->have[RERUN_QUEUED])
         res_pool_free(&f->pool);
 }
 
@@ -87,7 +91,7 @@ static double recorded_us(const job_step *s, size_t index)
 static json_t *programs_json(const job_step *s, const figures *f)
 {
     json_t *list = json_array();
-    const res_record *newest = f->have_queued ? f->pool.newest : NULL;
+    const res_record *newest = f->have[RERUN_QUEUED] ? f->pool.newest : NULL;
     for (size_t i = 0; newest && i < newest->execution_count && i < s->programs; i++) {
         const res_execution *x = &newest->executions[i];
         const res_execution_figures e = res_pool_execution(&f->pool, &f->of, x);
@@ -103,10 +107,11 @@ static json_t *programs_json(const job_step *s, const figures *f)
 static json_t *result_json(const job_step *s, const rerun_result *r)
 {
     figures f = make_figures(r);
-    json_t *json = json_pack("{ss sb sb so so so so}", "runtime", r->experiment->what.runtime,
-                             "simulated", (int)f.simulated, "opaque", (int)f.opaque, "back_to_back",
-                             over_json(&f.queued), "one_by_one", over_json(&f.awaited), "device",
-                             over_json(&f.device), "programs", programs_json(s, &f));
+    json_t *json = json_pack(
+        "{ss sb sb so so so so so}", "runtime", r->experiment->what.runtime, "simulated",
+        (int)f.simulated, "opaque", (int)f.opaque, "back_to_back", over_json(&f.wall[RERUN_QUEUED]),
+        "one_by_one", over_json(&f.wall[RERUN_AWAITED]), "paced", over_json(&f.wall[RERUN_PACED]),
+        "device", over_json(&f.device), "programs", programs_json(s, &f));
     end_figures(&f);
     return json;
 }
@@ -117,11 +122,12 @@ static void print_json(const job_step *s, const rerun_result *results, size_t co
     for (size_t i = 0; i < count; i++)
         json_array_append_new(list, result_json(s, &results[i]));
     json_t *all = json_pack(
-        "{ss sO sO sO sO* sI sI sI sI so}", "name", s->name, "recording",
+        "{ss sO sO sO sO* sO* sI sI sI sI so}", "name", s->name, "recording",
         json_object_get(s->request, "recording"), "recorded",
         json_object_get(s->request, "recorded"), "cost", json_object_get(s->request, "cost"),
-        "topology", json_object_get(s->request, "topology"), "programs", (json_int_t)s->programs,
-        "executions", (json_int_t)s->executions, "inputs", (json_int_t)s->inputs, "carried",
+        "topology", json_object_get(s->request, "topology"), "host",
+        json_object_get(s->request, "host"), "programs", (json_int_t)s->programs, "executions",
+        (json_int_t)s->executions, "inputs", (json_int_t)s->inputs, "carried",
         (json_int_t)s->carried, "runtimes", list);
     cli_json(all);
     json_decref(all);
@@ -162,8 +168,9 @@ static void put_steps(const job_step *s, const figures *f, res_format format, bn
     json_t *rows = json_array();
     put_line(rows, "recorded: wall", (res_interval){s->wall_ns, none, none}, s->wall_ns);
     put_line(rows, "recorded: device busy", (res_interval){s->device_ns, none, none}, s->wall_ns);
-    put_line(rows, "replay: back to back", f->queued.value, s->wall_ns);
-    put_line(rows, "replay: one by one", f->awaited.value, s->wall_ns);
+    put_line(rows, "replay: back to back", f->wall[RERUN_QUEUED].value, s->wall_ns);
+    put_line(rows, "replay: one by one", f->wall[RERUN_AWAITED].value, s->wall_ns);
+    put_line(rows, "replay: with the host's time", f->wall[RERUN_PACED].value, s->wall_ns);
     put_line(rows, "replay: device", f->device.value, s->wall_ns);
     res_sheet_write(columns, sizeof columns / sizeof *columns, rows, format, out);
     json_decref(rows);
@@ -222,18 +229,40 @@ static void put_cost(const job_step *s, bn_text *out)
         bn_text_puts(out, "They cost what the recording states: its device times.\n");
 }
 
+/* What the paced way assumes. */
+static void put_pace(const job_step *s, bn_text *out)
+{
+    bn_text_printf(
+        out,
+        "With the host's time, the host is busy before each execution for as long as the "
+        "recorded one was:\n%.3f ms a step for its work and %.3f ms for its rest, on any "
+        "runtime.\n%s\nDispatch is this runtime's own. Recorded transfers and reads are "
+        "left out.\n",
+        s->host_ns / 1e6, s->idle_ns / 1e6,
+        s->ahead ? "The recorded host did not wait before each next step, so two steps "
+                   "are in flight."
+                 : "It waits for the device where that one did.");
+    if (!s->cpu_clocks)
+        bn_text_puts(out, "CPU clocks were not recorded: what the host waited outside of calls "
+                          "counts as work.\n");
+}
+
 static void put_words(const job_step *s, const figures *f, bn_text *out)
 {
-    if (isfinite(f->queued.value.estimate) && s->wall_ns > 0 && !f->simulated)
+    const double queued_ns = f->wall[RERUN_QUEUED].value.estimate;
+    if (isfinite(queued_ns) && s->wall_ns > 0 && !f->simulated)
         bn_text_printf(
             out,
             "\nBack to back a step takes %.2f of the recorded wall.\nMade-up values, and a machine "
             "that is busier or less busy than it was, change it beside the host's gaps.\n",
-            f->queued.value.estimate / s->wall_ns);
-    bn_text_printf(out,
-                   "%sA replay removes the gaps between executions; it fuses no programs, and "
-                   "sends no batches.\n",
-                   f->simulated ? "\n" : "");
+            queued_ns / s->wall_ns);
+    bn_text_printf(
+        out,
+        "%sBack to back there are no gaps between executions. A replay fuses no programs, "
+        "and sends no batches.\n",
+        f->simulated ? "\n" : "");
+    if (f->have[RERUN_PACED])
+        put_pace(s, out);
     if (f->opaque)
         put_cost(s, out);
 }
@@ -244,7 +273,7 @@ static void put_result(const job_step *step, const rerun_result *result, res_for
 {
     const bool people = res_format_is_text(format) || format == RES_TABLE_MARKDOWN;
     figures f = make_figures(result);
-    if (!f.have_queued && !f.have_awaited)
+    if (!f.have[RERUN_QUEUED] && !f.have[RERUN_AWAITED] && !f.have[RERUN_PACED])
         return; /* why was said */
     if (people && first) {
         bn_text head = {0};
@@ -261,9 +290,9 @@ static void put_result(const job_step *step, const rerun_result *result, res_for
     put_steps(step, &f, format, out);
     if (people)
         bn_text_putc(out, '\n');
-    if (f.have_queued)
+    if (f.have[RERUN_QUEUED])
         put_programs(step, &f, format, out);
-    if (f.have_queued && people) {
+    if (f.have[RERUN_QUEUED] && people) {
         bn_text words = {0};
         put_words(step, &f, &words);
         res_put_lines(out, format, words.data ? words.data : "");

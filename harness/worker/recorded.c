@@ -188,6 +188,25 @@ static bn_code make_input(const worker_session *s, worker_recorded *r, size_t in
     return BN_OK;
 }
 
+/* Nanoseconds of member NAME of BEFORE, which is in microseconds; of no step of ours there are more
+ * than an hour's. */
+static uint64_t before_ns(const json_t *before, const char *name)
+{
+    const double us = json_number_value(json_object_get(before, name));
+    return us > 0 && us <= 3.6e9 ? (uint64_t)(us * 1e3) : 0;
+}
+
+/* What the host did before run INDEX. */
+static void take_before(const worker_session *s, mode_run *run, size_t index)
+{
+    const json_t *host = json_object_get(s->experiment->program, "host");
+    const json_t *before = json_array_get(json_object_get(host, "before"), index);
+    run->beside_ns = before_ns(before, "beside_us");
+    run->alone_ns = before_ns(before, "alone_us");
+    run->idle_ns = before_ns(before, "idle_us");
+    run->waits = json_is_true(json_object_get(before, "waits"));
+}
+
 static bn_code make_run(const worker_session *s, worker_recorded *r, size_t index, bn_status *st)
 {
     const json_t *runs = json_object_get(s->experiment->program, "runs");
@@ -211,6 +230,7 @@ static bn_code make_run(const worker_session *s, worker_recorded *r, size_t inde
                                 .arguments = values,
                                 .keep = kept,
                                 .keep_count = json_array_size(keep)};
+    take_before(s, &r->runs[index], index);
     return BN_OK;
 }
 
@@ -255,6 +275,25 @@ static bn_code make_sequence(worker_session *s, worker_recorded *r, bn_status *s
     return code;
 }
 
+static mode_pace pace_of(const char *name)
+{
+    return strcmp(name, MODE_REPLAY_AWAITED) == 0 ? MODE_AWAITED
+           : strcmp(name, MODE_REPLAY_PACED) == 0 ? MODE_PACED
+                                                  : MODE_QUEUED;
+}
+
+/* Of a paced replay what the host does in a step (new reference); else NULL. */
+static json_t *host_json(const worker_session *s)
+{
+    const json_t *host = json_object_get(s->experiment->program, "host");
+    if (!host || pace_of(s->experiment->what.mode) != MODE_PACED)
+        return NULL;
+    return json_pack("{sO* sO* sO* sO* sO*}", "steps", json_object_get(host, "steps"), "work_ns",
+                     json_object_get(host, "work_ns"), "idle_ns", json_object_get(host, "idle_ns"),
+                     "waits", json_object_get(host, "waits"), "ahead",
+                     json_object_get(host, "ahead"));
+}
+
 bn_code worker_session_recorded(worker_session *s, bn_status *st)
 {
     const job_experiment *e = s->experiment;
@@ -265,9 +304,11 @@ bn_code worker_session_recorded(worker_session *s, bn_status *st)
     worker_send_progress("preparing", 0, 0);
     bn_code code = make_sequence(s, r, st);
     worker_send_progress("compiling", 0, 0);
+    if (code == BN_OK && pace_of(e->what.mode) == MODE_PACED &&
+        !json_object_get(e->program, "host"))
+        code = bn_fail(st, BN_NOT_SUPPORTED, "the recording does not tell the host's time");
     if (code == BN_OK)
-        code = mode_create_sequence(s->client, &way, &r->of,
-                                    strcmp(e->what.mode, MODE_REPLAY_AWAITED) == 0, &s->mode, st);
+        code = mode_create_sequence(s->client, &way, &r->of, pace_of(e->what.mode), &s->mode, st);
     s->call = (mode_call){0};
     return code;
 }
@@ -281,12 +322,13 @@ json_t *worker_recorded_to_json(const worker_session *s)
         carried += r->inputs[i].heir_of != MODE_NO_VALUE;
     for (size_t i = 0; i < mode_execution_count(s->mode); i++)
         opaque += mode_execution_at(s->mode, i)->stats.simulated_opaque > 0;
-    return json_pack(
-        "{sO* sO* sO* sI sI sI sI sI sO* sO* sb}", "recording",
-        json_object_get(request, "recording"), "sha256", json_object_get(request, "sha256"),
-        "recorded", json_object_get(request, "recorded"), "programs", (json_int_t)r->of.part_count,
-        "executions", (json_int_t)r->of.run_count, "inputs", (json_int_t)r->of.input_count,
-        "carried", (json_int_t)carried, "opaque", (json_int_t)opaque, "cost",
-        opaque ? json_object_get(request, "cost") : NULL, "topology",
-        opaque ? json_object_get(request, "topology") : NULL, "made_up", true);
+    return json_pack("{sO* sO* sO* sI sI sI sI sI sO* sO* so* sb}", "recording",
+                     json_object_get(request, "recording"), "sha256",
+                     json_object_get(request, "sha256"), "recorded",
+                     json_object_get(request, "recorded"), "programs", (json_int_t)r->of.part_count,
+                     "executions", (json_int_t)r->of.run_count, "inputs",
+                     (json_int_t)r->of.input_count, "carried", (json_int_t)carried, "opaque",
+                     (json_int_t)opaque, "cost", opaque ? json_object_get(request, "cost") : NULL,
+                     "topology", opaque ? json_object_get(request, "topology") : NULL, "host",
+                     host_json(s), "made_up", true);
 }

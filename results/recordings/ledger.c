@@ -11,10 +11,15 @@
  */
 #include "results/recordings/recordings_priv.h"
 
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Threads besides the main one whose clocks are followed: those with most executions. */
 #define MOST_HELPERS 64
+
+/* A shorter time off the CPU while the device works is no wait for it. */
+#define LEAST_WAIT_NS 10000
 
 /* What an edge is of. */
 typedef enum subject {
@@ -39,6 +44,13 @@ typedef struct piece {
     uint64_t quiet, all; /* while the device did not work; altogether */
 } piece;
 
+/* What a step had at one place before its execution there. */
+typedef struct place {
+    uint64_t wait_ns;
+    bool called; /* a wait */
+    bool ended;  /* all that had been handed over, when the execution began */
+} place;
+
 typedef struct sweep {
     rec_steps *steps;
     const rec_process *process;
@@ -60,9 +72,13 @@ typedef struct sweep {
     /* The same time, by what begins next. */
     piece *pieces;
     size_t piece_count, piece_capacity;
-    size_t next;            /* what begins next, at its place in the order */
-    rec_step_program **row; /* [program of the process]: its row; NULL: not of the steps */
-    bool failed;            /* no memory */
+    size_t next;                /* what begins next, at its place in the order */
+    rec_step_program **row;     /* [program of the process]: its row; NULL: not of the steps */
+    uint64_t least_ns, most_ns; /* walls of the steps that tell what was before an execution */
+    place *places;              /* [executions of a step], of the step in hand */
+    uint32_t *waits;            /* [the same]: steps that waited there */
+    uint64_t complete_ns;       /* of all executions before the next, as far as that is told */
+    bool failed;                /* no memory */
 } sweep;
 
 /* ---- edges ------------------------------------------------------------------------------ */
@@ -195,31 +211,74 @@ static const rec_part calls[] = {REC_PART_DISPATCH, REC_PART_TRANSFER, REC_PART_
                                  REC_PART_COMPILE, REC_PART_WAIT};
 #define CALLS (sizeof calls / sizeof *calls)
 
-/* Of the host's time in PART before NEXT begins, the device did not work for GAP ns. What follows a
- * step's last execution comes before the first one of a next step. */
-static void add_gap(sweep *s, size_t next, rec_part part, uint64_t gap)
+/* The place in the step of the execution NEXT. What follows a step's last execution comes before
+ * the first one of a next step. */
+static size_t place_of(const rec_step *step, size_t next)
 {
-    const rec_step *step = s->step;
-    const size_t at = next < (size_t)step->first + step->executions ? next : step->first;
-    rec_step_program *row = s->row[s->process->executions[s->steps->order[at]].program];
+    return next - step->first < step->executions ? next - step->first : 0;
+}
+
+/* Whether the step in hand tells what is before an execution: it has as many as most steps, and is
+ * among the middle half of these. */
+static bool tells(const sweep *s)
+{
+    return s->step->executions == s->steps->executions_per_step &&
+           s->step->wall_ns >= s->least_ns && s->step->wall_ns <= s->most_ns;
+}
+
+/* Before NEXT begins the host is in PART for NS, of which the device does not work for GAP. */
+static void add_before(sweep *s, size_t next, rec_part part, uint64_t ns, uint64_t gap)
+{
+    const size_t at = place_of(s->step, next);
+    const uint32_t execution = s->steps->order[s->step->first + at];
+    rec_step_program *row = s->row[s->process->executions[execution].program];
     if (row)
         row->gap_ns[part] += (double)gap;
+    if (!tells(s))
+        return;
+    rec_before *before = &s->steps->before[at];
+    if (part == REC_PART_HOST) {
+        before->alone_ns += (double)gap;
+        before->beside_ns += (double)(ns > gap ? ns - gap : 0);
+    } else if (part == REC_PART_IDLE) {
+        before->idle_ns += (double)ns;
+    } else if (part == REC_PART_WAIT) {
+        s->places[at].wait_ns += ns;
+    }
+}
+
+/* The step in hand has ended. */
+static void end_step(sweep *s)
+{
+    if (!s->step || !tells(s))
+        return;
+    for (uint32_t i = 0; i < s->step->executions; i++) {
+        const place *at = &s->places[i];
+        s->waits[i] += at->ended && (at->called || at->wait_ns >= LEAST_WAIT_NS);
+    }
+    s->steps->before_steps++;
 }
 
 /* Gives the parts of an interval, PART of all and GAP of its gaps, to the step. Each piece gets as
  * much of them as it is long. */
 static void give_out(sweep *s, const uint64_t *part, const uint64_t *gap)
 {
-    uint64_t quiet = 0;
-    for (size_t k = 0; k < s->piece_count; k++)
+    uint64_t quiet = 0, all = 0;
+    for (size_t k = 0; k < s->piece_count; k++) {
         quiet += s->pieces[k].quiet;
+        all += s->pieces[k].all;
+    }
     for (int i = 0; i < REC_PART_COUNT; i++) {
-        uint64_t left = gap[i], of = quiet;
+        uint64_t left = part[i], of = all, gaps = gap[i], of_gaps = quiet;
         for (size_t k = 0; k < s->piece_count; k++) {
-            const uint64_t taken = share_of(left, s->pieces[k].quiet, of);
-            add_gap(s, s->pieces[k].next, (rec_part)i, taken);
+            const piece *own = &s->pieces[k];
+            const uint64_t taken = share_of(left, own->all, of);
+            const uint64_t of_gap = share_of(gaps, own->quiet, of_gaps);
+            add_before(s, own->next, (rec_part)i, taken, of_gap);
             left -= taken;
-            of -= s->pieces[k].quiet;
+            of -= own->all;
+            gaps -= of_gap;
+            of_gaps -= own->quiet;
         }
         s->step->part_ns[i] += part[i];
         s->step->gap_ns[i] += gap[i];
@@ -311,11 +370,13 @@ static void pass(sweep *s, uint64_t length)
     const bool busy = s->open[OF_DEVICE][0] > 0;
     const rec_part own = part_of(s, OF_MAIN), helper = part_of(s, OF_HELPER);
     const rec_part other = part_of(s, OF_OTHER);
+    if (own == REC_PART_WAIT && tells(s))
+        s->places[place_of(s->step, s->next)].called = true;
     s->step->busy_ns += busy ? length : 0;
     if (own != REC_PART_IDLE) {
         s->step->part_ns[own] += length;
         s->step->gap_ns[own] += busy ? 0 : length;
-        add_gap(s, s->next, own, busy ? 0 : length);
+        add_before(s, s->next, own, length, busy ? 0 : length);
         return;
     }
     s->outside[busy][helper] += length;
@@ -325,13 +386,27 @@ static void pass(sweep *s, uint64_t length)
         s->other[other] += length;
 }
 
-/* What begins next, at NOW. */
+/* NEXT begins at NOW: whether all before it had ended. */
+static void note_ended(sweep *s, uint64_t now)
+{
+    if (s->step && s->next > s->step->first && tells(s) &&
+        s->next <= (size_t)s->step->first + s->step->executions)
+        s->places[place_of(s->step, s->next)].ended = s->complete_ns <= now;
+}
+
+/* What begins next, at NOW. Where completions are not told, a wait is taken to have been for all.
+ */
 static void advance(sweep *s, uint64_t now)
 {
     const rec_steps *steps = s->steps;
-    while (s->next < steps->order_count &&
-           s->process->executions[steps->order[s->next]].begin_ns <= now)
-        s->next++;
+    for (; s->next < steps->order_count; s->next++) {
+        const rec_execution *e = &s->process->executions[steps->order[s->next]];
+        if (e->begin_ns > now)
+            return;
+        note_ended(s, e->begin_ns);
+        const uint64_t complete = s->process->spans[e->spans].complete_ns;
+        s->complete_ns = complete > s->complete_ns ? complete : s->complete_ns;
+    }
 }
 
 static void run(sweep *s)
@@ -348,8 +423,16 @@ static void run(sweep *s)
             close_interval(s, now);
         else
             s->open[e->subject][e->which] += e->change;
-        if (e->subject == OF_STEP)
-            s->step = e->which ? &s->steps->list[e->step] : NULL;
+        if (e->subject != OF_STEP)
+            continue;
+        if (e->which) {
+            s->step = &s->steps->list[e->step];
+            memset(s->places, 0, s->steps->executions_per_step * sizeof *s->places);
+        } else {
+            note_ended(s, now);
+            end_step(s);
+            s->step = NULL;
+        }
     }
 }
 
@@ -424,12 +507,42 @@ static bool find_rows(sweep *s)
     return s->row != NULL;
 }
 
-/* Of sums the mean of a step. */
-static void divide(rec_steps *steps)
+/* Makes room for what is before the executions of a usual step, and says which steps tell it: by
+ * their walls the middle half of those with as many executions as most. A step during which
+ * something else had the core tells nothing. */
+static bool choose_tellers(sweep *s)
 {
+    rec_steps *steps = s->steps;
+    const size_t executions = (size_t)steps->executions_per_step + 1;
+    uint64_t *walls = calloc(steps->count + 1, sizeof *walls);
+    size_t count = 0;
+    steps->before = calloc(executions, sizeof *steps->before);
+    s->places = calloc(executions, sizeof *s->places);
+    s->waits = calloc(executions, sizeof *s->waits);
+    for (size_t i = 0; walls && i < steps->count; i++)
+        if (steps->list[i].executions == steps->executions_per_step)
+            walls[count++] = steps->list[i].wall_ns;
+    s->least_ns = count ? (uint64_t)res_quantile(walls, count, 0.25) : UINT64_MAX;
+    s->most_ns = count ? (uint64_t)ceil(res_quantile(walls, count, 0.75)) : 0;
+    const bool made = walls && steps->before && s->places && s->waits;
+    free(walls);
+    return made;
+}
+
+/* Of sums the means of a step. */
+static void divide(sweep *s)
+{
+    rec_steps *steps = s->steps;
+    const double told = (double)steps->before_steps;
     for (size_t i = 0; i < steps->program_count; i++)
         for (int k = 0; k < REC_PART_COUNT; k++)
             steps->programs[i].gap_ns[k] /= (double)steps->count;
+    for (uint32_t i = 0; told > 0 && i < steps->executions_per_step; i++) {
+        steps->before[i].beside_ns /= told;
+        steps->before[i].alone_ns /= told;
+        steps->before[i].idle_ns /= told;
+        steps->before[i].waits = 2 * (size_t)s->waits[i] > steps->before_steps;
+    }
 }
 
 static bn_code make_clocks(sweep *s, bn_status *st)
@@ -455,15 +568,15 @@ bn_code rec_ledger_fill(rec_steps *steps, bn_status *st)
     s->from = steps->list[0].begin_ns;
     s->to = last->begin_ns + last->wall_ns;
     bn_code code = BN_OK;
-    if (!choose_threads(s) || !choose_devices(s) || !find_rows(s) || !put_executions(s) ||
-        !put_calls(s) || !put_steps(s))
+    if (!choose_threads(s) || !choose_devices(s) || !find_rows(s) || !choose_tellers(s) ||
+        !put_executions(s) || !put_calls(s) || !put_steps(s))
         code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the ledger");
     if (code == BN_OK)
         code = make_clocks(s, st);
     if (code == BN_OK) {
         qsort(s->edges, s->count, sizeof *s->edges, by_time);
         run(s);
-        divide(steps);
+        divide(s);
     }
     if (s->failed)
         code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the ledger");
@@ -474,6 +587,8 @@ bn_code rec_ledger_fill(rec_steps *steps, bn_status *st)
     free(s->edges);
     free(s->pieces);
     free(s->row);
+    free(s->places);
+    free(s->waits);
     free(s);
     return code;
 }

@@ -339,6 +339,15 @@ typedef struct rec_step_program {
     uint32_t arguments, results, donated; /* of its first execution there, on one device */
 } rec_step_program;
 
+/* What the host did before an execution of a usual step, besides its calls: means over the steps
+ * that take neither long nor short. Of the first one, behind the last one of the step before. */
+typedef struct rec_before {
+    double beside_ns; /* host work while the device worked */
+    double alone_ns;  /* while it did not */
+    double idle_ns;   /* REC_PART_IDLE */
+    bool waits;       /* in most of these steps, for all that had been handed over */
+} rec_before;
+
 /* Device time of an execution: by the plugin's profiler where that saw it, else between
  * completions; NaN: not told. */
 double rec_step_program_device_ns(const rec_step_program *program);
@@ -380,6 +389,8 @@ typedef struct rec_steps {
     uint32_t main_thread;         /* that the ledger is of, index */
     rec_step_program *programs;   /* in the order of a step */
     size_t program_count;
+    rec_before *before;  /* [executions_per_step]: of the steps that have so many */
+    size_t before_steps; /* of which it is told; 0: none */
     /* The one that the ledger is of, then those that called in the steady steps. */
     rec_step_thread *threads;
     size_t thread_count;

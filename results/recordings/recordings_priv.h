@@ -203,7 +203,7 @@ void rec_clock_free(rec_clock *clock);
 uint64_t rec_clock_at(rec_clock *clock, uint64_t time);
 
 /* Fills part_ns, gap_ns, busy_ns of the steps, whose first, executions, begin_ns and wall_ns are
- * known, and gap_ns of their programs, whose rows are there. */
+ * known, gap_ns of their programs, whose rows are there, and BEFORE. */
 BN_MUST_USE bn_code rec_ledger_fill(rec_steps *steps, bn_status *st);
 
 /* ---- cycles of steps (cycle.c) ---------------------------------------------------------- */

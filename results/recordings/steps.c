@@ -35,6 +35,7 @@ void rec_steps_free(rec_steps *steps)
     if (steps) {
         free(steps->list);
         free(steps->programs);
+        free(steps->before);
         free(steps->threads);
     }
     free(steps);

@@ -77,6 +77,8 @@ bn_code bn_context(bn_status *st, const char *format, ...) BN_PRINTF(2, 3);
 
 /* Nanoseconds of CLOCK_MONOTONIC. Thread-safe. */
 uint64_t bn_now_ns(void);
+/* Keeps this thread's core busy for NS nanoseconds. */
+void bn_wait_busily(uint64_t ns);
 
 /*
  * Arena: memory that dies together. bn_arena_reset forgets all allocations

@@ -15,3 +15,9 @@ uint64_t bn_now_ns(void)
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
 }
+
+void bn_wait_busily(uint64_t ns)
+{
+    for (uint64_t end = bn_now_ns() + ns; bn_now_ns() < end;)
+        continue;
+}

@@ -154,13 +154,6 @@ tg_phase tg_trace_phase(tg_trace *t, tg_phase phase)
 
 /* ---- appending -------------------------------------------------------------- */
 
-/* A front end that costs more than ours, emulated. */
-static void wait_busily(uint64_t ns)
-{
-    for (uint64_t end = bn_now_ns() + ns; bn_now_ns() < end;)
-        continue;
-}
-
 /* A step of the device leaves the host's caches cold; both arenas are written in order, so
  * the next lines can be asked for in time. */
 static void fetch_ahead(const void *node, const void *values)
@@ -204,8 +197,9 @@ static tg_node *node_append(tg_trace *t, const tg_op *op, const void *attributes
                                 .result = (uint16_t)i,
                                 .node = node};
     t->nodes[t->node_count++] = node;
+    /* A front end that costs more than ours, emulated. */
     if (t->node_cost_ns)
-        wait_busily(t->node_cost_ns);
+        bn_wait_busily(t->node_cost_ns);
     return node;
 }
 

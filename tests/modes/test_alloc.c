@@ -180,14 +180,16 @@ static void recorded_steps_allocate_nothing(void **state)
     const mode_argument type = {.dtype = RT_F32, .rank = 1, .dims = {64}, .result = -1};
     const mode_input inputs[] = {{type, host, 3}, {type, host, MODE_NO_VALUE}};
     const size_t first[] = {0, 1}, second[] = {0, 2};
-    const mode_run runs[] = {{0, first, NULL, 0}, {1, second, NULL, 0}};
+    const mode_run runs[] = {{.part = 0, .arguments = first, .alone_ns = 1000},
+                             {.part = 1, .arguments = second, .waits = true}};
     const mode_sequence sequence = {parts, 2, inputs, 2, runs, 2};
-    for (int awaited = 0; awaited < 2; awaited++) {
+    static const char *const names[] = {"recorded", "recorded, awaited", "recorded, paced"};
+    for (int pace = MODE_QUEUED; pace <= MODE_PACED; pace++) {
         bn_status st = {0};
         mode *m;
         const mode_options way = {.in_flight = 1};
-        assert_ok(mode_create_sequence(client, &way, &sequence, awaited, &m, &st), &st);
-        watch(m, &(mode_call){0}, awaited ? "recorded, awaited" : "recorded", 200);
+        assert_ok(mode_create_sequence(client, &way, &sequence, (mode_pace)pace, &m, &st), &st);
+        watch(m, &(mode_call){0}, names[pace], 200);
         mode_destroy(m);
     }
 }

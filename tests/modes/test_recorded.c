@@ -41,12 +41,12 @@ static mode_input input_of(const float *host, size_t heir_of)
                         .heir_of = heir_of};
 }
 
-static mode *open_sequence(const mode_sequence *s, bool awaited, int in_flight)
+static mode *open_sequence(const mode_sequence *s, mode_pace pace, int in_flight)
 {
     bn_status st = {0};
     mode *m = NULL;
     const mode_options options = {.in_flight = in_flight};
-    assert_ok(mode_create_sequence(client, &options, s, awaited, &m, &st), &st);
+    assert_ok(mode_create_sequence(client, &options, s, pace, &m, &st), &st);
     return m;
 }
 
@@ -90,7 +90,7 @@ static void values_flow_from_step_to_step(void **state)
     for (int way = 0; way < 3; way++) {
         bn_status st = {0};
         float w[2] = {1, 10}, y[2];
-        mode *m = open_sequence(&s, way == 1, way == 2 ? 2 : 1);
+        mode *m = open_sequence(&s, way == 1 ? MODE_AWAITED : MODE_QUEUED, way == 2 ? 2 : 1);
         for (int i = 0; i < 4; i++) {
             step(m);
             for (int k = 0; k < 2; k++)
@@ -128,7 +128,7 @@ static void one_program_runs_several_times(void **state)
     const mode_run runs[] = {{.arguments = a}, {.arguments = b}, {.arguments = c}};
     const mode_sequence s = {parts, 1, inputs, 1, runs, 3};
     float y[2];
-    mode *m = open_sequence(&s, false, 1);
+    mode *m = open_sequence(&s, MODE_QUEUED, 1);
     step(m);
     step(m);
     read_input(m, 0, y);
@@ -149,7 +149,7 @@ static void consumed_inputs_come_anew(void **state)
         bn_status st = {0};
         const mode_run runs[] = {{.arguments = a, .keep = keep, .keep_count = (size_t)kept}};
         const mode_sequence s = {parts, 1, inputs, 1, runs, 1};
-        mode *m = open_sequence(&s, false, 1);
+        mode *m = open_sequence(&s, MODE_QUEUED, 1);
         for (int i = 0; i < 3; i++)
             step(m);
         assert_int_equal(sent(m), kept ? 1 : 3);
@@ -174,7 +174,7 @@ static void results_replace_inputs_that_stay(void **state)
     const mode_run runs[] = {{.arguments = a}};
     const mode_sequence s = {parts, 1, inputs, 1, runs, 1};
     float y[2];
-    mode *m = open_sequence(&s, true, 1);
+    mode *m = open_sequence(&s, MODE_AWAITED, 1);
     for (int i = 0; i < 3; i++)
         step(m);
     read_input(m, 0, y);
@@ -196,30 +196,73 @@ static void what_does_not_fit_is_told(void **state)
     const mode_options options = {0};
     a[0] = 3; /* its own result */
     runs[0].part = 1;
-    assert_fails(mode_create_sequence(client, &options, &s, false, &m, &st), BN_INVALID,
+    assert_fails(mode_create_sequence(client, &options, &s, MODE_QUEUED, &m, &st), BN_INVALID,
                  "takes value 3", &st);
     a[0] = 0;
     runs[0].part = 2;
-    assert_fails(mode_create_sequence(client, &options, &s, false, &m, &st), BN_INVALID,
+    assert_fails(mode_create_sequence(client, &options, &s, MODE_QUEUED, &m, &st), BN_INVALID,
                  "program 2 of 2", &st);
     runs[0] = (mode_run){.part = 0, .arguments = a, .keep = keep, .keep_count = 1};
     keep[0] = 1;
-    assert_fails(mode_create_sequence(client, &options, &s, false, &m, &st), BN_INVALID,
+    assert_fails(mode_create_sequence(client, &options, &s, MODE_QUEUED, &m, &st), BN_INVALID,
                  "keeps argument 1", &st);
     keep[0] = 0;
     inputs[0].heir_of = inputs[1].heir_of = 2;
-    assert_fails(mode_create_sequence(client, &options, &s, false, &m, &st), BN_INVALID,
+    assert_fails(mode_create_sequence(client, &options, &s, MODE_QUEUED, &m, &st), BN_INVALID,
                  "input 1 cannot become value 2", &st);
     inputs[1].heir_of = 1;
-    assert_fails(mode_create_sequence(client, &options, &s, false, &m, &st), BN_INVALID,
+    assert_fails(mode_create_sequence(client, &options, &s, MODE_QUEUED, &m, &st), BN_INVALID,
                  "input 1 cannot become value 1", &st);
     inputs[1].heir_of = MODE_NO_VALUE;
     parts[1].result_count = 2;
-    assert_fails(mode_create_sequence(client, &options, &s, false, &m, &st), BN_PLUGIN,
+    assert_fails(mode_create_sequence(client, &options, &s, MODE_QUEUED, &m, &st), BN_PLUGIN,
                  "program two has 1 results here, and had 2", &st);
     parts[1] = part_of("two", "module { nonsense }", 2);
-    assert_fails(mode_create_sequence(client, &options, &s, false, &m, &st), BN_COMPILE,
+    assert_fails(mode_create_sequence(client, &options, &s, MODE_QUEUED, &m, &st), BN_COMPILE,
                  "program two", &st);
+}
+
+/* Of the host's time work is `trace`, rest `other`; what comes before the first execution is split
+ * by the wait at the step's end. Probes leave all of it out. */
+static void the_hosts_time_is_in_the_ledger(void **state)
+{
+    (void)state;
+    const uint64_t ms = 1000000;
+    const mode_part parts[] = {part_of("add", add_one, 1)};
+    const mode_input inputs[] = {input_of(first, 2)};
+    const size_t a[] = {0}, b[] = {1};
+    const mode_run runs[] = {
+        {.arguments = a, .beside_ns = ms, .alone_ns = 2 * ms, .idle_ns = 3 * ms, .waits = true},
+        {.arguments = b, .beside_ns = 4 * ms, .alone_ns = 5 * ms, .waits = true}};
+    const mode_sequence s = {parts, 1, inputs, 1, runs, 2};
+    for (int in_flight = 1; in_flight <= 2; in_flight++) {
+        bn_status st = {0};
+        bn_ledger ledger;
+        mode *m = open_sequence(&s, MODE_PACED, in_flight);
+        for (int i = 0; i < 2; i++) {
+            assert_ok(mode_step(m, &(mode_call){0}, &ledger, &st), &st);
+            assert_true(ledger.part_ns[BN_PART_TRACE] >= 12 * ms);
+            assert_true(ledger.part_ns[BN_PART_OTHER] >= 3 * ms);
+        }
+        /* A step's host time is 15 ms; the shortest of some probes knows nothing of it. */
+        uint64_t shortest = UINT64_MAX;
+        for (int i = 0; i < 10; i++) {
+            const uint64_t start = bn_now_ns();
+            assert_ok(mode_step_probe(m, &(mode_call){0}, 2, MODE_PROBE_QUEUED, &st), &st);
+            const uint64_t took = bn_now_ns() - start;
+            shortest = took < shortest ? took : shortest;
+        }
+        assert_true(shortest < 15 * ms);
+        assert_ok(mode_step(m, &(mode_call){0}, NULL, &st), &st);
+        assert_int_equal(mode_execution_at(m, 0)->per_step, 2);
+        mode_destroy(m);
+        /* None of it, where executions come back to back. */
+        m = open_sequence(&s, MODE_QUEUED, in_flight);
+        step(m);
+        assert_ok(mode_step(m, &(mode_call){0}, &ledger, &st), &st);
+        assert_int_equal(ledger.part_ns[BN_PART_TRACE], 0);
+        mode_destroy(m);
+    }
 }
 
 /* A step that fails gives back what it made, and the next one begins with what there is. */
@@ -235,7 +278,7 @@ static void steps_go_on_after_a_failure(void **state)
     const mode_sequence s = {parts, 2, inputs, 2, runs, 2};
     mode *m;
     inputs[1].type.dims[0] = 4; /* the second program refuses it, after the first consumed */
-    m = open_sequence(&s, false, 1);
+    m = open_sequence(&s, MODE_QUEUED, 1);
     for (int i = 0; i < 2; i++)
         assert_int_not_equal(mode_step(m, &(mode_call){0}, NULL, &st), BN_OK);
     assert_null(mode_sequence_input(m, 0));
@@ -259,7 +302,7 @@ static void heirs_are_of_their_inputs_type(void **state)
     const size_t a[] = {0};
     const mode_run runs[] = {{.arguments = a}};
     const mode_sequence s = {parts, 1, inputs, 1, runs, 1};
-    mode *m = open_sequence(&s, false, 1);
+    mode *m = open_sequence(&s, MODE_QUEUED, 1);
     assert_fails(mode_step(m, &(mode_call){0}, NULL, &st), BN_INVALID,
                  "value 1 is of another type than input 0", &st);
     mode_destroy(m);
@@ -273,6 +316,7 @@ int main(void)
         cmocka_unit_test(consumed_inputs_come_anew),
         cmocka_unit_test(results_replace_inputs_that_stay),
         cmocka_unit_test(what_does_not_fit_is_told),
+        cmocka_unit_test(the_hosts_time_is_in_the_ledger),
         cmocka_unit_test(steps_go_on_after_a_failure),
         cmocka_unit_test(heirs_are_of_their_inputs_type),
     };

@@ -80,8 +80,9 @@ report "modes, seeds and costs can be chosen, and are part of what an experiment
     holds '
 count = lambda title: sum(r["title"] == title for r in records)
 assert count("train replay on sim") == 9 and count("train replay-awaited on sim") == 3, records
+assert count("train replay-paced on sim") == 3, records
 assert sum(r["state"] == "done" for r in records) == 2, records
-assert len({r["identity"] for r in records}) == 12, records
+assert len({r["identity"] for r in records}) == 15, records
 '
 )"
 suite named '{"recording": "text", "name": "mine", "step_program": "jit_update", "process": 4711}'
@@ -96,11 +97,11 @@ for i in 1 2 3; do
     [ "$status" -eq 0 ] || break
     cp "$folder/out" "$folder/shard$i"
 done
-report "shards have each once, and both ways of a step are in one" "$(
+report "shards have each once, and all ways of a step are in one" "$(
     fault_of 0
     holds '
 parts = [json.load(open(folder + "/shard%d" % i)) for i in (1, 2, 3)]
-assert len({r["identity"] for p in parts for r in p}) == sum(map(len, parts)) == 12, parts
+assert len({r["identity"] for p in parts for r in p}) == sum(map(len, parts)) == 15, parts
 for p in parts:
     other = [r["repetition"] for r in p if "awaited" in r["title"]]
     assert other in ([], [1, 2, 3]), other

@@ -222,6 +222,19 @@ static void recorded_steps_run_in_their_modes(void **state)
     job_matrix_set(&o.matrix, RES_AXIS_MODE, "replay");
     assert_int_equal(expand(&o, &list, &notes), 2);
     free(list);
+    /* With the host's time only where somebody asks for it. */
+    job_matrix_set(&o.matrix, RES_AXIS_MODE, "all");
+    assert_int_equal(expand(&o, &list, &notes), 6);
+    assert_string_equal(list[2].what.mode, "replay-paced");
+    assert_int_equal(list[2].what.in_flight, 1);
+    assert_true(job_same_group(&list[0], &list[2]));
+    free(list);
+    /* A host that did not wait before each next step. */
+    json_object_set_new(request, "host", json_pack("{sb}", "ahead", 1));
+    assert_int_equal(expand(&o, &list, &notes), 6);
+    assert_int_equal(list[0].what.in_flight, 1);
+    assert_int_equal(list[2].what.in_flight, 2);
+    free(list);
     json_decref(request);
     bn_text_free(&notes);
 }
@@ -257,7 +270,7 @@ static void what_recorded_steps_do_not_have_is_refused(void **state)
     options o = step_options(request);
     job_matrix_set(&o.matrix, RES_AXIS_MODE, "lazy");
     assert_fails(job_matrix_expand(&o.matrix, &list, &count, &notes, &st), BN_INVALID,
-                 "--mode: there is no 'lazy'; there is replay, replay-awaited", &st);
+                 "--mode: there is no 'lazy'; there is replay, replay-awaited, replay-paced", &st);
     o = step_options(request);
     job_matrix_set_number(&o.matrix, RES_AXIS_IN_FLIGHT, 2);
     assert_fails(job_matrix_expand(&o.matrix, &list, &count, &notes, &st), BN_INVALID,

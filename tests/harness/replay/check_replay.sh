@@ -7,7 +7,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 
 make=$built/tests/harness/replay/make_recording
 short=(--processes 1 --steps 3 --min-time 0 --warmup 8 --store "$store")
-for kind in text opaque unkept several stages types; do
+for kind in text opaque unkept several stages types host ahead; do
     "$make" $kind "$folder/$kind" || exit 1
 done
 
@@ -30,21 +30,22 @@ assert grad["recorded_device_ns"] == 3e6 and update["recorded_device_ns"] == 2e6
 '
 )"
 run table --store "$store" --format json
-report "both ways are records of one group in the store" "$(
+report "all ways are records of one group in the store" "$(
     fault_of 0
     holds '
 rows = {row["mode"]: row for row in records["rows"]}
-assert sorted(rows) == ["replay", "replay-awaited"], rows
+assert sorted(rows) == ["replay", "replay-awaited", "replay-paced"], rows
 assert all(row["model"] == "text" and row["phase"] == "program" for row in rows.values()), rows
 '
-    [ "$(stored)" -eq 2 ] || echo "$(stored) records, not two"
+    [ "$(stored)" -eq 3 ] || echo "$(stored) records, not three"
 )"
 
 run replay "$folder/text/4711-1000000000" "${short[@]}" --model mine --seed 3
 report "the process's own folder, with a name, as text" "$(
     fault_of 0
     for text in "mine: recorded process 4711, 2" "1 of them are results of the step before" \
-        "replay: back to back" "replay: one by one" "jit_update" "fuses no programs"; do
+        "replay: back to back" "replay: one by one" "replay: with the host's time" "jit_update" \
+        "fuses no programs" "CPU clocks were not recorded"; do
         grep -qF "$text" "$folder/out" || echo "nothing says '$text'"
     done
 )"
@@ -85,6 +86,51 @@ assert on["back_to_back"]["ns"] < on["one_by_one"]["ns"], on
 '
 }
 live "back to back they take less time than one by one" in_less_time busy_stores "$store"
+# The device's part takes the recorded time, so that all else is the host's.
+with_host() { # KIND CONDITION
+    run replay "$folder/$1" "${short[@]}" "${sim[@]}" --format json
+    fault_of 0
+    holds "
+[on] = records['runtimes']
+host, paced, wall = records['host'], on['paced']['ns'], records['recorded']['wall_ns']
+queued = on['back_to_back']['ns']
+assert on['opaque'] is True and sum(p['device']['ns'] for p in on['programs']) == 5e6, on
+$2
+"
+}
+awaited() {
+    with_host host '
+assert wall == 15e6 and host["waits"] == 1 and host["ahead"] is False, host
+assert abs(host["work_ns"] - 10e6) < 1e5 and host["idle_ns"] < 1e5, host
+assert abs(paced / wall - 1) < 0.03, (paced, wall)
+assert queued < 0.5 * wall, (queued, wall)
+'
+}
+live "with the host's time a step takes what was recorded: 10 ms of the host, then 5 of the device" \
+    awaited busy_stores "$store"
+ahead() {
+    with_host ahead '
+assert wall == 10e6 and host["waits"] == 0 and host["ahead"] is True, host
+assert abs(host["work_ns"] - 10e6) < 1e5, host
+assert abs(paced / wall - 1) < 0.03, (paced, wall)
+'
+}
+live "a host that ran ahead runs ahead: 10 ms of the host beside 5 of the device" \
+    ahead busy_stores "$store"
+run replay "$folder/host" "${short[@]}" "${sim[@]}"
+report "what that assumes is said" "$(
+    fault_of 0
+    for text in "replay: with the host's time" "9.9" "on any runtime" "waits for the device where that one did" \
+        "Recorded transfers and reads are left out"; do
+        grep -qF "$text" "$folder/out" || echo "nothing says '$text'"
+    done
+    ! grep -qF "CPU clocks" "$folder/out" || echo "clocks that were there"
+)"
+run replay "$folder/ahead" "${short[@]}" "${sim[@]}"
+report "and that two steps are in flight" "$(
+    fault_of 0
+    grep -qF "two steps are in flight" "$folder/out" || echo "not said"
+)"
 run replay "$folder/opaque" "${short[@]}" "${sim[@]}" --cost roofline --format json
 report "or its compiler's figures by roofline" "$(
     fault_of 0
@@ -165,7 +211,7 @@ run replay "$folder/opaque" "${short[@]}" --format json
 report "a runtime that cannot read a program says which, and no process is called ok" "$(
     fault_of 1 "program jit_grad"
     grep -E '^\[.*: ok in ' "$folder/err"
-    grep -qE '^\[1/.*process 1 of .*: [a-z]+-error, 2 of 2 failed in ' "$folder/err" || echo "not said"
+    grep -qE '^\[1/.*process 1 of .*: [a-z]+-error, 3 of 3 failed in ' "$folder/err" || echo "not said"
 )"
 refuses "a program whose code was not kept" 3 "jit_update|was not recorded" -- \
     replay "$folder/unkept" "${short[@]}"

@@ -36,13 +36,14 @@ replayed() {
 recorded = records["recorded"]
 assert recorded["executions_per_step"] == records["executions"], records
 assert on["back_to_back"]["ns"] > 0 and on["one_by_one"]["ns"] > 0, on
+assert on["paced"]["ns"] > 0.99 * (records["host"]["work_ns"] + records["host"]["idle_ns"]), on
 assert sum(p["times"] for p in on["programs"]) == records["executions"], on
 assert records["carried"] > 0, records
 ms = lambda ns: "%.3f" % (ns / 1e6) if ns else "-"
 with open(folder + "/said", "w") as f:
     print("#", on["runtime"], records["executions"], "executions: recorded wall", ms(recorded["wall_ns"]),
           "device", ms(recorded["device_ns"]), "; back to back", ms(on["back_to_back"]["ns"]),
-          "one by one", ms(on["one_by_one"]["ns"]), "device", ms(on["device"]["ns"]), "ms", file=f)
+          "one by one", ms(on["one_by_one"]["ns"]), "with host", ms(on["paced"]["ns"]), "device", ms(on["device"]["ns"]), "ms", file=f)
 '
 }
 

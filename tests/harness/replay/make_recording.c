@@ -13,6 +13,9 @@
  *   several   executions are on two devices
  *   stages    a second device of the same client executes once a step, too
  *   types     x has an element type that bench cannot make up
+ *   host      as opaque, but the host works for 10 ms before jit_grad, and awaits jit_update: a
+ * step takes 15 ms, of which the device works 5 ahead     as host, but the host awaits nothing: a
+ * step takes 10 ms
  */
 #include "runtime/record/format.h"
 
@@ -139,7 +142,8 @@ static void put_program(uint64_t handle, const char *text, const char *name, siz
                         const uint64_t (*dims)[2], double flops, uint64_t time)
 {
     char code[2048];
-    snprintf(code, sizeof code, "%s%s", is("opaque") ? "ML\xefR" : "", text);
+    const bool opaque = is("opaque") || is("host") || is("ahead");
+    snprintf(code, sizeof code, "%s%s", opaque ? "ML\xefR" : "", text);
     const XXH128_hash_t hash =
         keep(code, strlen(code), "mlir", !(is("unkept") && handle == UPDATE));
     const XXH128_hash_t how = keep(options, sizeof options, "options", true);
@@ -185,11 +189,23 @@ static void put_end(uint64_t handle, bool donated, uint64_t time)
     put(RECORD_BUFFER_END, donated ? RECORD_DELETED : 0, time, (uint64_t[6]){handle});
 }
 
+/* The clocks of the CPU are recorded: the host works all the time, but in the last 5 ms of each
+ * "host" step. */
+static bool worked;
+static uint64_t cpu_begin;
+
+static uint64_t cpu_at(uint64_t time)
+{
+    const uint64_t begin = time - cpu_begin, steps = begin / (15 * MS), rest = begin % (15 * MS);
+    return MS + (is("host") ? steps * 10 * MS + (rest < 10 * MS ? rest : 10 * MS) : begin);
+}
+
 /* An execution of two arguments that begins at TIME and is complete at READY. */
 static void put_execution(uint64_t executable, uint64_t number, const uint64_t arguments[2],
                           const uint64_t *results, size_t count, uint64_t time, uint64_t ready)
 {
     const uint64_t devices = is("several") ? 2 : 1;
+    const uint64_t length = worked ? MS / 50 : MS / 2, cpu = worked ? cpu_at(time) : 0;
     add_number(devices);
     add_number(0);
     add_number(0);
@@ -201,7 +217,8 @@ static void put_execution(uint64_t executable, uint64_t number, const uint64_t a
             add_number(results[i]);
     }
     put(RECORD_EXECUTE, 0, time,
-        (uint64_t[6]){time + MS / 2, 0, 0, executable, number, 2 | (uint64_t)count << 32});
+        (uint64_t[6]){time + length, cpu, worked ? cpu + length : 0, executable, number,
+                      2 | (uint64_t)count << 32});
     put(RECORD_COMPLETE, 0, ready, (uint64_t[6]){number, 0});
 }
 
@@ -224,6 +241,21 @@ static void put_step(uint64_t i, uint64_t time)
     put_end(x, false, time + 6 * MS + 1);
     put_end(g, false, time + 6 * MS + 2);
     put_end(y, false, time + 6 * MS + 3);
+}
+
+/* Step I of "host" and "ahead". In the first the device works at the end of the step, and in the
+ * other at the begin of the next one. */
+static void put_worked(uint64_t i, uint64_t begin)
+{
+    const uint64_t time = begin + i * (is("host") ? 15 : 10) * MS + 10 * MS;
+    const uint64_t w = BUFFERS + i % 2, next = BUFFERS + (i + 1) % 2;
+    const uint64_t g = BUFFERS + 17, y = BUFFERS + 18, x = BUFFERS + 16;
+    put_execution(GRAD, 2 * i + 1, (uint64_t[2]){w, x}, (uint64_t[2]){g, y}, 2, time,
+                  time + 3 * MS);
+    put_execution(UPDATE, 2 * i + 2, (uint64_t[2]){w, g}, &next, 1, time + MS / 40, time + 5 * MS);
+    put_end(w, true, time + MS / 20);
+    put_end(g, false, time + MS / 20 + 1);
+    put_end(y, false, time + MS / 20 + 2);
 }
 
 static void put_all(void)
@@ -254,8 +286,15 @@ static void put_all(void)
         put_buffer(BUFFERS + 20, 8, 4, F32, begin + 94 * MS, 0);
     }
     put_buffer(BUFFERS, 8, 4, F32, begin + 95 * MS, 0);
+    worked = is("host") || is("ahead");
+    cpu_begin = begin + 100 * MS;
+    if (worked)
+        put_buffer(BUFFERS + 16, 2, 8, F32, begin + 96 * MS, 0);
     for (uint64_t i = 0; i < STEPS; i++)
-        put_step(i, begin + (100 + 10 * i) * MS);
+        if (worked)
+            put_worked(i, begin + 100 * MS);
+        else
+            put_step(i, begin + (100 + 10 * i) * MS);
 }
 
 int main(int argc, char **argv)

@@ -115,12 +115,118 @@ static void without_completions_no_gap_is_told(void **state)
     lose(&f);
 }
 
+/* ---- what the host did before each execution ----------------------------------------------- */
+
+static void before_is(const rec_steps *s, size_t place, double beside, double alone, double idle,
+                      bool waits)
+{
+    const rec_before *before = &s->before[place];
+    assert_near(before->beside_ns, beside, 3);
+    assert_near(before->alone_ns, alone, 3);
+    assert_near(before->idle_ns, idle, 3);
+    assert_int_equal(before->waits, waits);
+}
+
+/* Calls are not in it, and waits for the device neither. */
+static void work_and_rest_are_told_by_execution(void **state)
+{
+    (void)state;
+    play p;
+    play_begin(&p);
+    play_trio(&p);
+    found f = find(&p, NULL);
+    assert_in_range(f.steps->before_steps, LOOPS / 2 - 2, LOOPS);
+    before_is(f.steps, 0, 0, 5 * MS, 0, true);
+    before_is(f.steps, 1, 0, 200 * US, 0, true);
+    before_is(f.steps, 2, 0, 0, MS, true);
+    lose(&f);
+}
+
+/* The host works while the device does, for 300 us; then it waits in a call, or outside of calls,
+ * or not at all: before the second execution or before a next step. */
+static void work_beside_the_device_comes_before_the_wait(void **state)
+{
+    (void)state;
+    for (int way = 0; way < 3; way++) {
+        play p;
+        play_begin(&p);
+        const trio t = compile_trio(&p);
+        const run r = {.call_ns = 50 * US, .device_ns = 2 * MS};
+        for (unsigned i = 0; i < LOOPS; i++) {
+            play_execute(&p, &t.gradient, r, NULL);
+            play_work(&p, 0, 300 * US);
+            if (way == 0)
+                play_await(&p, 0, 0);
+            else if (way == 1)
+                play_wait(&p, 0, 0);
+            play_work(&p, 0, 100 * US);
+            play_execute(&p, &t.update, r, NULL);
+            play_work(&p, 0, 700 * US);
+            play_wait(&p, 0, 0);
+            play_work(&p, 0, 6 * MS);
+        }
+        found f = find(&p, NULL);
+        sums_hold(f.steps);
+        before_is(f.steps, 0, 700 * US, 6 * MS, 0, true);
+        if (way < 2)
+            before_is(f.steps, 1, 300 * US, 100 * US, 0, true);
+        else
+            before_is(f.steps, 1, 400 * US, 0, 0, false);
+        lose(&f);
+    }
+}
+
+/* It reads a value of the step before in each step: that is no wait for what it has just handed
+ * over. */
+static void a_host_that_runs_ahead_does_not_wait(void **state)
+{
+    (void)state;
+    play p;
+    play_begin(&p);
+    const trio t = compile_trio(&p);
+    const run r = {.call_ns = 50 * US, .device_ns = 2 * MS};
+    for (unsigned i = 0; i < LOOPS; i++) {
+        const uint64_t before = p.device_free[0];
+        play_execute(&p, &t.gradient, r, NULL);
+        if (before > p.thread[0].now)
+            p.thread[0].now = before;
+        play_work(&p, 0, 400 * US);
+    }
+    found f = find(&p, NULL);
+    sums_hold(f.steps);
+    before_is(f.steps, 0, 400 * US, 0, 0, false);
+    lose(&f);
+}
+
+/* One step in eight during which another program had the core is not what the host does. */
+static void long_steps_tell_nothing(void **state)
+{
+    (void)state;
+    play p;
+    play_begin(&p);
+    const trio t = compile_trio(&p);
+    const run r = {.call_ns = 50 * US, .device_ns = 2 * MS};
+    for (unsigned i = 0; i < LOOPS; i++) {
+        play_execute(&p, &t.gradient, r, NULL);
+        play_wait(&p, 0, 0);
+        play_work(&p, 0, MS);
+        play_rest(&p, 0, i % 8 == 7 ? 30 * MS : 0);
+    }
+    found f = find(&p, NULL);
+    before_is(f.steps, 0, 0, MS, 0, true);
+    lose(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_gap_is_what_comes_next_had_to_wait_for),
         cmocka_unit_test(gaps_are_told_where_clocks_are_not),
         cmocka_unit_test(without_completions_no_gap_is_told),
+        cmocka_unit_test(work_and_rest_are_told_by_execution),
+        cmocka_unit_test(work_beside_the_device_comes_before_the_wait),
+        cmocka_unit_test(a_host_that_runs_ahead_does_not_wait),
+        cmocka_unit_test(long_steps_tell_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
