@@ -500,11 +500,10 @@ typedef struct job_way {
     char blocked[400]; /* the first of them that keeps a framework from the recorder; "": none */
 } job_way;
 
-/* Makes WAY for RUNTIME, "auto" or a name or path, and PROGRAM, as it was given. FOLDER, whose
- * whole path is PATH, is of the recording; a file for JAX goes there. To be freed also after a
- * failure. */
-BN_MUST_USE bn_code job_way_make(const char *runtime, const char *program, int folder,
-                                 const char *path, job_way *way, bn_status *st);
+/* Makes WAY for RUNTIME, "auto" or a name or path, and PROGRAM, as it was given. FOLDER, a whole
+ * path, is of the recording. To be freed also after a failure. */
+BN_MUST_USE bn_code job_way_make(const char *runtime, const char *program, const char *folder,
+                                 job_way *way, bn_status *st);
 /* After the program has ended: the digest of the plugin, or of the recorder, at PATH, which it had
  * loaded. BN_CHANGED where the file was replaced or changed since WAY was made, as nobody knows
  * then which one ran. */

@@ -266,18 +266,15 @@ cp "$sim" "$folder/my_cpu_plugin.so"
 export PJRT_NAMES_AND_LIBRARY_PATHS=other:/x.so,cpu:/y.so PJRT_DEVICE=CPU JAX_PLATFORMS=cuda,tpu
 run record --runtime "$folder/my_cpu_plugin.so" --output "$folder/f" -- env
 report "a CPU plugin takes the place of JAX' own, and what is set stays and is said" "$(
-    for line in "PJRT_NAMES_AND_LIBRARY_PATHS=cpu:$folder/f/jax.json,other:/x.so" \
+    for line in "PJRT_NAMES_AND_LIBRARY_PATHS=cpu:$recorder,other:/x.so" \
         JAX_PLATFORMS=cuda,tpu PJRT_DEVICE=CPU "PJRT_LIBRARY_PATH=$recorder" \
         BENCH_RECORD_CPU_DEVICES=1; do
         grep -qxF -- "$line" "$folder/out" || echo "no $line"
     done
     grep -q "PJRT_DEVICE is 'CPU' and stays so" "$folder/err" || echo "no PJRT_DEVICE"
     grep -q "JAX_PLATFORMS is 'cuda,tpu' and stays so" "$folder/err" || echo "no JAX_PLATFORMS"
-    "$python" - "$folder/f/jax.json" "$recorder" <<'PYTHON' 2>&1 | tail -n 1
-import json, sys
-told = json.load(open(sys.argv[1]))
-assert told == {"library_path": sys.argv[2], "create_options": {"cpu_device_count": 1}}, told
-PYTHON
+    # Others might write a folder above the recording, and put a file of theirs in the place of ours.
+    find "$folder/f" -type f ! -name recording.json
 )"
 export PJRT_NAMES_AND_LIBRARY_PATHS=mine:$sim JAX_PLATFORMS=mine
 unset PJRT_DEVICE
