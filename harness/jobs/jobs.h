@@ -515,9 +515,9 @@ void job_way_free(job_way *way);
 
 /* ---- folders that go away (scratch.c) -------------------------------------------- */
 
-/* Makes a folder for the user alone, in PARENT or, where that is NULL or others may write it, in
- * $TMPDIR or /tmp, and writes its whole path to PATH. BN_INVALID where others may rename it there,
- * too: a framework runs what it reads in it. */
+/* Makes a folder for the user alone, in PARENT or, where that is NULL or others may write it or a
+ * folder above it, in $TMPDIR or /tmp, and writes its whole path to PATH. BN_INVALID where others
+ * may do so there, too: a framework reads what to do in it. */
 BN_MUST_USE bn_code job_scratch_begin(const char *parent, char path[PATH_MAX], bn_status *st);
 /* Removes it with all that is in it, unless PATH is empty, and empties PATH. */
 void job_scratch_end(char path[PATH_MAX]);
