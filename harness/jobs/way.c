@@ -26,6 +26,8 @@
 #define JAX_PLATFORMS "JAX_PLATFORMS"
 /* The platform's name in JAX where the runtime has none. */
 #define JAX_OTHER     "recorded"
+/* Of the user's own words: what follows of them must fit, too. */
+#define MOST_OWN      200
 
 /* A variable of ours or of the user's; "" where it is not set. */
 static const char *variable(const char *name)
@@ -64,7 +66,7 @@ static bn_code want(job_way *way, const char *name, const char *value, const cha
     const char *own = variable(name);
     if (!own[0] || strcmp(own, value) == 0)
         return set(way, name, value, st);
-    block(way, "%s is '%s' and stays so: %s", name, own, what);
+    block(way, "%s is '%.*s' and stays so: %s", name, BN_FIT(own, MOST_OWN), what);
     return BN_OK;
 }
 

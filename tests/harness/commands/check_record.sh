@@ -276,6 +276,13 @@ report "a CPU plugin takes the place of JAX' own, and what is set stays and is s
     # Others might write a folder above the recording, and put a file of theirs in the place of ours.
     find "$folder/f" -type f ! -name recording.json
 )"
+long=$(printf 'ä%.0s' {1..700})
+JAX_PLATFORMS=x$long run record --runtime "$folder/my_cpu_plugin.so" --output "$folder/long" -- env
+report "a variable of 1,401 bytes is cut between characters, and what follows of it is said" "$(
+    said=$(printf 'ä%.0s' {1..99})
+    grep -qF "JAX_PLATFORMS is 'x$said' and stays so: jax runs on another platform than the recorded one" \
+        "$folder/err" || grep JAX_PLATFORMS "$folder/err"
+)"
 export PJRT_NAMES_AND_LIBRARY_PATHS=mine:$sim JAX_PLATFORMS=mine
 unset PJRT_DEVICE
 run record --runtime mine --output "$folder/g" -- env
