@@ -34,11 +34,12 @@ static bn_code check_folder(const char *path, bn_status *st)
     return BN_OK;
 }
 
-/* Who may write STORE could put other folders in place of ours, between the moment in which a build
- * is checked and the one in which it is loaded. */
+/* Who may write STORE, or a folder above it, could put other folders in place of ours, between the
+ * moment in which a build is checked and the one in which it is loaded. */
 static bn_code check_store(const char *store, bn_status *st)
 {
     struct stat info;
+    char whole[PATH_MAX];
     if (stat(store, &info) != 0)
         return bn_fail_errno(st, errno, "%s", store);
     if (info.st_uid != geteuid() && info.st_uid != 0)
@@ -48,6 +49,10 @@ static bn_code check_store(const char *store, bn_status *st)
         return bn_fail(st, BN_INVALID,
                        "builds are not kept in %s, which others may write: chmod go-w %s", store,
                        store);
+    if (!bn_names_hold(store, whole))
+        return bn_fail(st, BN_INVALID,
+                       "builds are not kept in %s, since others could rename what is in %s", store,
+                       whole);
     return BN_OK;
 }
 

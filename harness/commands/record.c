@@ -310,7 +310,6 @@ static void take_back(const recording *r)
     if (!r->ours)
         return;
     unlinkat(r->folder, ABOUT, 0);
-    unlinkat(r->folder, "jax.json", 0);
     rmdir(r->path); /* where it is empty */
 }
 
@@ -321,7 +320,7 @@ static bn_code begin(const command_recording *own, const char *const *words, rec
     bn_code code = open_folder(own->folder, r, st);
     r->ours = code == BN_OK;
     if (code == BN_OK)
-        code = job_way_make(own->runtime, words[0], r->folder, r->path, &r->way, st);
+        code = job_way_make(own->runtime, words[0], r->path, &r->way, st);
     if (code != BN_OK)
         return code;
     snprintf(bytes, sizeof bytes, "%.0f", own->limit_bytes);

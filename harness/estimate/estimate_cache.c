@@ -64,15 +64,22 @@ json_t *estimate_cache_get(int folder, const estimate_key *key)
     size_t size = 0;
     bn_text text = {0};
     bn_status st = {.code = BN_OK};
+    bn_code code = BN_NOT_FOUND;
     json_t *entry = NULL, *result = NULL;
-    if (folder >= 0 && text_of(key, &text, name) &&
-        bn_private_read(folder, name, &data, &size, &st) == BN_OK &&
-        res_json_parse(data, size, &entry, &st) == BN_OK) {
+    if (folder >= 0 && text_of(key, &text, name))
+        code = bn_private_read(folder, name, &data, &size, &st);
+    if (code == BN_OK && (code = res_json_parse(data, size, &entry, &st)) != BN_OK)
+        bn_context(&st, "%s", name);
+    if (code == BN_OK) {
         const char *told = json_string_value(json_object_get(entry, "key"));
         json_t *found = json_object_get(entry, "result");
         if (told && strcmp(told, text.data) == 0 && estimate_sound(found))
             result = json_incref(found);
+        else
+            code = bn_fail(&st, BN_FORMAT, "%s: damaged, or of another program or settings", name);
     }
+    if (code != BN_OK && code != BN_NOT_FOUND)
+        cli_say("bench: what was compiled before is compiled again: %s", st.message);
     json_decref(entry);
     free(data);
     bn_text_free(&text);

@@ -68,7 +68,8 @@ typedef struct estimate_key {
     size_t length;
     const char *digest;
 } estimate_key;
-/* What the open FOLDER (-1: none) has of KEY (new reference), or NULL. */
+/* What the open FOLDER (-1: none) has of KEY (new reference), or NULL. It is said of an entry that
+ * is there why it is of no use. */
 json_t *estimate_cache_get(int folder, const estimate_key *key);
 /* Keeps RESULT. That it cannot be kept costs a later compilation, so it is no error. */
 void estimate_cache_put(int folder, const estimate_key *key, const json_t *result);

@@ -1,6 +1,6 @@
 /*
- * files.c - the Python files that a front end's script is made of: their digest, and whether they
- * are still what they were.
+ * files.c - the modules that a front end's script is made of: their digest, and whether they are
+ * still what they were.
  *
  * The script is code that is measured. Python reads its files one by one while it runs, so they are
  * looked at before it starts and again after its end, as the files of plugins are
@@ -18,21 +18,22 @@
 #include <unistd.h>
 
 #define SHARED      "common" /* the folder beside the script's own; all front ends import from it */
+#define COMPILED    "__pycache__"
 #define MOST_LEVELS 6        /* of folders */
 #define MOST_FILES  4096
 #define MOST_BYTES  ((size_t)64 << 20)
 
 /* A file by its path from above the two folders: "jax/models/bert.py". */
-typedef struct python_file {
+typedef struct module_file {
     char *name;
     struct stat info; /* when it was hashed */
-} python_file;
+} module_file;
 
 struct frontend_files {
     char script[PATH_MAX]; /* as it was found */
     char above[PATH_MAX];  /* the folder that holds its own folder */
     char sha256[BN_SHA256_TEXT];
-    python_file *list; /* of SHARED, then of the script's folder; each in the order of paths */
+    module_file *list; /* of SHARED, then of the script's folder; each in the order of paths */
     size_t count, capacity;
 };
 
@@ -41,35 +42,42 @@ struct frontend_files {
 static bn_code add_file(frontend_files *f, const char *name, bn_status *st)
 {
     if (f->count == MOST_FILES)
-        return bn_fail(st, BN_INVALID, "%s: more than %d Python files lie with it", f->script,
+        return bn_fail(st, BN_INVALID, "%s: more than %d modules lie with it", f->script,
                        MOST_FILES);
     char *copy = strdup(name);
     if (!copy || !bn_reserve(&f->list, f->count + 1, &f->capacity, sizeof *f->list)) {
         free(copy);
         return bn_fail(st, BN_OUT_OF_MEMORY, "%s: no memory for its files", f->script);
     }
-    f->list[f->count++] = (python_file){.name = copy};
+    f->list[f->count++] = (module_file){.name = copy};
     return BN_OK;
 }
 
-static bool is_python(const char *name)
+/* Whether Python takes NAME for a module: as text, compiled, or a library, which comes first. */
+static bool is_module(const char *name)
 {
-    const size_t length = strlen(name);
-    return length > 3 && strcmp(name + length - 3, ".py") == 0;
+    static const char *const ends[] = {".py", ".pyc", ".so"};
+    const char *end = strrchr(name, '.');
+    for (size_t i = 0; end > name && i < sizeof ends / sizeof *ends; i++)
+        if (strcmp(end, ends[i]) == 0)
+            return true;
+    return false;
 }
 
 /* Lists the files of the folder NAME, open as LIST, and of those in it, which are the next LEVEL.
- * No module has a name that begins with a dot. Links are followed, as Python follows them. */
+ * No module has a name that begins with a dot. Links are followed, as Python follows them. What
+ * Python keeps compiled is for check_compiled. */
 static bn_code list_folder(frontend_files *f, const char *name, DIR *list, int level, bn_status *st)
 {
     bn_code code = BN_OK;
     for (const struct dirent *e; code == BN_OK && (e = readdir(list));) {
         char path[PATH_MAX];
         struct stat info;
-        if (e->d_name[0] == '.' || fstatat(dirfd(list), e->d_name, &info, 0) != 0)
+        if (e->d_name[0] == '.' || strcmp(e->d_name, COMPILED) == 0 ||
+            fstatat(dirfd(list), e->d_name, &info, 0) != 0)
             continue;
         const bool folder = S_ISDIR(info.st_mode);
-        if (!folder && !is_python(e->d_name))
+        if (!folder && !is_module(e->d_name))
             continue;
         if (snprintf(path, sizeof path, "%s/%s", name, e->d_name) >= (int)sizeof path ||
             (folder && level == MOST_LEVELS))
@@ -94,7 +102,7 @@ static bn_code list_folder(frontend_files *f, const char *name, DIR *list, int l
 /* The order of paths, part by part: what lies in the folder a stands before the file a.py. */
 static int by_path(const void *a, const void *b)
 {
-    const char *left = ((const python_file *)a)->name, *right = ((const python_file *)b)->name;
+    const char *left = ((const module_file *)a)->name, *right = ((const module_file *)b)->name;
     while (*left && *left == *right) {
         left++;
         right++;
@@ -147,7 +155,7 @@ static bn_code list_files(const char *script, frontend_files **files, bn_status 
 /* ---- what they hold ------------------------------------------------------------------------ */
 
 /* Appends FILE to ALL: its name, a zero byte, its size, a zero byte, its contents. */
-static bn_code add_contents(const frontend_files *f, python_file *file, bn_text *all, bn_status *st)
+static bn_code add_contents(const frontend_files *f, module_file *file, bn_text *all, bn_status *st)
 {
     char path[PATH_MAX], *data = NULL;
     int fd;
@@ -160,7 +168,7 @@ static bn_code add_contents(const frontend_files *f, python_file *file, bn_text 
     if (!S_ISREG(file->info.st_mode))
         code = bn_fail(st, BN_INVALID, "%s: not a regular file", path);
     else if (size > MOST_BYTES || all->length > MOST_BYTES - size)
-        code = bn_fail(st, BN_INVALID, "%s: the Python files with it have more than %zu bytes",
+        code = bn_fail(st, BN_INVALID, "%s: the modules with it have more than %zu bytes",
                        f->script, MOST_BYTES);
     else
         code = bn_regular_all(fd, path, size, &data, st);
@@ -208,7 +216,7 @@ static bn_code check_owner(const frontend_files *f, const char *name, bn_status 
 static bn_code check_compiled(const frontend_files *f, const char *name, bn_status *st)
 {
     char folder[PATH_MAX + 16], path[2 * PATH_MAX + 32], file[2 * PATH_MAX];
-    snprintf(folder, sizeof folder, "%.*s__pycache__", (int)(strrchr(name, '/') - name + 1), name);
+    snprintf(folder, sizeof folder, "%.*s" COMPILED, (int)(strrchr(name, '/') - name + 1), name);
     snprintf(path, sizeof path, "%s/%s", f->above, folder);
     DIR *list = opendir(path);
     if (!list)
@@ -276,7 +284,7 @@ void frontend_files_free(frontend_files *files)
 
 /* ---- afterwards ---------------------------------------------------------------------------- */
 
-static bool is_untouched(const frontend_files *f, const python_file *file)
+static bool is_untouched(const frontend_files *f, const module_file *file)
 {
     char path[PATH_MAX];
     struct stat now;
@@ -290,8 +298,8 @@ static const char *first_changed(const frontend_files *f, const frontend_files *
     if (strcmp(f->above, now->above) != 0)
         return f->script;
     for (size_t i = 0; i < f->count || i < now->count; i++) {
-        const python_file *was = i < f->count ? &f->list[i] : NULL;
-        const python_file *is = i < now->count ? &now->list[i] : NULL;
+        const module_file *was = i < f->count ? &f->list[i] : NULL;
+        const module_file *is = i < now->count ? &now->list[i] : NULL;
         if (!was || !is)
             return was ? was->name : is->name;
         if (strcmp(was->name, is->name) != 0)

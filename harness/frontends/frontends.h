@@ -75,12 +75,13 @@ void frontend_put_pin_command(const frontend_place *place, bn_text *out);
 
 /* ---- what a script is made of (files.c) ---------------------------------------------------- */
 
-/* The Python files that a script can import, as they were when they were hashed. */
+/* The modules that a script can import, as they were when they were hashed. */
 typedef struct frontend_files frontend_files;
 
 /*
- * Hashes the files of PLACE's script: all whose names end in .py, in the folder "common" beside the
- * script's own, then in its own, with the folders in them; names that begin with a dot are none.
+ * Hashes the files of PLACE's script: all whose names end in .py, .pyc or .so, in the folder
+ * "common" beside the script's own, then in its own, with the folders in them; names that begin
+ * with a dot are none, nor is what lies in __pycache__.
  * The digest is of these, in the order of their paths (part by part): of each its path from its
  * folder's name on, a zero byte, its size as a decimal number, a zero byte, its contents. To be
  * freed. BN_INVALID: they are too many, or one that lies beside bench can be written by others.

@@ -79,12 +79,17 @@ bn_code frontend_program_text(const void *code, size_t size, size_t most, char *
 {
     reader r = {.row = frontend_named("jax")};
     const char *const words[] = {r.place.python, r.place.script, NULL};
+    frontend_files *files = NULL;
     int status = 0;
     *text = NULL;
     *length = 0;
     r.process = (frontend_process){
         .what = r.row->framework, .words = words, .seconds = MOST_SECONDS, .most = most + 1};
     bn_code result = frontend_find(r.row, SCRIPT, &r.place, st);
+    /* For their owners: Python takes what lies beside the script for the library's own. */
+    if (result == BN_OK)
+        result = frontend_files_take(&r.place, &files, st);
+    frontend_files_free(files);
     if (result == BN_OK)
         result = frontend_process_open(&r.process, code, size, st);
     if (result == BN_OK)

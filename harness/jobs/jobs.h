@@ -510,11 +510,10 @@ typedef struct job_way {
     char blocked[400]; /* the first of them that keeps a framework from the recorder; "": none */
 } job_way;
 
-/* Makes WAY for RUNTIME, "auto" or a name or path, and PROGRAM, as it was given. FOLDER, whose
- * whole path is PATH, is of the recording; a file for JAX goes there. To be freed also after a
- * failure. */
-BN_MUST_USE bn_code job_way_make(const char *runtime, const char *program, int folder,
-                                 const char *path, job_way *way, bn_status *st);
+/* Makes WAY for RUNTIME, "auto" or a name or path, and PROGRAM, as it was given. FOLDER, a whole
+ * path, is of the recording. To be freed also after a failure. */
+BN_MUST_USE bn_code job_way_make(const char *runtime, const char *program, const char *folder,
+                                 job_way *way, bn_status *st);
 /* After the program has ended: the digest of the plugin, or of the recorder, at PATH, which it had
  * loaded. BN_CHANGED where the file was replaced or changed since WAY was made, as nobody knows
  * then which one ran. */
@@ -526,9 +525,9 @@ void job_way_free(job_way *way);
 
 /* ---- folders that go away (scratch.c) -------------------------------------------- */
 
-/* Makes a folder for the user alone, in PARENT or, where that is NULL or others may write it, in
- * $TMPDIR or /tmp, and writes its whole path to PATH. BN_INVALID where others may rename it there,
- * too: a framework runs what it reads in it. */
+/* Makes a folder for the user alone, in PARENT or, where that is NULL or others may write it or a
+ * folder above it, in $TMPDIR or /tmp, and writes its whole path to PATH. BN_INVALID where others
+ * may do so there, too: a framework reads what to do in it. */
 BN_MUST_USE bn_code job_scratch_begin(const char *parent, char path[PATH_MAX], bn_status *st);
 /* Removes it with all that is in it, unless PATH is empty, and empties PATH. */
 void job_scratch_end(char path[PATH_MAX]);

@@ -1,7 +1,7 @@
 /*
  * scratch.c - folders for what one process hands to another and nobody keeps: weights and a batch
  * for a framework, its answer, its recording. They may be large, so they lie beside the records,
- * unless others may write there.
+ * unless others may write there, or in a folder above.
  */
 #define _GNU_SOURCE
 #include "harness/jobs/jobs.h"
@@ -19,15 +19,6 @@
 /* Below a folder: a recording has a folder of each process, and that one of its programs. */
 #define MOST_LEVELS 6
 
-/* Whether nobody else can give the name of one of our folders in FOLDER to another one. In a folder
- * like /tmp only the owner of each can. */
-static bool keeps_names(const char *folder)
-{
-    struct stat info;
-    return stat(folder, &info) == 0 && (info.st_uid == geteuid() || info.st_uid == 0) &&
-           (!(info.st_mode & (S_IWGRP | S_IWOTH)) || (info.st_mode & S_ISVTX));
-}
-
 static const char *temporary(void)
 {
     const char *named = getenv("TMPDIR");
@@ -36,28 +27,23 @@ static const char *temporary(void)
 
 bn_code job_scratch_begin(const char *parent, char path[PATH_MAX], bn_status *st)
 {
-    const char *folder = parent && keeps_names(parent) ? parent : temporary();
-    char host[64] = "", *whole = realpath(folder, NULL);
-    int length = -1;
+    char whole[PATH_MAX], host[64] = "";
     path[0] = '\0';
-    if (!whole)
-        return bn_fail_errno(st, errno, "%s", folder);
-    if (!keeps_names(whole)) {
-        bn_fail(st, BN_INVALID,
-                "%s: others could put files of theirs there in place of what a framework is to "
-                "run; set TMPDIR to a folder that only you may write",
-                whole);
-        free(whole);
-        return BN_INVALID;
-    }
+    if (!(parent && bn_names_hold(parent, whole)) && !bn_names_hold(temporary(), whole))
+        return whole[0] ? bn_fail(st, BN_INVALID,
+                                  "%s: others could put files of theirs there in place of what a "
+                                  "framework reads; set TMPDIR to a folder that only you may "
+                                  "write, and no folder of its path others",
+                                  whole)
+                        : bn_fail_errno(st, errno, "%s", temporary());
     if (gethostname(host, sizeof host - 1) != 0)
         host[0] = '\0';
-    length = snprintf(path, PATH_MAX, "%s/" PREFIX "%ld-%s.XXXXXX", whole, (long)getpid(), host);
-    free(whole);
+    const int length =
+        snprintf(path, PATH_MAX, "%s/" PREFIX "%ld-%s.XXXXXX", whole, (long)getpid(), host);
     if (length < 0 || length >= PATH_MAX || !mkdtemp(path)) {
         const int error = length < 0 || length >= PATH_MAX ? ENAMETOOLONG : errno;
         path[0] = '\0';
-        return bn_fail_errno(st, error, "a folder in %s", folder);
+        return bn_fail_errno(st, error, "a folder in %s", whole);
     }
     return BN_OK;
 }
@@ -110,11 +96,13 @@ void job_folders_sweep(const char *store, const char *prefix, const char *after,
                        void (*remove_one)(int parent, const char *name))
 {
     char host[64] = "";
-    /* Else another folder of the user's may have got the name. */
-    DIR *folder = keeps_names(store) ? opendir(store) : NULL;
+    struct stat whole;
+    DIR *folder = opendir(store);
     if (!folder)
         return;
-    const bool named = gethostname(host, sizeof host - 1) == 0;
+    /* Else another folder of the user's may have got the name. */
+    const bool named = fstat(dirfd(folder), &whole) == 0 && bn_names_hold_in(&whole) &&
+                       gethostname(host, sizeof host - 1) == 0;
     for (const struct dirent *entry; named && (entry = readdir(folder)) != NULL;) {
         struct stat info;
         const long pid = process_of(entry->d_name, prefix, host, after, count);

@@ -24,9 +24,10 @@
 
 #define JAX_LIST      "PJRT_NAMES_AND_LIBRARY_PATHS"
 #define JAX_PLATFORMS "JAX_PLATFORMS"
-#define JAX_FILE      "jax.json"
 /* The platform's name in JAX where the runtime has none. */
 #define JAX_OTHER     "recorded"
+/* Of the user's own words: what follows of them must fit, too. */
+#define MOST_OWN      200
 
 /* A variable of ours or of the user's; "" where it is not set. */
 static const char *variable(const char *name)
@@ -65,7 +66,7 @@ static bn_code want(job_way *way, const char *name, const char *value, const cha
     const char *own = variable(name);
     if (!own[0] || strcmp(own, value) == 0)
         return set(way, name, value, st);
-    block(way, "%s is '%s' and stays so: %s", name, own, what);
+    block(way, "%s is '%.*s' and stays so: %s", name, BN_FIT(own, MOST_OWN), what);
     return BN_OK;
 }
 
@@ -179,6 +180,22 @@ static bn_code find_plugin(const char *program, job_way *way, bn_status *st)
     return BN_OK;
 }
 
+/* ---- what each is told -------------------------------------------------------------------- */
+
+/* How many devices the client of a CPU plugin makes: XLA's makes four where JAX' own makes one, and
+ * no framework tells it. The recorder does, so that nothing about it lies in a file that others
+ * might replace. */
+static bn_code tell_recorder(job_way *way, bn_status *st)
+{
+    const long asked = strtol(variable("JAX_NUM_CPU_DEVICES"), NULL, 10);
+    char number[32];
+    if (!job_usual_option(way->runtime, way->plugin) ||
+        strstr(variable("XLA_FLAGS"), "xla_force_host_platform_device_count"))
+        return BN_OK;
+    snprintf(number, sizeof number, "%ld", asked > 0 && asked < 4096 ? asked : 1);
+    return set(way, RECORD_ENV_CPU_DEVICES, number, st);
+}
+
 /* ---- JAX ---------------------------------------------------------------------------------- */
 
 /* Whether WORDS, with commas between, has WORD. */
@@ -206,45 +223,11 @@ static bool other_entries(const char *name, bn_text *out)
     return had;
 }
 
-/* How many devices the client of a CPU plugin is told to make; 0: nothing is said. XLA's makes four
- * where JAX' own makes one. */
-static long cpu_devices(const job_way *way)
-{
-    const long asked = strtol(variable("JAX_NUM_CPU_DEVICES"), NULL, 10);
-    if (!job_usual_option(way->runtime, way->plugin) ||
-        strstr(variable("XLA_FLAGS"), "xla_force_host_platform_device_count"))
-        return 0;
-    return asked > 0 && asked < 4096 ? asked : 1;
-}
-
-/* PyTorch/XLA gives a plugin's client no options: the recorder does. */
-static bn_code tell_recorder(job_way *way, bn_status *st)
-{
-    char number[32];
-    const long devices = cpu_devices(way);
-    snprintf(number, sizeof number, "%ld", devices);
-    return devices ? set(way, RECORD_ENV_CPU_DEVICES, number, st) : BN_OK;
-}
-
-/* Writes the file by which JAX gives a plugin's client options. */
-static bn_code write_options(const job_way *way, long devices, int folder, bn_status *st)
-{
-    json_t *json = json_pack("{s:s, s:{s:I}}", "library_path", way->recorder, "create_options",
-                             "cpu_device_count", (json_int_t)devices);
-    char *text = json ? json_dumps(json, JSON_ENSURE_ASCII) : NULL;
-    bn_code code = text ? bn_private_write(folder, JAX_FILE, text, strlen(text), st)
-                        : bn_fail(st, BN_INVALID, "%s cannot be told to jax", way->recorder);
-    free(text);
-    json_decref(json);
-    return code;
-}
-
 /* JAX takes the plugins of its list by their names. A CPU plugin is called cpu, in place of JAX'
  * own: its rules for that platform, and a user's own JAX_PLATFORMS=cpu, then hold. */
-static bn_code tell_jax(job_way *way, int folder, const char *path, bn_status *st)
+static bn_code tell_jax(job_way *way, bn_status *st)
 {
     bn_text list = {0}, others = {0}, platforms = {0};
-    const long devices = cpu_devices(way);
     const bool cpu = job_usual_option(way->runtime, way->plugin) != NULL;
     const char *name = !strchr(way->runtime, '/') && other_entries(way->runtime, &others)
                            ? way->runtime
@@ -252,20 +235,17 @@ static bn_code tell_jax(job_way *way, int folder, const char *path, bn_status *s
                              : JAX_OTHER;
     bn_text_clear(&others);
     other_entries(name, &others);
-    bn_text_printf(&list, "%s:", name);
-    bn_text_printf(&list, devices ? "%s/" JAX_FILE : "%s", devices ? path : way->recorder);
-    const bool odd = strpbrk(list.data + strlen(name) + 1, ",:") != NULL;
+    bn_text_printf(&list, "%s:%s", name, way->recorder);
+    const bool odd = strpbrk(way->recorder, ",:") != NULL;
     bn_text_append(&list, others.data ? others.data : "", others.length);
     bn_text_printf(&platforms, strcmp(name, "cpu") == 0 ? "%s" : "%s,cpu", name);
     bn_code code = BN_OK;
     if (odd)
         block(way, "a path with ',' or ':' in it cannot be told to jax, which is not recorded");
-    else if (devices)
-        code = write_options(way, devices, folder, st);
-    if (!odd && code == BN_OK)
-        code = list.failed || others.failed || platforms.failed
-                   ? bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the environment")
-                   : set(way, JAX_LIST, list.data, st);
+    else if (list.failed || others.failed || platforms.failed)
+        code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the environment");
+    else
+        code = set(way, JAX_LIST, list.data, st);
     if (!odd && code == BN_OK && !has_word(variable(JAX_PLATFORMS), name))
         code = want(way, JAX_PLATFORMS, platforms.data,
                     "jax runs on another platform than the recorded one", st);
@@ -305,8 +285,8 @@ static bn_code preload(job_way *way, bn_status *st)
     return set(way, "LD_PRELOAD", list, st);
 }
 
-bn_code job_way_make(const char *runtime, const char *program, int folder, const char *path,
-                     job_way *way, bn_status *st)
+bn_code job_way_make(const char *runtime, const char *program, const char *folder, job_way *way,
+                     bn_status *st)
 {
     const bool asked = strcmp(runtime, "auto") != 0;
     struct timespec now;
@@ -325,7 +305,7 @@ bn_code job_way_make(const char *runtime, const char *program, int folder, const
     if (code == BN_OK && rt_plugin_file_take(way->recorder, &way->recorder_file, st) != BN_OK)
         code = bn_context(st, "the recorder");
     if (code == BN_OK)
-        code = set(way, RECORD_ENV_FOLDER, path, st);
+        code = set(way, RECORD_ENV_FOLDER, folder, st);
     if (code == BN_OK && strcmp(way->runtime, "cuda") == 0)
         return preload(way, st);
     if (code == BN_OK)
@@ -337,7 +317,7 @@ bn_code job_way_make(const char *runtime, const char *program, int folder, const
     if (code == BN_OK)
         code = tell_recorder(way, st);
     if (code == BN_OK)
-        code = tell_jax(way, folder, path, st);
+        code = tell_jax(way, st);
     return code == BN_OK ? tell_pytorch(way, asked, st) : code;
 }
 

@@ -162,10 +162,10 @@ static bn_code stand_between(worker_framework *f, bn_status *st)
 {
     int folder = -1;
     bn_code code = bn_private_folder(f->recording, &folder, st);
-    if (code == BN_OK)
-        code = job_way_make(f->e.what.runtime, f->place.python, folder, f->recording, &f->way, st);
     if (folder >= 0)
         close(folder);
+    if (code == BN_OK)
+        code = job_way_make(f->e.what.runtime, f->place.python, f->recording, &f->way, st);
     if (code == BN_OK && f->way.blocked[0])
         return bn_fail(st, BN_INVALID, "%s: it would run unrecorded: %s", f->row->name,
                        f->way.blocked);

@@ -8,6 +8,7 @@
 #define BENCH_RUNTIME_BASE_H
 
 #include <dirent.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -267,6 +268,12 @@ void bn_own_folder(char *folder, size_t size);
  * another file would be run. */
 BN_MUST_USE bn_code bn_own_file(const char *folder, const char *file, bn_text *passed,
                                 bn_status *st);
+/* Whether nobody but root, the user and whoever owns this program can give the name of one of the
+ * user's files in FOLDER to another file. In a folder like /tmp only the owner of each can. */
+bool bn_names_hold_in(const struct stat *folder);
+/* Whether that holds of FOLDER and of each folder that it is in. WHOLE gets its whole path, or that
+ * of the folder at fault, or, with errno, "" where FOLDER is not there. */
+bool bn_names_hold(const char *folder, char whole[PATH_MAX]);
 
 /*
  * What is run as it is, such as machine code that was kept, must be the user's alone. These refuse

@@ -1,10 +1,9 @@
 /*
  * beside.c - what lies beside this program's file, where a build or an installation put it, and
- * whether it may be trusted.
+ * who may put what there, or into another folder.
  */
 #include "runtime/base/base.h"
 
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +22,11 @@ void bn_own_folder(char *folder, size_t size)
 static bool known_owner(const struct stat *info, const struct stat *program)
 {
     return info->st_uid == 0 || info->st_uid == geteuid() || info->st_uid == program->st_uid;
+}
+
+static bool others_may_write(const struct stat *info)
+{
+    return info->st_mode & (S_IWGRP | S_IWOTH);
 }
 
 /* Whoever may write the program's own folder can put another program there, or, where the folder is
@@ -60,7 +64,7 @@ static bn_code check_one(const char *path, const struct stat *program, bn_text *
         return BN_NOT_FOUND;
     if (!known_owner(&info, program))
         return pass_over(path, &info, passed);
-    if (info.st_mode & (S_IWGRP | S_IWOTH))
+    if (others_may_write(&info))
         return bn_fail(st, BN_INVALID,
                        "%s: others may write it, so it is not run, nor what is in it; chmod go-w "
                        "makes it yours alone",
@@ -87,4 +91,33 @@ bn_code bn_own_file(const char *folder, const char *file, bn_text *passed, bn_st
         *end = '/';
     }
     return code == BN_OK && !S_ISLNK(info.st_mode) ? check_one(path, &program, passed, st) : code;
+}
+
+bool bn_names_hold_in(const struct stat *folder)
+{
+    struct stat program, top;
+    if (others_may_write(folder) && !(folder->st_mode & S_ISVTX))
+        return false;
+    /* Whoever owns the top could rename all: where root has no number of its own, it has that. */
+    return stat("/proc/self/exe", &program) == 0 && stat("/", &top) == 0 &&
+           (known_owner(folder, &program) || folder->st_uid == top.st_uid);
+}
+
+bool bn_names_hold(const char *folder, char whole[PATH_MAX])
+{
+    struct stat info;
+    char at[PATH_MAX];
+    if (!realpath(folder, whole)) {
+        whole[0] = '\0';
+        return false;
+    }
+    strcpy(at, whole);
+    while (stat(*at ? at : "/", &info) == 0 && bn_names_hold_in(&info)) {
+        char *slash = strrchr(at, '/');
+        if (!slash)
+            return true;
+        *slash = '\0';
+    }
+    strcpy(whole, *at ? at : "/");
+    return false;
 }

@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- clients -------------------------------------------------------------------------------- */
 
@@ -64,26 +65,49 @@ static void put_client(record_plugin *p, PJRT_Client *client)
         put_device(p, client, devices.addressable_devices[i]);
 }
 
-/* Makes the client, with the number of devices that the environment says where ARGS has no options.
+#define DEVICES "cpu_device_count"
+
+/* Whether the caller of ARGS says how many devices it wants, or says options of another size, which
+ * cannot be read. */
+static bool says_devices(const PJRT_Client_Create_Args *args)
+{
+    for (size_t i = 0; i < args->num_options; i++) {
+        const PJRT_NamedValue *option = &args->create_options[i];
+        if (option->struct_size != PJRT_NamedValue_STRUCT_SIZE ||
+            (option->name_size == sizeof DEVICES - 1 &&
+             memcmp(option->name, DEVICES, option->name_size) == 0))
+            return true;
+    }
+    return false;
+}
+
+/* Makes the client, with the number of devices that the environment says unless ARGS says one.
  * Structs of the future are longer than what can be copied. */
 static PJRT_Error *create(record_plugin *p, PJRT_Client_Create_Args *args)
 {
-    static const char name[] = "cpu_device_count";
     const char *text = getenv(RECORD_ENV_CPU_DEVICES);
     const long devices = text ? strtol(text, NULL, 10) : 0;
-    if (devices < 1 || args->num_options > 0 || args->struct_size > sizeof *args)
+    const size_t count = args->num_options;
+    PJRT_NamedValue *options =
+        devices < 1 || args->struct_size > sizeof *args || says_devices(args)
+            ? NULL
+            : calloc(count + 1, sizeof *options);
+    if (!options)
         return p->api->PJRT_Client_Create(args);
-    const PJRT_NamedValue option = {.struct_size = PJRT_NamedValue_STRUCT_SIZE,
-                                    .name = name,
-                                    .name_size = sizeof name - 1,
-                                    .type = PJRT_NamedValue_kInt64,
-                                    .int64_value = devices,
-                                    .value_size = 1};
+    if (count > 0)
+        memcpy(options, args->create_options, count * sizeof *options);
+    options[count] = (PJRT_NamedValue){.struct_size = PJRT_NamedValue_STRUCT_SIZE,
+                                       .name = DEVICES,
+                                       .name_size = sizeof DEVICES - 1,
+                                       .type = PJRT_NamedValue_kInt64,
+                                       .int64_value = devices,
+                                       .value_size = 1};
     PJRT_Client_Create_Args told = *args;
-    told.create_options = &option;
-    told.num_options = 1;
+    told.create_options = options;
+    told.num_options = count + 1;
     PJRT_Error *error = p->api->PJRT_Client_Create(&told);
     args->client = told.client;
+    free(options);
     return error;
 }
 

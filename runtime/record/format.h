@@ -63,7 +63,7 @@
 #define RECORD_ENV_PLUGIN      "BENCH_RECORD_PLUGIN" /* path of the plugin that it stands before */
 #define RECORD_ENV_LIMIT       "BENCH_RECORD_LIMIT" /* bytes of one process's events and programs */
 #define RECORD_ENV_CPU         "BENCH_RECORD_CPU"   /* 0: no CPU clocks */
-/* Devices that a client of XLA for CPU is told to make where its caller gives no options. Else it
+/* Devices that a client of XLA for CPU is told to make unless its caller says so itself. Else it
  * makes four, and some builds then never end an execution of PyTorch/XLA's. */
 #define RECORD_ENV_CPU_DEVICES "BENCH_RECORD_CPU_DEVICES"
 

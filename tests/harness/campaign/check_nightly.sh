@@ -230,6 +230,16 @@ report "nor one from a store that others may write, which keeps none" "$(
     ends 4 "measured again: builds are not kept in $store, which others may write" \
         'this build cannot be kept for the next night: builds are not kept in'
 )"
+mkdir -m 777 "$folder/anybody"
+new_store anybody/below
+keep "$folder/other.so"
+past 1 1 "$other"
+tonight 1
+night
+report "nor one from a store below a folder that others may write" "$(
+    ends 4 "measured again: builds are not kept in $store, since others could rename what is in $folder/anybody" \
+        'this build cannot be kept for the next night: builds are not kept in'
+)"
 new_store none
 past 1 1 "$other"
 tonight 1

@@ -203,6 +203,27 @@ refuses "byte code of too much text" 3 "$folder/large.bc: |more than 268435456 b
     -- graph text "$folder/large.bc"
 BENCH_FRONTEND_PYTHON_JAX=$folder/none refuses "a Python that is not there" 3 "$folder/none', cannot be run" \
     -- graph text "$folder/one.bc"
+# Python takes a file beside the script for its own module of that name.
+beside=$folder/beside/contrib/frontends
+mkdir -p "$folder/beside/bin" "$beside"
+cp "$bench" "$folder/beside/bin"
+cp -r tests/harness/frontends/fake/jax "$beside"
+echo 'raise SystemExit("it ran")' >"$beside/jax/hashlib.py"
+own_text() { # as run, by a bench that has scripts beside itself
+    env -u BENCH_FRONTENDS "$folder/beside/bin/bench" graph text "$folder/one.bc" >"$folder/out" 2>"$folder/err"
+    status=$?
+}
+chmod 666 "$beside/jax/hashlib.py"
+own_text
+report "a module that others may write is not run to show byte code" "$(
+    fault_of 2 "$beside/jax/hashlib.py: others may write it"
+)"
+rm "$beside/jax/hashlib.py"
+own_text
+report "without it the byte code is shown" "$(
+    fault_of 0
+    cmp "$folder/out" "$one"
+)"
 refuses "a format of a program" 2 "graph text has no --format" -- graph text "$one" --format json
 refuses "two files for text" 2 "graph text takes one file" -- graph text "$one" "$two"
 refuses "a text that is none" 3 "zero bytes" -- graph text "$bench"

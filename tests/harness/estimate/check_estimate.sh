@@ -50,7 +50,19 @@ assert line["cached"] and line["estimate"]["cycles"] > 0
 
 for entry in "$cache"/*.json; do truncate -s 100 "$entry"; done
 run "${estimate[@]}" "${keep[@]}" --format json
-report "a damaged entry is compiled again" "$(fault_of 0)$(holds 'assert not records[0]["cached"]')"
+report "a damaged entry is compiled again, and it is said why" "$(
+    fault_of 0 "compiled again: " ".json: not JSON"
+)$(holds 'assert not records[0]["cached"]')"
+for entry in "$cache"/*.json; do chmod 666 "$entry"; done
+run "${estimate[@]}" "${keep[@]}" --format json
+report "so is one that others may write" "$(
+    fault_of 0 ".json: others may write it"
+)$(holds 'assert not records[0]["cached"]')"
+for entry in "$cache"/*.json; do rm "$entry" && mkfifo -m 600 "$entry"; done
+run "${estimate[@]}" "${keep[@]}" --format json
+report "and one that is no file" "$(
+    fault_of 0 "compiled again: " ".json: "
+)$(holds 'assert not records[0]["cached"]')"
 
 # entries_with CODE: all of the cache as they are once CODE has changed `entry`, each under the name of its key.
 entries_with() {
@@ -75,7 +87,7 @@ report "what the first version kept is compiled again, for it kept less" "$(faul
 )"
 entries_with 'del entry["result"]["costly"]'
 run "${estimate[@]}" "${keep[@]}" --format json
-report "and so is what lacks a list" "$(fault_of 0)$(
+report "and so is what lacks a list" "$(fault_of 0 ".json: damaged, or of another program")$(
     holds 'assert not records[0]["cached"] and records[0]["estimate"]["costly"]'
 )"
 

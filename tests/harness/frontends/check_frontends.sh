@@ -134,7 +134,7 @@ report "history of one front end" "$(
     grep -q pytorch-xla "$folder/out" && echo "others are there, too"
 )"
 report "nothing stays but the records" "$(find "$store" -name '.front-end-*')"
-# What a script is told names a library that it loads.
+# What a script is told says what it runs, and where it writes.
 mkdir -m 700 "$folder/mine"
 mkdir -m 777 "$folder/anybody"
 cp "$folder/capture.json" "$folder/asked.json"
@@ -145,6 +145,22 @@ report "what a script reads is not in a store that others may write" "$(
     grep -F "$folder/anybody" "$folder/capture.json"
     find "$folder/anybody" "$folder/mine" -name '.front-end-*'
 )"
+# Nor where they may give the name of a folder above to one of theirs. In one like /tmp they cannot.
+mkdir -m 755 "$folder/anybody/store"
+TMPDIR=$folder/mine run run "${own[@]}" --store "$folder/anybody/store" --front-end jax --mode capture --processes 1
+report "nor in a store below a folder that they may write" "$(
+    fault_of 0
+    grep -qF "$folder/mine/.front-end-" "$folder/capture.json" || echo "it is not in TMPDIR"
+)"
+TMPDIR=$folder/anybody/store refuses "nor in such a TMPDIR" 2 "$folder/anybody: others could|set TMPDIR" -- \
+    run "${own[@]}" --store "$folder/anybody/store" --front-end jax --mode capture --processes 1
+chmod 1777 "$folder/anybody"
+run run "${own[@]}" --store "$folder/anybody/store" --front-end jax --mode capture --processes 1
+report "a store below one like /tmp is well" "$(
+    fault_of 0
+    grep -qF "$folder/anybody/store/.front-end-" "$folder/capture.json" || echo "it is not in the store"
+)"
+chmod 777 "$folder/anybody"
 TMPDIR=$folder/anybody refuses "nor in a TMPDIR that they may write" 2 "$folder/anybody|set TMPDIR" -- \
     run "${own[@]}" --store "$folder/anybody" --front-end jax --mode capture --processes 1
 mv "$folder/asked.json" "$folder/capture.json"

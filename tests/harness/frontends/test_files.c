@@ -1,6 +1,6 @@
 /*
- * test_files.c - the Python files of a front end's script: which they are, their digest, and what
- * of a change is noticed. Needs no Python.
+ * test_files.c - the modules of a front end's script: which they are, their digest, and what of a
+ * change is noticed. Needs no Python.
  */
 #define _GNU_SOURCE
 #include "harness/frontends/frontends.h"
@@ -60,6 +60,12 @@ static int begin(void **state)
     put("jax/models.py", "beside the folder of that name");
     put("jax/models/bert.py", "in it");
     put("jax/run.py", "");
+    /* Python prefers the first of these to the second, and a pyc to a library of its own. */
+    put("jax/layers.abi3.so", "a library");
+    put("jax/layers.py", "not taken");
+    put("jax/json.pyc", "compiled");
+    assert_ok(bn_make_folder(in("jax/__pycache__"), &st), &st);
+    put("jax/__pycache__/run.cpython-312.pyc", "kept of run.py");
     put("jax/notes.txt", "no module");
     put("jax/.run.py", "an editor's");
     put("other.py", "in neither");
@@ -70,6 +76,9 @@ static int begin(void **state)
 static void the_digest_is_of_all_that_it_can_import(void **state)
 {
     static const char *const files[][2] = {{"common/front_main.py", "shared"},
+                                           {"jax/json.pyc", "compiled"},
+                                           {"jax/layers.abi3.so", "a library"},
+                                           {"jax/layers.py", "not taken"},
                                            {"jax/models/bert.py", "in it"},
                                            {"jax/models.py", "beside the folder of that name"},
                                            {"jax/run.py", ""},
@@ -84,6 +93,7 @@ static void the_digest_is_of_all_that_it_can_import(void **state)
     assert_ok(frontend_files_check(now, &st), &st);
     put("jax/notes.txt", "another");
     put("jax/.run.py", "another");
+    put("jax/__pycache__/run.cpython-312.pyc", "kept anew");
     put("other.py", "another");
     assert_ok(frontend_files_check(now, &st), &st);
     frontend_files_free(now);
@@ -171,7 +181,13 @@ static void what_others_may_write_is_not_run(void **state)
     beside.beside = true;
     assert_ok(frontend_files_take(&beside, &files, &st), &st);
     frontend_files_free(files);
-    static const char *const names[] = {"jax/models/bert.py", "jax/models", "common"};
+    static const char *const names[] = {"jax/models/bert.py",
+                                        "jax/layers.abi3.so",
+                                        "jax/json.pyc",
+                                        "jax/__pycache__/run.cpython-312.pyc",
+                                        "jax/__pycache__",
+                                        "jax/models",
+                                        "common"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         struct stat info;
         assert_int_equal(stat(in(names[i]), &info), 0);

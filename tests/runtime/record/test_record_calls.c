@@ -211,8 +211,8 @@ static void without_a_folder_nothing_is_written(void **state)
     in_child(adds, NULL);
 }
 
-/* The fake plugin knows no option of XLA's for CPU, and says so. */
-static void makes_a_client(const char *folder)
+/* The fake plugin knows no option of XLA's for CPU, and says so. GIVEN: the caller gives another. */
+static void make_client(const char *folder, bool given)
 {
     void *library = dlopen(built("pjrt_record"), RTLD_NOW | RTLD_LOCAL);
     void *symbol = library ? dlsym(library, "GetPjrtApi") : NULL;
@@ -221,9 +221,18 @@ static void makes_a_client(const char *folder)
     MUST(get);
     set_recorder(folder, "pjrt_fake");
     const PJRT_Api *api = get();
-    PJRT_Client_Create_Args create = {.struct_size = PJRT_Client_Create_Args_STRUCT_SIZE};
+    /* One that it does know stays, and is not taken for the other. */
+    const PJRT_NamedValue one = {.struct_size = PJRT_NamedValue_STRUCT_SIZE,
+                                 .name = "devices",
+                                 .name_size = strlen("devices"),
+                                 .type = PJRT_NamedValue_kInt64,
+                                 .int64_value = 2,
+                                 .value_size = 1};
+    PJRT_Client_Create_Args create = {.struct_size = PJRT_Client_Create_Args_STRUCT_SIZE,
+                                      .create_options = given ? &one : NULL,
+                                      .num_options = given ? 1 : 0};
     PJRT_Error *error = api->PJRT_Client_Create(&create);
-    MUST(error && !create.create_options && create.num_options == 0);
+    MUST(error && create.create_options == (given ? &one : NULL) && create.num_options == given);
     PJRT_Error_Message_Args message = {.struct_size = PJRT_Error_Message_Args_STRUCT_SIZE,
                                        .error = error};
     api->PJRT_Error_Message(&message);
@@ -233,6 +242,16 @@ static void makes_a_client(const char *folder)
     api->PJRT_Error_Destroy(&destroy);
 }
 
+static void makes_a_client(const char *folder)
+{
+    make_client(folder, false);
+}
+
+static void makes_a_client_with_options(const char *folder)
+{
+    make_client(folder, true);
+}
+
 /* A recording that does not begin must not change how many devices a program has. */
 static void clients_are_told_their_devices_recorded_or_not(void **state)
 {
@@ -240,6 +259,7 @@ static void clients_are_told_their_devices_recorded_or_not(void **state)
     setenv(RECORD_ENV_CPU_DEVICES, "1", 1);
     in_child(makes_a_client, new_folder());
     in_child(makes_a_client, NULL);
+    in_child(makes_a_client_with_options, new_folder());
     unsetenv(RECORD_ENV_CPU_DEVICES);
 }
 
