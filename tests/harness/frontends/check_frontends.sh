@@ -264,6 +264,19 @@ assert row["versions"] == "as pinned" and row["details"]["versions"] == {"fake":
 assert row["details"]["pinned"] == ["fake==1.0"], row
 '
 )"
+printf 'fake==1.0\nother==2.0\n' >"$folder/pinned/jax/requirements.txt"
+with 1.0 list front-ends --format json
+report "one that lacks a pinned package is not installed: it is being made, or was left half made" "$(
+    fault_of 0
+    holds '
+rows = {r["front_end"]: r for r in records}
+row = rows["jax"]
+assert not row["installed"] and row["versions"] == "some are not installed", row
+assert "; for what is missing: " in row["where"] and "/pinned/jax/requirements.txt" in row["where"], row
+assert rows["pytorch-xla"]["installed"], rows["pytorch-xla"]
+'
+)"
+printf 'fake==1.0\n' >"$folder/pinned/jax/requirements.txt"
 mkdir -p "$folder/odd/importlib"
 printf 'raise SystemExit("of this folder")\n' | tee "$folder/odd/json.py" >"$folder/odd/importlib/metadata.py"
 report "a module of the current folder does not answer" "$(
