@@ -244,6 +244,15 @@ report "another version than the pinned one is said once, and how to get the pin
         echo "not in one line"
     [ "$(find "$folder/versions" -name '*.h5' | wc -l)" -eq 4 ] || echo "not four records"
 )"
+report "one table: what each costs over the device, which the run prints, and how to get it again" "$(
+    sed -n '/^What front ends cost/,$p' "$folder/out" >"$folder/costs"
+    [ -s "$folder/costs" ] || echo "no table of costs"
+    grep -qE '^runtime.* mode .*over device' "$folder/costs" || echo "no column of it"
+    for way in "capture" "jax capture"; do
+        grep -qE "(train|infer) .*$way +[0-9-]" "$folder/costs" || echo "no row of $way"
+    done
+    grep -qF "or: bench table --table costs --store $folder/versions" "$folder/err" || echo "no command"
+)"
 with 2.0 list front-ends
 report "the list of front ends says it, too" "$(
     fault_of 0
@@ -408,6 +417,7 @@ END
 run suite "$folder/suite.json" --store "$folder/suite"
 report "a suite has front ends as an axis" "$(
     [ "$status" -eq 0 ] || echo "exit status $status"
+    grep -qF "or: bench table --table costs --store $folder/suite" "$folder/err" || echo "costs are not named"
     [ "$(find "$folder/suite" -name '*.h5' | wc -l)" -eq 2 ] || echo "not two records"
 )"
 run suite "$folder/suite.json" --store "$folder/suite"
