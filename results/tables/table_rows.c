@@ -233,9 +233,11 @@ static void put_people(const res_row_group *groups, size_t count, const res_colu
 
     bn_text shared = {0};
     bn_text_puts(&shared, "All rows: ");
+    const size_t before = shared.length;
     res_setup_text(&groups[0].record->experiment, res_setup_all() & ~mask, &shared);
     bn_text_putc(out, '\n');
-    if (shared.data)
+    /* Recordings do not say what their setup was. */
+    if (shared.data && shared.length > before)
         res_put_note(out, format, shared.data);
     out->failed = out->failed || shared.failed;
     bn_text_free(&shared);
