@@ -12,9 +12,14 @@
 #define NAMES_ALIGN  "lllllr"
 #define MOST_COLUMNS 48
 
+bool res_graphs_told(const res_experiment *e)
+{
+    return e->graphs > 0 && res_axis_is_usual(&res_axes[RES_AXIS_FRONT_END], e);
+}
+
 void res_grid_graphs(res_grid *grid, const res_experiment *e)
 {
-    if (e->graphs > 0)
+    if (res_graphs_told(e))
         res_grid_cell(grid, "%d", e->graphs);
     else
         res_grid_cell(grid, "-");
