@@ -248,8 +248,8 @@ report "one table: what each costs over the device, which the run prints, and ho
     sed -n '/^What front ends cost/,$p' "$folder/out" >"$folder/costs"
     [ -s "$folder/costs" ] || echo "no table of costs"
     grep -qE '^runtime.* mode .*over device' "$folder/costs" || echo "no column of it"
-    for way in "capture" "jax capture"; do
-        grep -qE "(train|infer) .*$way +[0-9-]" "$folder/costs" || echo "no row of $way"
+    for row in " capture +1" " jax capture +-"; do
+        grep -qE "$row +[0-9-]" "$folder/costs" || echo "no row '$row'"
     done
     grep -qF "or: bench table --table costs --store $folder/versions" "$folder/err" || echo "no command"
 )"
