@@ -489,13 +489,26 @@ static void print_summary(const carry *c, const suite_shard *shard, size_t open)
     bn_text_free(&line);
 }
 
+/* Whether a front end other than bench left a record. */
+static bool has_frameworks(const carry *c)
+{
+    for (size_t i = 0; i < c->record_count; i++)
+        if (c->records[i]->status == BN_OK && job_is_framework(&c->records[i]->experiment))
+            return true;
+    return false;
+}
+
 /* Says what can be done with the records. Those of a night join others first, and other shards may
  * still run. */
 static void print_next(const carry *c, const suite_shard *shard)
 {
     const size_t done = spent_of(c).processes;
-    if (done > 0 && shard->of == 1 && !c->options->earlier && !job_interrupted())
-        cli_note_command("[%zu/%zu] next: bench table --wide --store %s", done, c->planned,
+    if (done == 0 || shard->of != 1 || c->options->earlier || job_interrupted())
+        return;
+    cli_note_command("[%zu/%zu] next: bench table --wide --store %s", done, c->planned,
+                     c->options->store);
+    if (has_frameworks(c))
+        cli_note_command("[%zu/%zu] or: bench table --table costs --store %s", done, c->planned,
                          c->options->store);
 }
 

@@ -81,11 +81,13 @@ static json_t *list_modes(const job_matrix *matrix, bn_status *st)
     return list;
 }
 
-/* Which VERSIONS of what is PINNED a front end has, in words (new reference). */
-static json_t *versions_words(const json_t *pinned, const json_t *versions)
+/* Which VERSIONS of what is PINNED a front end has, in words (new reference). *WHOLE: it lacks none
+ * of them, as far as is told. */
+static json_t *versions_words(const json_t *pinned, const json_t *versions, bool *whole)
 {
     bn_text others = {0};
     const size_t missing = frontend_put_unpinned(pinned, versions, &others);
+    *whole = !versions || missing == 0;
     const char *words = json_array_size(pinned) == 0 ? "none are pinned"
                         : !versions                  ? "not told"
                         : others.length > 0          ? others.data
@@ -96,7 +98,23 @@ static json_t *versions_words(const json_t *pinned, const json_t *versions)
     return text;
 }
 
-/* "details" is for JSON alone. */
+/* The Python of PLACE and, where that is not WHOLE, the command that completes it (new reference).
+ */
+static json_t *python_words(const frontend_place *place, bool whole)
+{
+    bn_text words = {0};
+    bn_text_puts(&words, place->python);
+    if (!whole) {
+        bn_text_puts(&words, "; for what is missing: ");
+        frontend_put_pin_command(place, &words);
+    }
+    json_t *text = res_json_text(words.data && !words.failed ? words.data : place->python);
+    bn_text_free(&words);
+    return text;
+}
+
+/* "details" is for JSON alone. A Python that lacks a pinned package is being made, or was left half
+ * made. */
 static json_t *describe_front_end(const frontend_info *row)
 {
     frontend_place place = {.python = ""};
@@ -104,12 +122,14 @@ static json_t *describe_front_end(const frontend_info *row)
     const bool found = frontend_find(row, FRONTEND_RUN, &place, &why) == BN_OK;
     json_t *pinned = frontend_pinned(&place);
     json_t *versions = found ? frontend_versions(&place, pinned) : NULL;
+    bool whole = true;
+    json_t *words = found ? versions_words(pinned, versions, &whole) : json_string("");
     return json_pack("{ss ss ss sb so so s{ss ss ss so so}}", "front_end", row->name, "framework",
-                     row->framework, "modes", row->modes, "installed", found, "versions",
-                     found ? versions_words(pinned, versions) : json_string(""), "where",
-                     res_json_text(found ? place.python : why.message), "details", "modes",
-                     row->summary, "models", row->models, "values", row->values, "pinned", pinned,
-                     "versions", versions ? versions : json_null());
+                     row->framework, "modes", row->modes, "installed", found && whole, "versions",
+                     words, "where",
+                     found ? python_words(&place, whole) : res_json_text(why.message), "details",
+                     "modes", row->summary, "models", row->models, "values", row->values, "pinned",
+                     pinned, "versions", versions ? versions : json_null());
 }
 
 static json_t *list_front_ends(const job_matrix *matrix, bn_status *st)

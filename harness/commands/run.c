@@ -116,6 +116,15 @@ static void run_process(run_state *run, command_group *g, int process, size_t nu
         g->failed[place[i]] = !take(run, &list[i], &run->kept[i]);
 }
 
+/* Whether other front ends ran beside bench, or without it. */
+static bool has_frameworks(const run_state *run)
+{
+    for (size_t i = 0; i < run->count; i++)
+        if (run->records[i]->status == BN_OK && job_is_framework(&run->records[i]->experiment))
+            return true;
+    return false;
+}
+
 static void print_results(const run_state *run)
 {
     bn_text text = {0};
@@ -136,6 +145,11 @@ static void print_results(const run_state *run)
     if (run->count > 1) {
         res_collection all = {.records = run->records, .count = run->count};
         res_table_speedup(&all, run->format, &text);
+        /* What each front end costs over the device they share. A CSV file is one table. */
+        if (run->format != RES_TABLE_CSV && has_frameworks(run)) {
+            bn_text_putc(&text, '\n');
+            res_table_costs(&all, run->format, &text);
+        }
     }
     print_page(&text, run->format, "bench", print_plain);
     bn_text_free(&text);
@@ -269,6 +283,8 @@ static void print_next(const run_state *run, const char *store)
     const size_t done = run->spent.processes, of = run->planned;
     cli_note("[%zu/%zu] records: %s", done, of, store);
     cli_note_command("[%zu/%zu] next: bench table --wide --store %s", done, of, store);
+    if (has_frameworks(run))
+        cli_note_command("[%zu/%zu] or: bench table --table costs --store %s", done, of, store);
     cli_note_command("[%zu/%zu] or: bench report --store %s --output page.html", done, of, store);
 }
 

@@ -144,6 +144,16 @@ static void put_time(json_t *row, double ns, double scale)
         res_sheet_put(row, "%s", RES_NOT_TOLD);
 }
 
+/* The same of a difference of two measured times, as other tables show it. */
+static void put_difference(json_t *row, res_interval ns, double scale)
+{
+    const res_difference_shown shown = res_difference_shows(ns);
+    if (shown == RES_DIFFERENCE_BELOW)
+        res_sheet_put(row, "< %.3f", ns.high / scale);
+    else
+        put_time(row, shown == RES_DIFFERENCE_NOT_TOLD ? (double)NAN : ns.estimate, scale);
+}
+
 static void put_line(json_t *rows, const char *what, res_interval ns, double of)
 {
     json_t *row = json_array();
@@ -193,7 +203,7 @@ static void put_programs(const job_step *s, const figures *f, res_format format,
         res_sheet_put(row, "%d", x->results);
         put_time(row, recorded_us(s, i) * 1e3, 1e3);
         put_time(row, e.device.value.estimate, 1e3);
-        put_time(row, e.overhead.value.estimate, 1e3);
+        put_difference(row, e.overhead.value, 1e3);
         json_array_append_new(rows, row);
     }
     res_sheet_write(columns, sizeof columns / sizeof *columns, rows, format, out);
@@ -204,10 +214,10 @@ static void put_programs(const job_step *s, const figures *f, res_format format,
 
 static void put_head(const job_step *s, bn_text *out)
 {
-    bn_text_printf(out,
-                   "%s: recorded process %u%s%s, %zu steady steps of %zu executions of %zu %s.\n",
-                   s->name, s->pid, s->framework[0] ? ", " : "", s->framework, s->steady,
-                   s->executions, s->programs, s->programs == 1 ? "program" : "programs");
+    bn_text_printf(
+        out, "%s: recorded process %u%s%s, %zu steady steps of %zu execution%s of %zu %s.\n",
+        s->name, s->pid, s->framework[0] ? ", " : "", s->framework, s->steady, s->executions,
+        s->executions == 1 ? "" : "s", s->programs, s->programs == 1 ? "program" : "programs");
     bn_text_printf(out,
                    "Inputs: %zu, %.1f MB, made up; %zu of them are results of the step before.\n",
                    s->inputs, s->input_bytes / 1e6, s->carried);

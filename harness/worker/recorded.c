@@ -112,7 +112,8 @@ static bn_code state_program(worker_recorded *r, const json_t *program, const ch
     if (by_model && !weighed && strcmp(cost, "roofline") == 0)
         return bn_fail(st, BN_NOT_SUPPORTED,
                        "the recorded compiler told neither its FLOPs nor its bytes, by which "
-                       "--cost roofline weighs it");
+                       "--cost roofline weighs it; record on a runtime whose compiler tells them, "
+                       "such as cpu-xla, or leave --cost out");
     if (by_model && !weighed)
         return BN_OK; /* nothing is known of its cost; the device may be able to read it */
     const char **flags = bn_arena_zalloc(r->memory, MOST * sizeof *flags);

@@ -27,14 +27,14 @@ double rec_idle_between(const rec_busy *busy, uint64_t from, uint64_t to);
  */
 
 typedef struct rec_late {
-    uint32_t compiles;   /* in the later half of the executions */
+    uint32_t compiles;   /* in the later half of the executions from the first step on */
     double steps;        /* in that half */
     double wall_ns;      /* of it */
     res_interval ns;     /* compiling, and the framework's work before, a step */
     uint64_t at_most_ns; /* the end of the last of them; 0: none */
 } rec_late;
 
-/* Looks at the later half of the recording of STEPS. What differs between each program and the one
+/* Looks at that half of the recording of STEPS. What differs between each program and the one
  * of its name before goes to WHERE. False without memory. */
 BN_MUST_USE bool rec_late_find(const rec_steps *steps, rec_late *late, bn_text *where);
 /* How long CALL ran after *DONE, in ns, and *DONE becomes its end, if that is later: calls of

@@ -1,6 +1,7 @@
 /*
  * late.c - programs that are compiled when a program should have compiled all it needs: in the
- * later half of the recording's executions. And what of each is another than before.
+ * later half of the recording's executions from the first step on. What came before prepares them,
+ * often by more small programs than there are steps. And what of each is another than before.
  *
  * How many there are is a count, so its interval is that of a Poisson mean (F. Garwood, "Fiducial
  * limits for the Poisson distribution", Biometrika 28, 1936). It is too wide where they come
@@ -9,6 +10,7 @@
 #include "results/complaints/complaints_priv.h"
 
 #include <gsl/gsl_cdf.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -275,13 +277,45 @@ static void count(const comparing *c, uint64_t from_ns, uint64_t to_ns, rec_late
                               .high = each_ns * gsl_cdf_chisq_Qinv(LEVEL / 2, 2 * k + 2) / 2};
 }
 
+/* The program of a step that takes the device, or else the call, longest. */
+static uint32_t main_program(const rec_steps *steps)
+{
+    uint32_t program = REC_NONE;
+    double most = -1;
+    for (size_t i = 0; i < steps->program_count; i++) {
+        const rec_step_program *row = &steps->programs[i];
+        const double ns =
+            isnan(row->device_step_ns) ? row->call_ns * row->times : row->device_step_ns;
+        if (ns > most) {
+            most = ns;
+            program = row->program;
+        }
+    }
+    return program;
+}
+
+/* The place in STEPS' order from which on a program takes steps: where its main program, or one of
+ * that name, which another shape may have made, is executed first. */
+static size_t first_step(const rec_steps *steps)
+{
+    const rec_process *p = steps->process;
+    const uint32_t program = main_program(steps);
+    for (size_t i = 0; program != REC_NONE && i < steps->order_count; i++) {
+        const uint32_t other = p->executions[steps->order[i]].program;
+        if (other == program || same_name(p, other, program))
+            return i;
+    }
+    return 0;
+}
+
 bool rec_late_find(const rec_steps *steps, rec_late *late, bn_text *where)
 {
     const rec_process *p = steps->process;
-    const size_t half = steps->order_count / 2;
+    const size_t first = first_step(steps), executions = steps->order_count - first;
+    const size_t half = first + executions / 2;
     comparing c;
     *late = (rec_late){0};
-    if (steps->order_count < 4 || steps->executions_per_step == 0)
+    if (executions < 4 || steps->executions_per_step == 0)
         return true;
     /* A program is compiled before its first execution. */
     const uint64_t from_ns = p->executions[steps->order[half - 1]].begin_ns;

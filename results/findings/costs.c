@@ -40,14 +40,27 @@ static void count_values(const res_record *record, res_cost *cost)
     }
 }
 
+/* PJRT times of all executions of a step; NaN where one of them is unknown. */
+static double step_pjrt_of(const res_record *record)
+{
+    double sum = 0, executions = 0;
+    for (size_t i = 0; i < record->execution_count; i++) {
+        const res_execution *x = &record->executions[i];
+        if (x->per_step > 0)
+            sum += x->per_step * res_execution_pjrt_ns(x);
+        executions += x->per_step;
+    }
+    return executions > 0 ? sum : (double)NAN;
+}
+
 static bool make_cost(const res_speedup_row *row, res_cost *cost)
 {
     const res_pool *pool = &row->pool;
     const res_figures *f = &row->figures;
-    double *beside = calloc(2 * pool->count + 1, sizeof *beside);
+    double *beside = calloc(3 * pool->count + 1, sizeof *beside);
     if (!beside)
         return false;
-    double *dispatch = beside + pool->count;
+    double *dispatch = beside + pool->count, *beside_pjrt = dispatch + pool->count;
     *cost = (res_cost){.row = row,
                        .nodes = f->nodes_per_step,
                        .executions = f->executions,
@@ -58,12 +71,14 @@ static bool make_cost(const res_speedup_row *row, res_cost *cost)
         const bool like = strcmp(m->source, f->source) == 0;
         beside[i] = like ? m->wall_ns - m->device_ns : (double)NAN;
         dispatch[i] = dispatch_of(&pool->list[i]);
+        beside_pjrt[i] = m->wall_ns - step_pjrt_of(pool->list[i].record);
         if (res_pool_counts(pool, i))
             count_values(pool->list[i].record, cost);
     }
     cost->dispatch = res_pool_over(pool, dispatch, false);
     cost->execution = shared(cost->dispatch, cost->executions);
     cost->beside = res_pool_over(pool, beside, true);
+    cost->beside_pjrt = res_pool_over(pool, beside_pjrt, true);
     cost->beside_refused = res_figures_remark(f) != RES_DEVICE_PLAIN;
     if (cost->beside_refused || !isfinite(f->device.value.estimate))
         cost->beside.value = unknown;

@@ -278,7 +278,9 @@ BN_MUST_USE bn_code rec_options_read(const rec_recording *recording, const rec_p
     X(TRANSFER, "transfers", "in calls that make buffers or send bytes to the device")             \
     X(READ, "reads", "in calls that copy bytes from the device")                                   \
     X(COMPILE, "compile", "in compilations")                                                       \
-    X(WAIT, "waits", "in Event_Await, or off the CPU while the device worked")                     \
+    X(WAIT, "waits",                                                                               \
+      "in Event_Await or a call that reads a value where it is, or off the CPU while the device "  \
+      "worked")                                                                                    \
     X(IDLE, "idle", "off the CPU while the device did not work: a loader, a sleep")
 typedef enum rec_part {
 #define X(member, name, text) REC_PART_##member,

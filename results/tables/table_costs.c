@@ -28,6 +28,8 @@ static json_t *rows_of(const res_cost *cost)
     res_json_interval(row, "execution", cost->execution.value);
     res_json_interval(row, "over_device", cost->beside.value);
     json_object_set_new(row, "over_device_refused", json_boolean(cost->beside_refused));
+    res_json_interval(row, "over_pjrt", cost->beside_pjrt.value);
+    json_object_set_new(row, "device_time_source", json_string(cost->row->figures.source));
     res_json_interval(row, "wall", cost->row->figures.wall.value);
     return rows;
 }
@@ -44,6 +46,9 @@ static const res_column columns[] = {{"nodes", "nodes", RES_CELL_COUNT, false},
                                      {"execution", "95 %", RES_CELL_RANGE, false},
                                      {"over_device", "over device", RES_CELL_DIFFERENCE, false},
                                      {"over_device", "95 %", RES_CELL_BOUNDS, false},
+                                     {"over_pjrt", "over PJRT", RES_CELL_DIFFERENCE, false},
+                                     {"over_pjrt", "95 %", RES_CELL_BOUNDS, false},
+                                     {"device_time_source", "source", RES_CELL_TEXT, false},
                                      {"wall", "wall", RES_CELL_TIME, false},
                                      {"processes", "processes", RES_CELL_COUNT, true},
                                      {NULL, NULL, RES_CELL_TEXT, false}};
@@ -54,7 +59,11 @@ static const char *const notes[] = {
     "dispatch: the plugin's execute calls, submit to return; an execution: its share. A runtime "
     "that computes in the call has device work in it.",
     "over device: wall time less device time, process by process; \"<\": not told from zero.",
-    res_times_note, NULL};
+    "over PJRT: wall time less the PJRT times, submit to ready, of a step's executions. source: of "
+    "the device time. Where sources differ, compare over PJRT: the device time of source event has "
+    "the start of each execution in it, so over device lacks that.",
+    res_times_note,
+    NULL};
 
 /* ---- front ends ------------------------------------------------------------------------------ */
 

@@ -115,7 +115,10 @@ static json_t *mean_cells(const res_beside_mean *mean)
     json_t *row = json_array();
     res_sheet_put(row, "%s%s", record->experiment.runtime, res_simulated_shown(record));
     res_sheet_put(row, "%s", res_way_of(&record->experiment).text);
-    res_sheet_put(row, "%d", record->experiment.graphs);
+    if (res_graphs_told(&record->experiment))
+        res_sheet_put(row, "%d", record->experiment.graphs);
+    else
+        res_sheet_put(row, "-");
     res_sheet_put(row, "%zu", mean->rows);
     res_sheet_put(row, "%s", res_ratio(mean->mean.ratio).text);
     res_sheet_put(row, "%s", res_ratio_range(mean->mean.ratio).text);

@@ -12,9 +12,14 @@
 #define NAMES_ALIGN  "lllllr"
 #define MOST_COLUMNS 48
 
+bool res_graphs_told(const res_experiment *e)
+{
+    return e->graphs > 0 && res_axis_is_usual(&res_axes[RES_AXIS_FRONT_END], e);
+}
+
 void res_grid_graphs(res_grid *grid, const res_experiment *e)
 {
-    if (e->graphs > 0)
+    if (res_graphs_told(e))
         res_grid_cell(grid, "%d", e->graphs);
     else
         res_grid_cell(grid, "-");
@@ -233,9 +238,11 @@ static void put_people(const res_row_group *groups, size_t count, const res_colu
 
     bn_text shared = {0};
     bn_text_puts(&shared, "All rows: ");
+    const size_t before = shared.length;
     res_setup_text(&groups[0].record->experiment, res_setup_all() & ~mask, &shared);
     bn_text_putc(out, '\n');
-    if (shared.data)
+    /* Recordings do not say what their setup was. */
+    if (shared.data && shared.length > before)
         res_put_note(out, format, shared.data);
     out->failed = out->failed || shared.failed;
     bn_text_free(&shared);

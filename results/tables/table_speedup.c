@@ -241,8 +241,8 @@ static void put_front_ends(const res_speedup *speedup, res_format format, bn_tex
     static const char *const lines[] = {
         "front end: others than bench run in processes of their own, between those of bench, under "
         "the recorder. Their trace is all that the host does outside of PJRT calls, so it is at "
-        "least their tracing; nodes are what the framework told of a step, traced each time or "
-        "once.",
+        "least their tracing; nodes are those that the framework traces in each step, by its own "
+        "count.",
         "Their device time is the time between completions, which includes the start of an "
         "execution; the source says so. Arrays lie in memory as the framework has them.",
         "Where a cell has no lazy of bench's, its base is the first row that succeeded, marked "

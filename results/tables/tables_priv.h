@@ -162,7 +162,10 @@ const res_execution **res_rank_executions(const res_record *record);
 /* PJRT time of EXECUTION in a step, all its runs together; 0 where it is unknown. */
 double res_step_pjrt_ns(const res_execution *execution);
 
-/* The number of graphs, which imported records do not have. */
+/* Whether the axis says how many graphs a step was cut into: not of imported records, and of other
+ * front ends than bench it is no count of their programs. */
+bool res_graphs_told(const res_experiment *experiment);
+/* The number of graphs, or "-". */
 void res_grid_graphs(res_grid *grid, const res_experiment *experiment);
 /* Sets the members KEY_ns, KEY_low_ns, KEY_high_ns of OBJECT. */
 void res_json_interval(json_t *object, const char *key, res_interval ns);

@@ -97,6 +97,23 @@ assert not [c for c in compared if c + "_EMPTY" in flags], flags
 PYTHON
     )"
 done
+# The long test compares values without times where it is given no phase.
+cat >"$folder/bench" <<'END'
+#!/bin/bash
+echo "$1" >>"${0%/*}/asked"
+case $1 in
+list) echo '[{"front_end": "jax", "modes": "capture", "installed": true}]' ;;
+verify) echo "100 comparisons, 0 failed" ;;
+*) exit 1 ;;
+esac
+END
+chmod +x "$folder/bench"
+BENCH_TEST_BINARY=$folder/bench PHASES='' MODELS=resnet18 bash tests/harness/frontends/full_frontends.sh \
+    >"$folder/out" 2>"$folder/err"
+report "full_frontends.sh measures no times without a phase" "$(
+    grep -q '^ok 1 - jax: values of resnet18' "$folder/out" || echo "values are not compared"
+    grep -x run "$folder/asked" || grep '^not ok' "$folder/out"
+)"
 report "nothing is left in the sources" "$(find contrib -name __pycache__)"
 
 echo "1..$count"

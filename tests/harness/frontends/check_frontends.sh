@@ -105,7 +105,7 @@ run table --store "$store"
 report "the table has a column of them, and says what their figures are" "$(
     fault_of 0
     grep -qE '^model +phase +front end +mode +graphs' "$folder/out" || echo "no column"
-    grep -qE 'pytorch-xla +lazy +1 ' "$folder/out" || echo "no row"
+    grep -qE 'pytorch-xla +lazy +- ' "$folder/out" || echo "no row"
     grep -q "front end: others than bench run in processes of their own" "$folder/out" || echo "no words"
 )"
 run table --store "$store" --table costs --format json
@@ -260,6 +260,15 @@ report "another version than the pinned one is said once, and how to get the pin
         echo "not in one line"
     [ "$(find "$folder/versions" -name '*.h5' | wc -l)" -eq 4 ] || echo "not four records"
 )"
+report "one table: what each costs over the device, which the run prints, and how to get it again" "$(
+    sed -n '/^What front ends cost/,$p' "$folder/out" >"$folder/costs"
+    [ -s "$folder/costs" ] || echo "no table of costs"
+    grep -qE '^runtime.* mode .*over device' "$folder/costs" || echo "no column of it"
+    for row in " capture +1" " jax capture +-"; do
+        grep -qE "$row +[0-9-]" "$folder/costs" || echo "no row '$row'"
+    done
+    grep -qF "or: bench table --table costs --store $folder/versions" "$folder/err" || echo "no command"
+)"
 with 2.0 list front-ends
 report "the list of front ends says it, too" "$(
     fault_of 0
@@ -280,6 +289,19 @@ assert row["versions"] == "as pinned" and row["details"]["versions"] == {"fake":
 assert row["details"]["pinned"] == ["fake==1.0"], row
 '
 )"
+printf 'fake==1.0\nother==2.0\n' >"$folder/pinned/jax/requirements.txt"
+with 1.0 list front-ends --format json
+report "one that lacks a pinned package is not installed: it is being made, or was left half made" "$(
+    fault_of 0
+    holds '
+rows = {r["front_end"]: r for r in records}
+row = rows["jax"]
+assert not row["installed"] and row["versions"] == "some are not installed", row
+assert "; for what is missing: " in row["where"] and "/pinned/jax/requirements.txt" in row["where"], row
+assert rows["pytorch-xla"]["installed"], rows["pytorch-xla"]
+'
+)"
+printf 'fake==1.0\n' >"$folder/pinned/jax/requirements.txt"
 mkdir -p "$folder/odd/importlib"
 printf 'raise SystemExit("of this folder")\n' | tee "$folder/odd/json.py" >"$folder/odd/importlib/metadata.py"
 report "a module of the current folder does not answer" "$(
@@ -411,6 +433,7 @@ END
 run suite "$folder/suite.json" --store "$folder/suite"
 report "a suite has front ends as an axis" "$(
     [ "$status" -eq 0 ] || echo "exit status $status"
+    grep -qF "or: bench table --table costs --store $folder/suite" "$folder/err" || echo "costs are not named"
     [ "$(find "$folder/suite" -name '*.h5' | wc -l)" -eq 2 ] || echo "not two records"
 )"
 run suite "$folder/suite.json" --store "$folder/suite"

@@ -3,7 +3,8 @@
 # that BENCH_FRONTEND_PYTHON_JAX and the like name. Others are skipped.
 #
 #   MODELS='resnet18 bert'   models; by default all for values, and resnet18 for times
-#   PHASES='train infer'     MODES=capture,eager   of the times; all modes by default
+#   PHASES='train infer'     MODES=capture,eager   of the times; all modes by default, and with
+#                            PHASES='' no times
 #   VARIANT=small            VALUES='small full'   variants whose values are compared; VARIANT by default
 #
 # Checked: values against the golden ones in each mode; one table with bench, in each mode: the ledger's
@@ -14,7 +15,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh
 models=${MODELS:-resnet18 resnet50 bert vit_small_patch16_224 vgg16 gpt2 unit_qnli}
 timed=${MODELS:-resnet18}
-phases=${PHASES:-train infer}
+phases=${PHASES-train infer}
 variant=${VARIANT:-small}
 values=${VALUES:-$variant}
 for_recordings
@@ -137,6 +138,7 @@ for name in jax pytorch-xla; do
             same_values "$name" "$model" "$one" "$modes"
         done
     done
+    [ -n "$phases" ] || continue
     # Of MODES those that it has.
     wanted=$(tr , '\n' <<<"${MODES:-$modes}" | grep -Fxf <(tr , '\n' <<<"$modes") | paste -s -d ,)
     if [ -z "$wanted" ]; then

@@ -7,7 +7,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 
 make=$built/tests/harness/replay/make_recording
 short=(--processes 1 --steps 3 --min-time 0 --warmup 8 --store "$store")
-for kind in text opaque unkept several stages types host ahead; do
+for kind in text opaque unweighed unkept several stages types host ahead; do
     "$make" $kind "$folder/$kind" || exit 1
 done
 
@@ -199,6 +199,10 @@ refuses "estimates that are no JSON" 3 "$folder/bad.json" -- \
     replay "$folder/opaque" "${short[@]}" "${sim[@]}" --estimates "$folder/bad.json"
 refuses "two ways to weigh a program" 2 "--cost roofline" -- replay "$folder/opaque" "${short[@]}" \
     "${sim[@]}" --cost roofline --estimates "$folder/estimates.json"
+run replay "$folder/unweighed" "${short[@]}" "${sim[@]}" --cost roofline
+report "a compiler that told no figures, and what to do then" "$(
+    fault_of 1 "told neither its FLOPs nor its bytes" "such as cpu-xla, or leave --cost out"
+)"
 refuses "estimates for a real device" 1 "--estimates|this one is real" -- replay "$folder/opaque" \
     "${short[@]}" --estimates "$folder/estimates.json"
 run replay "$folder/opaque" "${short[@]}" "${sim[@]}"

@@ -9,6 +9,7 @@
  *
  *   text      programs are StableHLO text, and were compiled for device 1, as PyTorch/XLA does
  *   opaque    programs are bytes that no runtime can read
+ *   unweighed the same, and their compiler told neither FLOPs nor bytes
  *   unkept    the code of jit_update was not kept
  *   several   executions are on two devices
  *   stages    a second device of the same client executes once a step, too
@@ -142,7 +143,7 @@ static void put_program(uint64_t handle, const char *text, const char *name, siz
                         const uint64_t (*dims)[2], double flops, uint64_t time)
 {
     char code[2048];
-    const bool opaque = is("opaque") || is("host") || is("ahead");
+    const bool opaque = is("opaque") || is("unweighed") || is("host") || is("ahead");
     snprintf(code, sizeof code, "%s%s", opaque ? "ML\xefR" : "", text);
     const XXH128_hash_t hash =
         keep(code, strlen(code), "mlir", !(is("unkept") && handle == UPDATE));
@@ -167,8 +168,9 @@ static void put_program(uint64_t handle, const char *text, const char *name, siz
     }
     add_number(strlen(name));
     add(name, strlen(name));
+    const double told = is("unweighed") ? -1 : flops, bytes = is("unweighed") ? -1 : 0;
     put(RECORD_EXECUTABLE, 0, time + 40 * MS,
-        (uint64_t[6]){handle, results, real(flops), real(0), 0, UINT64_MAX});
+        (uint64_t[6]){handle, results, real(told), real(bytes), 0, UINT64_MAX});
 }
 
 static void put_buffer(uint64_t handle, uint64_t rows, uint64_t columns, int type, uint64_t time,

@@ -375,6 +375,24 @@ static void compiles_that_end_are_warmup(void **state)
     forget(&s);
 }
 
+/* As a program prepares its values: each is made by a small one of its own, which runs once. There
+ * are more of these than steps, so half of all executions is among them. */
+static void programs_that_run_once_before_the_steps_are_preparation(void **state)
+{
+    (void)state;
+    static play p;
+    play_begin(&p);
+    for (uint64_t i = 0; i < 3 * LOOPS; i++) {
+        const play_program one = play_compile(&p, "jit_fill", 100 + i, 1, 1, 20 * MS);
+        play_execute(&p, &one, (run){.call_ns = 20 * US, .device_ns = 30 * US}, NULL);
+    }
+    play_loop(&p, &healthy);
+    seen s = see(&p);
+    assert_int_equal(s.steps->executions_per_step, 1);
+    says(&s, "Nothing to complain of. ");
+    forget(&s);
+}
+
 static void long_compiles_at_the_start(void **state)
 {
     (void)state;
@@ -508,6 +526,7 @@ int main(void)
         cmocka_unit_test(each_step_may_compile),
         cmocka_unit_test(a_value_in_the_program_is_told_from_shapes),
         cmocka_unit_test(compiles_that_end_are_warmup),
+        cmocka_unit_test(programs_that_run_once_before_the_steps_are_preparation),
         cmocka_unit_test(long_compiles_at_the_start),
         cmocka_unit_test(missed_donation_is_named_with_its_bytes),
         cmocka_unit_test(missed_donation_of_few_steps_is_seen),

@@ -43,6 +43,30 @@ static void profile(found *f, uint64_t ns)
     f->answer = rec_answer_make(f->steps);
 }
 
+/* JAX on a CPU waits for a buffer and reads it where it is; nobody calls PJRT_Event_Await. */
+static void gaps_in_reads_in_place_are_waits_by_name(void **state)
+{
+    (void)state;
+    static play p;
+    uint64_t made = 0;
+    play_begin(&p);
+    const play_program step = play_compile(&p, "jit_step", 20, 1, 1, MS);
+    for (int i = 0; i < LOOPS; i++) {
+        play_execute(&p, &step, (run){.call_ns = 20 * US, .device_ns = MS}, &made);
+        play_wait(&p, 0, 0);
+        record_event e = play_call(&p, 0, RECORD_TO_HOST, 300 * US);
+        e.flags = RECORD_IN_PLACE;
+        e.field[3] = made;
+        tape_put(&p.tape, e, NULL);
+        play_destroy(&p, made, 0);
+    }
+    found f = find(&p, NULL);
+    assert_near(rec_steps_gap(f.steps, REC_PART_WAIT).median_ns, 300 * US, 1);
+    says(&f, "300 us in waits (Event_Await, or a value that is read where it is)");
+    assert_non_null(strstr(rec_part_text(REC_PART_WAIT), "reads a value where it is"));
+    lose(&f);
+}
+
 /* ---- calls that return before their executions have ended ------------------------------------ */
 
 static const run long_call = {.call_ns = 2 * MS, .launch_ns = 2 * MS, .device_ns = 100 * US};
@@ -209,6 +233,7 @@ static void json_has_gaps_where_they_are_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(gaps_in_reads_in_place_are_waits_by_name),
         cmocka_unit_test(few_long_calls_have_a_fixed_cost),
         cmocka_unit_test(so_has_one_call_that_bounds_the_step),
         cmocka_unit_test(calls_that_are_a_small_part_bound_nothing),

@@ -88,6 +88,11 @@ static void each_is_compared_with_lazy_of_bench(void **state)
     line_with(out.data, "train  jax capture", "(1 of 1)");
     assert_has(out.data, "jax capture: 1.19x as fast as lazy");
     assert_has(out.data, "others than bench run in processes of their own");
+    assert_has(out.data, "nodes are those that the framework traces in each step, by its own "
+                         "count.");
+    /* How many graphs a mode of bench makes is no count of a framework's programs. */
+    assert_has(line_with(out.data, "bench        lazy", "base"), "  lazy          1  ");
+    assert_has(line_with(out.data, "pytorch-xla  lazy", "slower"), "  lazy          -  ");
     bn_text_free(&out);
     res_collection_free(&all);
 }

@@ -103,6 +103,59 @@ static void a_row_shares_its_times_among_what_it_has(void **state)
     res_collection_free(&store);
 }
 
+/* The device time of a recording has the start of an execution in it, as PJRT times have. bench's
+ * own has not. Both have the same steps here, and the same PJRT times. */
+static void what_is_over_pjrt_is_alike_for_all_sources(void **state)
+{
+    (void)state;
+    res_collection store = store_of(SIZES);
+    for (size_t i = 0; i < store.count; i++) {
+        res_execution *x = &store.records[i]->executions[0];
+        if (strcmp(store.records[i]->experiment.front_end, "jax") != 0)
+            continue;
+        x->device_source = BN_DEVICE_TIME_EVENT;
+        x->device_ns = x->device_low_ns = x->device_high_ns = res_execution_pjrt_ns(x);
+    }
+    json_t *root = table_json("costs", &store);
+    const json_t *rows = json_object_get(root, "rows");
+    const json_t *bench = find(rows, "bench", "bert"), *jax = find(rows, "jax", "bert");
+    assert_string_equal(json_string_value(json_object_get(bench, "device_time_source")), "slope");
+    assert_string_equal(json_string_value(json_object_get(jax, "device_time_source")), "event");
+    assert_near(number(bench, "over_device_ns") - number(jax, "over_device_ns"), 2e6, 1e5);
+    assert_near(number(bench, "over_pjrt_ns"), 4.5e6, 5e5);
+    assert_near(number(jax, "over_pjrt_ns"), number(bench, "over_pjrt_ns"), 1e5);
+    assert_near(number(jax, "over_pjrt_low_ns"), number(jax, "over_pjrt_ns"), 1e5);
+    json_decref(root);
+    bn_text text = {0};
+    res_table("costs", &store, RES_TABLE_TEXT, &text);
+    assert_has(line_with(text.data, "jax capture", "event"), "4.5");
+    assert_has(text.data, "over PJRT 95 %");
+    assert_has(text.data, "Where sources differ, compare over PJRT");
+    bn_text_free(&text);
+    res_collection_free(&store);
+}
+
+/* A step of several executions has all of their times; one that is not known hides nothing. */
+static void pjrt_times_of_a_step_are_those_of_all_its_executions(void **state)
+{
+    (void)state;
+    res_collection store = store_of(SIZES);
+    for (size_t i = 0; i < store.count; i++) {
+        res_execution *x = &store.records[i]->executions[0];
+        const bool jax = strcmp(store.records[i]->experiment.front_end, "jax") == 0;
+        x->per_step = jax ? x->per_step : 2;
+        for (size_t k = 0; k < x->pjrt_count && !jax; k++)
+            x->pjrt_ns[k] = 5000000;
+        x->pjrt_count = jax ? 0 : x->pjrt_count;
+    }
+    json_t *root = table_json("costs", &store);
+    const json_t *rows = json_object_get(root, "rows");
+    assert_near(number(find(rows, "bench", "bert"), "over_pjrt_ns"), 15.5e6, 5e5);
+    assert_true(json_is_null(json_object_get(find(rows, "jax", "bert"), "over_pjrt_ns")));
+    json_decref(root);
+    res_collection_free(&store);
+}
+
 static void steps_of_several_sizes_tell_what_an_argument_costs(void **state)
 {
     (void)state;
@@ -254,6 +307,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_row_shares_its_times_among_what_it_has),
+        cmocka_unit_test(what_is_over_pjrt_is_alike_for_all_sources),
+        cmocka_unit_test(pjrt_times_of_a_step_are_those_of_all_its_executions),
         cmocka_unit_test(steps_of_several_sizes_tell_what_an_argument_costs),
         cmocka_unit_test(lines_are_of_processes_that_are_a_sample),
         cmocka_unit_test(rows_off_the_line_are_told),

@@ -175,6 +175,25 @@ static void people_see_the_dearest_and_how_many_more(void **state)
     bn_text_free(&out);
 }
 
+/* A recording says nothing of the setup. */
+static void nothing_is_said_of_a_setup_that_nobody_knows(void **state)
+{
+    (void)state;
+    res_record *record = fixture_record(&fixture_lazy, 11);
+    bn_text out = {0};
+    record->experiment = (res_experiment){.phase = "step"};
+    strcpy(record->experiment.model, "train");
+    strcpy(record->experiment.mode, "recorded");
+    strcpy(record->experiment.runtime, "cpu");
+    res_collection all = {.records = &record, .count = 1};
+    res_table("executions", &all, RES_TABLE_TEXT, &out);
+    assert_false(out.failed);
+    assert_non_null(strstr(out.data, "backward"));
+    assert_null(strstr(out.data, "All rows"));
+    bn_text_free(&out);
+    res_record_free(record);
+}
+
 static void ledgers_add_up_by_their_means(void **state)
 {
     (void)state;
@@ -254,6 +273,7 @@ int main(void)
         cmocka_unit_test(ranges_have_the_unit_of_the_figure_beside_them),
         cmocka_unit_test(intervals_of_times_have_their_caveat),
         cmocka_unit_test(people_see_the_dearest_and_how_many_more),
+        cmocka_unit_test(nothing_is_said_of_a_setup_that_nobody_knows),
         cmocka_unit_test(ledgers_add_up_by_their_means),
         cmocka_unit_test(compilation_and_memory_are_the_compilers),
         cmocka_unit_test(names_and_empty_stores),
