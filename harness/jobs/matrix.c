@@ -41,13 +41,19 @@ static const struct {
     {"traced", "lazy"},      {"adam", "adamw"},
 };
 
+const char *job_axis_synonym(const char *word)
+{
+    for (size_t i = 0; i < sizeof synonyms / sizeof *synonyms; i++)
+        if (strcasecmp(synonyms[i].word, word) == 0)
+            return synonyms[i].meant;
+    return NULL;
+}
+
 /* The value of AXIS, of a recorded STEP or of a model, that WORD may mean, into MEANT. */
 static bool meant_by(res_axis_id axis, bool step, const char *word, char meant[RES_TEXT])
 {
-    const char *called = NULL;
+    const char *called = job_axis_synonym(word);
     bn_near near = bn_near_begin(word);
-    for (size_t k = 0; k < sizeof synonyms / sizeof *synonyms && !called; k++)
-        called = strcasecmp(synonyms[k].word, word) == 0 ? synonyms[k].meant : NULL;
     for (size_t i = 0; axis_value(axis, step, i, meant); i++) {
         if (called && strcmp(meant, called) == 0)
             return true;

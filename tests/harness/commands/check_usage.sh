@@ -156,7 +156,30 @@ report "bench table can be asked for a model" "$(
     grep -q vgg16 "$folder/out" || echo "no vgg16"
     ! grep -q resnet18 "$folder/out" || echo "also resnet18"
 )"
-refuses "a model that the store does not have" 3 "none of" -- table --store "$store" --model bert
+refuses "a model that the store does not have" 3 \
+    "$store: none of 3 records is of --model bert; there is resnet18, vgg16" -- table --store "$store" --model bert
+# A row: what the complaint must say, the words.
+while IFS='#' read -r text words; do
+    read -ra arguments <<<"$words"
+    refuses "bench $words, of a store" 3 "$text" -- "${arguments[@]}" --store "$store"
+done <<ROWS
+--model resnt18; did you mean resnet18? There is resnet18, vgg16#table --model resnt18
+--mode lzay; did you mean lazy? There is lazy#table --mode lzay
+--phase inference; did you mean infer?#table --phase inference
+--batch 7; there is#table --batch 7
+--runtime smi; did you mean sim?#table --runtime smi
+--dtype f23; did you mean f32?#doctor --dtype f23
+--model vgg61; did you mean vgg16?#history --model vgg61
+--model vgg61; did you mean vgg16?#plot ledger --output $folder/none.svg --model vgg61
+--model vgg61; did you mean vgg16?#report --output $folder/none.html --model vgg61
+ROWS
+run table --store "$store" --model vgg16,resnt18 --format csv
+report "a wrong word beside right ones is named, too" "$(fault_of 0 "--model resnt18; did you mean resnet18?")"
+run table --store "$store" --model all --mode all --format csv
+report "all models are those of the store" "$(
+    fault_of 0
+    cmp "$folder/out" "$folder/by_option" 2>&1
+)"
 refuses "a metric that is none" 2 "there is no metric 'wal'; did you mean wall?" -- history "$store" --metric wal
 run compare sim sim --model resnet18 --variant small --phase infer --mode capture --steps 3 --warmup 8 \
     --min-time 0 --pairs 4 --control 0 --store "$folder/compared"
