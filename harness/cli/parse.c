@@ -303,25 +303,46 @@ static bool was_given(const char *name, int argc, char **argv)
     return false;
 }
 
+/* Refuses WORD, which may be meant for the option ROW with VALUE; ROW NULL: for none. */
+static bn_code refuse_lone(const cli_option *row, const char *value, const char *word,
+                           bn_status *st)
+{
+    bn_text meant = {0};
+    if (row)
+        bn_text_printf(&meant, "--%s %s", row->name, value);
+    bn_fail_meant(st, BN_INVALID, (bn_meant){meant.data, "See", "--help"},
+                  "'%s' is one word too many", word);
+    bn_text_free(&meant);
+    return BN_INVALID;
+}
+
 /* Word INDEX stands where an option is meant: gives it to that, where it is clear which. */
 static bn_code take_lone(cli_call *call, int argc, char **argv, int index, bn_status *st)
 {
-    bool sure = false, anywhere = false;
-    const char *word = argv[index], *name = call->lone(word, &sure);
-    const cli_option *row = name ? cli_row(call, name, strlen(name), &anywhere) : NULL;
-    const bool once = row && row->kind != CLI_WORDS && (call->taken || was_given(name, argc, argv));
-    if (row && sure && !once) {
-        call->taken = true;
+    cli_lone lone = {0};
+    const char *word = argv[index];
+    bool again = false; /* it is a further value of the option that a word before it went to */
+    while (call->lone && call->lone(call->command, word, &lone)) {
+        bool anywhere = false;
+        const cli_option *row = cli_row(call, lone.option, strlen(lone.option), &anywhere);
+        const bool once = row && row->kind != CLI_WORDS &&
+                          (row == call->taken || was_given(lone.option, argc, argv));
+        again = again || (once && row == call->taken && row->kind == CLI_NAMES && !row->single);
+        if (!row || once)
+            continue;
+        if (!lone.sure)
+            return refuse_lone(row, lone.meant[0] ? lone.meant : word, word, st);
+        call->taken = row;
         note_given(call, row);
         return cli_take(call, row, word, st);
     }
-    if (!row || once)
-        return bn_fail(st, BN_INVALID, "'%s' is one word too many; see --help", word);
-    bn_text meant = {0};
-    bn_text_printf(&meant, "--%s %s", name, word);
-    bn_fail_meant(st, BN_INVALID, (bn_meant){meant.data ? meant.data : name, "See", "--help"},
-                  "'%s' is one word too many", word);
-    bn_text_free(&meant);
+    if (!again)
+        return refuse_lone(NULL, "", word, st);
+    bn_text values = {0};
+    cli_list_put((const cli_list *)((char *)call->options + call->taken->offset), &values);
+    bn_text_printf(&values, ",%s", word);
+    refuse_lone(values.data ? call->taken : NULL, values.data, word, st);
+    bn_text_free(&values);
     return BN_INVALID;
 }
 
@@ -355,12 +376,10 @@ bn_code cli_arguments(cli_call *call, int argc, char **argv, bn_status *st)
             continue;
         }
         words_only = words_only || call->rest;
-        if (call->lone && call->word_count >= call->words_first)
-            code = take_lone(call, argc, argv, i, st);
-        else if (call->word_count < call->most_words)
+        if (call->word_count < call->most_words)
             call->words[call->word_count++] = argv[i];
         else
-            code = bn_fail(st, BN_INVALID, "'%s' is one word too many; see --help", argv[i]);
+            code = take_lone(call, argc, argv, i, st);
     }
     return code;
 }

@@ -71,6 +71,8 @@ bool job_axis_takes(res_axis_id axis, const char *word, bn_text *known);
 bool job_axis_meant(res_axis_id axis, const char *word, char meant[RES_TEXT]);
 /* The value, of any axis, that other programs call WORD; NULL: none. */
 const char *job_axis_synonym(const char *word);
+/* Appends the names of known runtimes, "a, b, c". */
+void job_runtime_names(bn_text *out);
 /* Whether AXIS says something of recorded steps, or of programs that others wrote; all others are
  * of models. */
 bool job_axis_of_steps(res_axis_id axis);
@@ -179,8 +181,8 @@ const char *job_usual_option(const char *runtime, const char *path);
 /* ---- arrays in files (npy.c) ------------------------------------------------------------ */
 
 /* NumPy's .npy files (NEP 1: magic, version, a header that is a Python literal, then the elements).
- * bf16, which NumPy lacks, is written as uint16 bits; two-byte void, as ml_dtypes writes it, is read
- * too. */
+ * bf16, which NumPy lacks, is written as uint16 bits; two-byte void, as ml_dtypes writes it, is
+ * read too. */
 typedef struct job_npy {
     rt_dtype dtype; /* of the file; RT_U16 may stand for bf16 */
     bool void_bits; /* two-byte void: bf16 */
@@ -226,7 +228,8 @@ void job_program_text_free(job_program_text *program);
 const char *job_program_file(const json_t *request, const char *list, size_t index);
 size_t job_program_files(const json_t *request, const char *list);
 /* Reads the array in the file PATH into HOST, unless that is NULL. It must have the type of A (bf16
- * may be bits), which is number INDEX of the arguments or results, as WHAT says; else BN_INVALID. */
+ * may be bits), which is number INDEX of the arguments or results, as WHAT says; else BN_INVALID.
+ */
 BN_MUST_USE bn_code job_program_array(const char *path, const mode_argument *a, const char *what,
                                       size_t index, void *host, bn_status *st);
 /* Says in WHAT which program runs, in place of a model. */
@@ -496,9 +499,9 @@ typedef struct job_way {
     /* PLUGIN's, NULL where there is none, and the recorder's, as they were before the program
      * starts; owned. */
     rt_plugin_file *file, *recorder_file;
-    uint64_t made_ns;        /* when this was made, in ns since 1970 */
-    json_t *variables;       /* {NAME: TEXT}: what the program's environment gets; owned */
-    bn_text conflicts;       /* a line each: what the user has set, and what follows of it */
+    uint64_t made_ns;  /* when this was made, in ns since 1970 */
+    json_t *variables; /* {NAME: TEXT}: what the program's environment gets; owned */
+    bn_text conflicts; /* a line each: what the user has set, and what follows of it */
     char blocked[400]; /* the first of them that keeps a framework from the recorder; "": none */
 } job_way;
 

@@ -46,7 +46,14 @@ const char *job_axis_synonym(const char *word)
     for (size_t i = 0; i < sizeof synonyms / sizeof *synonyms; i++)
         if (strcasecmp(synonyms[i].word, word) == 0)
             return synonyms[i].meant;
-    return NULL;
+    return rt_plugin_synonym(word);
+}
+
+void job_runtime_names(bn_text *out)
+{
+    const char *name;
+    for (size_t i = 0; (name = rt_plugin_known(i, NULL)); i++)
+        bn_text_printf(out, "%s%s", i ? ", " : "", name);
 }
 
 /* The value of AXIS, of a recorded STEP or of a model, that WORD may mean, into MEANT. */
@@ -59,6 +66,9 @@ static bool meant_by(res_axis_id axis, bool step, const char *word, char meant[R
             return true;
         bn_near_try(&near, meant);
     }
+    model_info info;
+    for (size_t i = 0; axis == RES_AXIS_MODEL && !step && model_describe_example(i, &info); i++)
+        bn_near_try(&near, info.name);
     const char *best = bn_near_best(&near);
     snprintf(meant, RES_TEXT, "%s", best ? best : "");
     return best != NULL;

@@ -293,6 +293,11 @@ static bn_code find_known(struct search *search, const struct known *known, bn_s
                    passed ? search->passed.data : "", known->get, places_of(search));
 }
 
+const char *rt_plugin_synonym(const char *name)
+{
+    return strcasecmp(name, "gpu") == 0 || strcasecmp(name, "nvidia") == 0 ? "cuda" : NULL;
+}
+
 static bn_code name_unknown(const char *name, bn_status *st)
 {
     bn_text names = {0};
@@ -301,9 +306,7 @@ static bn_code name_unknown(const char *name, bn_status *st)
         bn_text_printf(&names, "%s%s", i > 0 ? ", " : "", known_runtimes[i].name);
         bn_near_try(&near, known_runtimes[i].name);
     }
-    /* What the field calls them. */
-    const bool gpu = strcasecmp(name, "gpu") == 0 || strcasecmp(name, "nvidia") == 0;
-    const char *best = gpu ? "cuda" : bn_near_best(&near);
+    const char *synonym = rt_plugin_synonym(name), *best = synonym ? synonym : bn_near_best(&near);
     bn_text_puts(&names, ", or a path");
     bn_code code = bn_fail_meant(st, BN_NOT_FOUND,
                                  (bn_meant){best, "There is", names.data ? names.data : "a path"},

@@ -77,6 +77,8 @@ BN_MUST_USE bn_code rt_recorder_find(char *path, size_t path_size, bn_status *st
 /* One known runtime name, for listings; INDEX from 0 until NULL comes back.
  * *SOURCE tells where it comes from. */
 const char *rt_plugin_known(size_t index, const char **source);
+/* The known runtime that the field calls NAME; NULL: none. */
+const char *rt_plugin_synonym(const char *name);
 
 /*
  * Hashes the shared object at PATH (0.1-0.5 s), loads it and initialises it. Loading the same path

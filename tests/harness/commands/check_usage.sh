@@ -21,6 +21,8 @@ done <<'ROWS'
 2#did you mean export-weights?#exportweights
 2#there is no command resnet50; did you mean bench --model resnet50?#resnet50
 2#did you mean bench --model resnet50?#ResNet50
+2#there is no command lazy; did you mean bench --mode lazy?#lazy
+2#there is no command docs; did you mean bench table docs?#docs
 2#there is no command frob; see bench --help#frob
 2#there is no command comapre; did you mean compare?#help comapre
 2#there is no command hlep; did you mean help?#hlep
@@ -53,6 +55,10 @@ done <<'ROWS'
 2#did you mean nhwc?#--layout NHWC
 2#did you mean small?#--variant smal
 2#--front-end: there is no 'jaxx'; did you mean jax?#--front-end jaxx
+2#--model: there is no 'example_brnch'; did you mean example_branch?#explain --model example_brnch
+2#did you mean --model example_branch?#explain example_brnch
+2#--model: there is no 'resnt18'; did you mean resnet18?#verify --model resnt18
+2#has no 'smal'; did you mean small? It has full#verify --variant smal
 2#--optimizer: there is no 'adam'; did you mean adamw?#--optimizer adam
 3#no runtime named 'gpu'; did you mean cuda?#--runtime gpu
 3#no runtime named 'CPU'; did you mean cpu?#--runtime CPU
@@ -69,23 +75,52 @@ done <<'ROWS'
 2#--seed takes#--seed x
 2#--model needs a value: NAME,...#--model
 2#'lazy' is one word too many; did you mean --mode lazy?#run lazy
-2#did you mean --model ResNet50?#run ResNet50
+2#did you mean --model resnet50?#run ResNet50
 2#'resnet50' is one word too many#run resnet50 --model bert
-2#'resnet18' is one word too many#run resnet50 resnet18
+2#'resnet18' is one word too many; did you mean --model resnet50,resnet18?#run resnet50 resnet18
+2#did you mean --mode capture?#run resnet18 capture
+2#did you mean --mode capture?#run resnet18 captre
+2#did you mean --phase train?#run resnet18 train
+2#did you mean --phase infer?#run resnet18 inference
+2#did you mean --dtype bf16?#run resnet18 bf16
+2#did you mean --variant small?#run small
+2#did you mean --runtime cpu?#run cpu
+2#did you mean --runtime cuda?#run resnet18 gpu
+2#did you mean --front-end jax?#run resnet18 jax
+2#did you mean --batch 32?#run resnet18 32
+2#did you mean --format json?#run resnet18 json
+2#did you mean --model all?#run all
+2#'none' is one word too many; see --help#run resnet18 none
 2#did you mean --runtime ./plugin.so?#run ./plugin.so
 2#'frobs' is one word too many; see --help#run frobs
 2#'lazy' is one word too many; did you mean --mode lazy?#explain lazy
-2#did you mean --model ResNet50?#verify ResNet50
-2#did you mean --model resnet5?#estimate resnet5
+2#did you mean --model resnet50?#verify ResNet50
+2#did you mean --model resnet50?#estimate resnet5
 2#'vgg16' is one word too many#study batch resnet18 vgg16
-2#did you mean --store /nowhere/store?#table /nowhere/store
-2#'no-such-nights' is one word too many; did you mean --store no-such-nights?#table no-such-nights
-2#did you mean --store no-such-nights?#plot ledger no-such-nights
-2#did you mean --store no-such-nights?#publish no-such-nights --output x
+3#store /nowhere/store: No such file or directory#table /nowhere/store
+3#store no-such-nights: No such file or directory#table no-such-nights
+3#store no-such-nights: No such file or directory#doctor no-such-nights
+3#store no-such-nights: No such file or directory#plot ledger no-such-nights --output x.svg
+3#store no-such-nights: No such file or directory#publish no-such-nights --output x
+2#did you mean --output out?#publish docs out
+2#did you mean --output page.html?#report docs page.html
+2#did you mean --output l.svg?#plot ledger docs l.svg
+2#did you mean --to csv?#export docs csv
+2#did you mean --to csv?#export csv
+2#did you mean --table ledger?#table ledger
+2#did you mean --metric compile?#history docs compile
+2#did you mean --mode lazy?#doctor docs lazy
+1#did you mean --suite smoke?#compare cpu cpu-xla smoke
+1#did you mean --model resnet18?#compare cpu cpu-xla resnet18
+1#did you mean --store docs?#compare docs tests
+2#did you mean --store docs?#suite smoke docs
+2#did you mean --runtime cpu-xla?#suite smoke cpu-xla
+2#did you mean --runtime sim?#replay resnet50 sim
+2#did you mean --format json?#list models json
 2#'resnet50' is one word too many; did you mean --model resnet50?#table resnet50
 2#did you mean --model resnet50?#plot ledger resnet50
-2#did you mean --model ResNet50?#history ResNet50
-2#did you mean --store resnet50?#export resnet50 --to csv
+2#did you mean --model resnet50?#history ResNet50
+3#store resnet50: No such file or directory#export resnet50 --to csv
 2#there is no import format 'pytorch-xl'; did you mean pytorch-xla?#import --from pytorch-xl /nowhere/file
 2#there is no list 'modls'; did you mean models?#list modls
 2#there is no study 'graps'; did you mean graphs?#study graps
@@ -108,6 +143,8 @@ done <<'ROWS'
 2#does not take --by-scope; bench scopes --model NAME does that#--model resnet18 --by-scope
 2#bench record needs a word: a program#record
 1#there is no option --frob#nightly --frob
+1#did you mean --store docs?#nightly smoke docs
+1#did you mean --report page?#nightly smoke page
 ROWS
 
 report "nothing ran" "$([ "$(stored)" -eq 0 ] || echo "there are records"
