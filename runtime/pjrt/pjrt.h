@@ -70,6 +70,9 @@ const char *rt_dtype_text(rt_dtype dtype); /* as StableHLO writes it */
  */
 BN_MUST_USE bn_code rt_plugin_find(const char *name, char *path, size_t path_size, bn_status *st);
 
+/* Appends where rt_plugin_find looks for the known runtime NAME, up to where it finds one. */
+void rt_plugin_places(const char *name, bn_text *out);
+
 /* Path of the recorder, a plugin that stands before another one (runtime/record/): it lies beside
  * the program, as the simulated runtime does. BN_NOT_FOUND where it does not. */
 BN_MUST_USE bn_code rt_recorder_find(char *path, size_t path_size, bn_status *st);

@@ -143,10 +143,27 @@ done <<'ROWS'
 2#does not take --by-scope; bench scopes --model NAME does that#--model resnet18 --by-scope
 2#bench record needs a word: a program#record
 1#there is no option --frob#nightly --frob
+1#bench nightly needs --report DIR#nightly smoke
+1#bench nightly needs --suite FILE#nightly --report x
+1#bench nightly needs --suite FILE and --report DIR#nightly
 1#did you mean --store docs?#nightly smoke docs
 1#did you mean --report page?#nightly smoke page
 ROWS
 
+# Where a plugin was looked for are many paths, so the complaint has their number.
+mkdir "$folder/bin"
+cp "$bench" "$folder/bin/bench"
+report "a plugin that is missing is told in one short line, and the list says where it was looked for" "$(
+    "$folder/bin/bench" run --runtime sim --model resnet18 >"$folder/out" 2>"$folder/err"
+    status=$?
+    fault_of 3 "runtime sim: no plugin; get it with 'make' (searched 2 places: bench list runtimes --format json)"
+    "$folder/bin/bench" list runtimes --format json >"$folder/out"
+    holds 'searched = [r["details"]["searched"] for r in records if r["runtime"] == "sim"][0].split(", ")
+assert len(searched) == 2 and all(s.endswith("libpjrt_sim.so") for s in searched), searched'
+    "$folder/bin/bench" list runtimes >"$folder/out"
+    ! grep -q details "$folder/out" || echo "a column of details"
+)"
+rm -r "$folder/bin"
 report "nothing ran" "$([ "$(stored)" -eq 0 ] || echo "there are records"
     [ "$(ls -d bench-results 2>/dev/null)" = "$before" ] || echo "there is a folder bench-results")"
 
