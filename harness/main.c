@@ -575,7 +575,9 @@ int main(int argc, char **argv)
         command = find_command(argv[1]);
         first = 2;
     }
-    if (argc > 1 && strcmp(argv[1], "help") == 0)
+    /* As help, --help may stand before the command. */
+    if (argc > 1 && (strcmp(argv[1], "help") == 0 ||
+                     (argc == 3 && strcmp(argv[1], "--help") == 0 && argv[2][0] != '-')))
         return help(argc, argv);
     bn_status st = {.code = BN_OK};
     static options o;

@@ -193,9 +193,9 @@ static const struct {
     {STORED, "store", is_folder, true},
     {STORED, "store", has_slash, true},
     {RUNS | STORED, "model", is_all, false},
-    {RUNS | OPTION_SUITE | OPTION_REPLAY, "runtime", has_slash, false},
     {UINT32_MAX, NULL, is_value, false},
     {~(uint32_t)STORED, "store", is_folder, false},
+    {RUNS | OPTION_SUITE | OPTION_REPLAY, "runtime", has_slash, false},
     {OPTION_COMPARE, "runtime", is_any, true},
     {UINT32_MAX, NULL, is_near_value, false},
     {UINT32_MAX, "model", is_near_model, false},
@@ -219,9 +219,39 @@ bool options_lone(uint32_t command, const char *word, cli_lone *lone)
     return false;
 }
 
+/* What others call a command. */
+static const char *command_called(const char *word)
+{
+    static const char *const rows[][2] = {
+        {"benchmark", "bench run"},
+        {"diff", "bench compare"},
+        {"front-ends", "bench list front-ends"},
+        {"ls", "bench list"},
+        {"models", "bench list models"},
+        {"modes", "bench list modes"},
+        {"ops", "bench list ops"},
+        {"runtimes", "bench list runtimes"},
+        {"profile", "bench scopes"},
+        {"results", "bench table"},
+        {"show", "bench table"},
+        {"test", "bench verify"},
+        {"trace", "bench record"},
+        {"version", "bench --version"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (strcmp(word, rows[i][0]) == 0)
+            return rows[i][1];
+    return NULL;
+}
+
 bool options_meant(const char *word, char *line, size_t size)
 {
+    const char *called = command_called(word);
     cli_lone lone = {0};
+    if (called) {
+        snprintf(line, size, "%s", called);
+        return true;
+    }
     if (!options_lone(OPTION_RUN, word, &lone))
         return false;
     const char *meant = lone.meant[0] ? lone.meant : word;
@@ -241,7 +271,37 @@ const char *options_instead(uint32_t command, const char *option, size_t length)
     static const struct {
         const char *option, *instead;
         uint32_t commands;
-    } rows[] = {{"by-scope", "bench scopes --model NAME", OPTION_RUN | OPTION_EXPLAIN}};
+    } rows[] = {
+        {"by-scope", "bench scopes --model NAME", OPTION_RUN | OPTION_EXPLAIN},
+        {"recording", "bench replay DIR", OPTION_RUN | OPTION_STUDY},
+        {"compare", "bench compare", OPTION_RUN},
+        {"list", "bench list", OPTION_RUN},
+        {"plot", "bench plot", OPTION_RUN},
+        {"report", "bench report", OPTION_RUN},
+        {"table", "bench table", OPTION_RUN},
+        {"verify", "bench verify", OPTION_RUN},
+        /* What other programs call it. */
+        {"m", "--model", UINT32_MAX},
+        {"o", "--output", UINT32_MAX},
+        {"V", "--version", UINT32_MAX},
+        {"backend", "--runtime", UINT32_MAX},
+        {"device", "--runtime", ~(uint32_t)(OPTION_STEPS | OPTION_DOCTOR)},
+        {"platform", "--runtime", UINT32_MAX},
+        {"plugin", "--runtime", UINT32_MAX},
+        {"batch-size", "--batch", UINT32_MAX},
+        {"bs", "--batch", UINT32_MAX},
+        {"seq-len", "--seq", UINT32_MAX},
+        {"image-size", "--image", UINT32_MAX},
+        {"layers", "--depth", UINT32_MAX},
+        {"precision", "--dtype", ~(uint32_t)OPTION_COMPARE},
+        {"epochs", "--steps", UINT32_MAX},
+        {"iterations", "--steps", UINT32_MAX},
+        {"iters", "--steps", UINT32_MAX},
+        {"runs", "--processes", UINT32_MAX},
+        {"results", "--store", UINT32_MAX},
+        {"csv", "--format csv", UINT32_MAX},
+        {"json", "--format json", UINT32_MAX},
+    };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if ((rows[i].commands & command) && strlen(rows[i].option) == length &&
             strncmp(rows[i].option, option, length) == 0)

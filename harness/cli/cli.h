@@ -192,8 +192,9 @@ typedef struct cli_call {
      * place of the function: such a word is one too many. */
     bool (*lone)(uint32_t command, const char *word, cli_lone *lone);
     /* What to do in place of giving OPTION, of LENGTH letters, to this command, which does not take
-     * it: "bench scopes"; NULL: not known. May be NULL. */
+     * it: "bench scopes", or an option, "--batch"; NULL: not known. May be NULL. */
     const char *(*instead)(uint32_t command, const char *option, size_t length);
+    const cli_option *last;  /* the option that stands last so far */
     const cli_option *taken; /* what got its value from a word alone, the last one */
     int word_count;
     /* The first such option that was given, or NULL. */

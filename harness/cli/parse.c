@@ -3,6 +3,7 @@
  */
 #include "harness/cli/cli_priv.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -249,13 +250,19 @@ static void note_given(cli_call *call, const cli_option *row)
         call->recorded = row->name;
 }
 
-bn_code cli_refuse(const cli_call *call, const char *name, size_t length, bool anywhere,
-                   bn_status *st)
+bn_code cli_refuse(const cli_call *call, const char *hyphens, const char *name, size_t length,
+                   bool anywhere, bn_status *st)
 {
     const char *instead = call->instead ? call->instead(call->command, name, length) : NULL;
-    if (instead)
+    bool taken = false;
+    if (instead && strncmp(instead, "--", 2) == 0) {
+        if (cli_row(call, instead + 2, strcspn(instead + 2, " "), &taken))
+            return bn_fail_meant(st, BN_INVALID, (bn_meant){instead, "See", "--help"},
+                                 "there is no option %s%.*s", hyphens, (int)length, name);
+    } else if (instead) {
         return bn_fail(st, BN_INVALID, "this command does not take --%.*s; %s does that",
                        (int)length, name, instead);
+    }
     if (anywhere)
         return bn_fail(st, BN_INVALID, "this command does not take --%.*s; see --help", (int)length,
                        name);
@@ -268,7 +275,7 @@ bn_code cli_refuse(const cli_call *call, const char *name, size_t length, bool a
     const char *best = bn_near_best(&near);
     snprintf(option, sizeof option, "--%s", best ? best : "");
     return bn_fail_meant(st, BN_INVALID, (bn_meant){best ? option : NULL, "See", "--help"},
-                         "there is no option --%.*s", (int)length, name);
+                         "there is no option %s%.*s", hyphens, (int)length, name);
 }
 
 static bn_code parse_one(cli_call *call, int argc, char **argv, int *i, bn_status *st)
@@ -279,8 +286,9 @@ static bn_code parse_one(cli_call *call, int argc, char **argv, int *i, bn_statu
     bool anywhere = false;
     const cli_option *row = cli_row(call, name, length, &anywhere);
     if (!row)
-        return cli_refuse(call, name, length, anywhere, st);
+        return cli_refuse(call, "--", name, length, anywhere, st);
     note_given(call, row);
+    call->last = row;
     if (row->kind == CLI_FLAG) {
         if (equals)
             return bn_fail(st, BN_INVALID, "--%s takes no value", row->name);
@@ -316,19 +324,45 @@ static bn_code refuse_lone(const cli_option *row, const char *value, const char 
     return BN_INVALID;
 }
 
+/* Whether ROW takes several values with commas between. */
+static bool is_list(const cli_option *row)
+{
+    return (row->kind == CLI_NAMES || row->kind == CLI_NUMBERS) && !row->single;
+}
+
+/* Refuses WORD, which may be a further value of the list ROW; ROW NULL: nobody knows what it is. */
+static bn_code refuse_further(const cli_call *call, const cli_option *row, const char *word,
+                              bn_status *st)
+{
+    bn_text values = {0};
+    if (row) {
+        cli_list_put((const cli_list *)((char *)call->options + row->offset), &values);
+        bn_text_printf(&values, ",%s", word);
+    }
+    refuse_lone(values.data ? row : NULL, values.data, word, st);
+    bn_text_free(&values);
+    return BN_INVALID;
+}
+
 /* Word INDEX stands where an option is meant: gives it to that, where it is clear which. */
 static bn_code take_lone(cli_call *call, int argc, char **argv, int index, bn_status *st)
 {
     cli_lone lone = {0};
     const char *word = argv[index];
-    bool again = false; /* it is a further value of the option that a word before it went to */
-    while (call->lone && call->lone(call->command, word, &lone)) {
+    /* A number behind numbers, or another value of an option before it. */
+    const cli_option *list = call->last && call->last->kind == CLI_NUMBERS && is_list(call->last) &&
+                                     strspn(word, "0123456789,")
+                                 ? call->last
+                                 : NULL;
+    while (!list && call->lone && call->lone(call->command, word, &lone)) {
         bool anywhere = false;
         const cli_option *row = cli_row(call, lone.option, strlen(lone.option), &anywhere);
-        const bool once = row && row->kind != CLI_WORDS &&
-                          (row == call->taken || was_given(lone.option, argc, argv));
-        again = again || (once && row == call->taken && row->kind == CLI_NAMES && !row->single);
-        if (!row || once)
+        if (!row)
+            continue;
+        const bool before = row == call->taken || was_given(lone.option, index, argv);
+        if (row->kind != CLI_WORDS && before && is_list(row))
+            list = row;
+        if (row->kind != CLI_WORDS && (before || was_given(lone.option, argc, argv)))
             continue;
         if (!lone.sure)
             return refuse_lone(row, lone.meant[0] ? lone.meant : word, word, st);
@@ -336,14 +370,7 @@ static bn_code take_lone(cli_call *call, int argc, char **argv, int index, bn_st
         note_given(call, row);
         return cli_take(call, row, word, st);
     }
-    if (!again)
-        return refuse_lone(NULL, "", word, st);
-    bn_text values = {0};
-    cli_list_put((const cli_list *)((char *)call->options + call->taken->offset), &values);
-    bn_text_printf(&values, ",%s", word);
-    refuse_lone(values.data ? call->taken : NULL, values.data, word, st);
-    bn_text_free(&values);
-    return BN_INVALID;
+    return refuse_further(call, list, word, st);
 }
 
 bn_code cli_defaults(cli_call *call, bn_status *st)
@@ -373,6 +400,10 @@ bn_code cli_arguments(cli_call *call, int argc, char **argv, bn_status *st)
         }
         if (!words_only && (hyphens || of_letter(argv[i]))) {
             code = parse_one(call, argc, argv, &i, st);
+            continue;
+        }
+        if (!words_only && argv[i][0] == '-' && isalpha((unsigned char)argv[i][1])) {
+            code = cli_refuse(call, "-", argv[i] + 1, strcspn(argv[i] + 1, "="), false, st);
             continue;
         }
         words_only = words_only || call->rest;

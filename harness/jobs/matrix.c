@@ -38,7 +38,7 @@ static const struct {
     {"f16", "bf16"},         {"half", "bf16"},        {"bfloat16", "bf16"},  {"inference", "infer"},
     {"eval", "infer"},       {"forward", "infer"},    {"training", "train"}, {"graph", "capture"},
     {"captured", "capture"}, {"compiled", "capture"}, {"jit", "capture"},    {"tracing", "lazy"},
-    {"traced", "lazy"},      {"adam", "adamw"},
+    {"traced", "lazy"},      {"adam", "adamw"},       {"test", "infer"},
 };
 
 const char *job_axis_synonym(const char *word)

@@ -21,6 +21,11 @@ done <<'ROWS'
 2#did you mean export-weights?#exportweights
 2#there is no command resnet50; did you mean bench --model resnet50?#resnet50
 2#did you mean bench --model resnet50?#ResNet50
+2#did you mean bench compare?#diff a b
+2#did you mean bench list models?#models
+2#did you mean bench --version?#version
+2#did you mean bench table?#show
+2#there is no command comapre; did you mean compare?#--help comapre
 2#there is no command lazy; did you mean bench --mode lazy?#lazy
 2#there is no command docs; did you mean bench table docs?#docs
 2#there is no command frob; see bench --help#frob
@@ -91,6 +96,29 @@ done <<'ROWS'
 2#did you mean --format json?#run resnet18 json
 2#did you mean --model all?#run all
 2#'none' is one word too many; see --help#run resnet18 none
+2#did you mean --mode lazy,capture?#run --mode=lazy capture
+2#did you mean --model resnet18,vgg16?#run --model resnet18 vgg16
+2#did you mean --batch 32,64?#run --batch 32 64
+2#did you mean --graphs 1,5?#run --graphs 1 5
+2#--mode has an empty item; commas stand without blanks: a,b#run --mode lazy, capture
+2#there is no option -model; did you mean --model?#run -model resnet18
+2#there is no option -m; did you mean --model?#run -m resnet18
+2#did you mean --output?#run -o x
+2#there is no option -o; see --help#table -o x
+2#did you mean --version?#-V
+2#did you mean --version?#-version
+2#did you mean --format json?#run --json
+2#did you mean --format csv?#table --csv
+2#did you mean --batch?#run --batch-size 32
+2#did you mean --runtime?#run --device gpu
+2#did you mean --runtime?#run --backend gpu
+2#did you mean --steps?#run --epochs 3
+2#did you mean --dtype?#run --precision bf16
+2#did you mean --seq?#run --seq-len 128
+2#this command does not take --table; bench table does that#--table
+2#bench replay DIR does that#run --recording docs
+2#bench metrics diff docs tests compares two#metrics docs tests
+3#bench record makes one#steps docs
 2#did you mean --runtime ./plugin.so?#run ./plugin.so
 2#'frobs' is one word too many; see --help#run frobs
 2#'lazy' is one word too many; did you mean --mode lazy?#explain lazy
@@ -438,93 +466,18 @@ else
     skip "before a run on a busy machine there is a warning" "no file can be put in the place of /proc/pressure/cpu"
 fi
 
-# ---- a file of defaults -----------------------------------------------------------------------
-
-defaults() { printf '%s' "$1" >"$folder/bench.json"; }
-export BENCH_CONFIG=$folder/bench.json
-defaults "{\"store\": \"$store\", \"table\": {\"format\": \"csv\", \"model\": \"vgg16\"}}"
-run table
-report "a file of defaults has options for all commands and for one" "$(
-    fault_of 0
-    grep -q '^.*vgg16' "$folder/out" && ! grep -q resnet18 "$folder/out" || echo "not the model"
-    grep -q ',' "$folder/out" || echo "not CSV"
-)"
-run table --model resnet18
-report "the command line has the last word" "$(
-    fault_of 0
-    grep -q resnet18 "$folder/out" || echo "no resnet18"
-)"
-defaults '{"run": {"model": "vgg16", "weights": "/nowhere/w.safetensors"}}'
-run run --program tests/programs/affine.mlir --runtime sim --processes 1 --steps 3 --min-time 0 --store "$folder/program" \
-    --format json
-report "defaults of models are none of a program's" "$(
-    fault_of 0
-    holds 'assert [r["experiment"]["model"] for r in records] == ["affine"], records[0]["experiment"]'
-)"
-defaults '{"runtimes": "cpu"}'
-refuses "an unknown option in it" 2 \
-    "the file of defaults, $folder/bench.json: there is no option --runtimes; did you mean --runtime?" -- table
-defaults '{"run": {"proceses": 8}}'
-refuses "an unknown option of a command in it" 2 \
-    "$folder/bench.json: \"run\": there is no option --proceses; did you mean --processes?" -- run
-defaults '{"rnu": {"processes": 8}}'
-refuses "the options of a command that is none, whatever runs" 2 \
-    "$folder/bench.json: \"rnu\": there is no command rnu; did you mean run?" -- table
-defaults '{"help": {"processes": 8}}'
-refuses "help has no options" 2 "there is no command help" -- table
-for option in runtime-option input; do
-    defaults "{\"$option\": \"a=1\"}"
-    refuses "an option that can be repeated, $option, for all commands" 2 \
-        "--$option can be repeated, and has no default" -- table
-done
-defaults '{"runtime": "sim", "store": "/nowhere", "label": "x"}'
-run compare
-report "one that can be repeated in a comparison alone has a default for the others" "$(
-    fault_of 1
-    ! complaints | grep "the file of defaults"
-)"
-defaults '{"table": {"min-time": 3}}'
-refuses "an option of another command in it" 2 "\"table\": this command does not take --min-time" -- table
-defaults '{"store": ["a"]}'
-refuses "a value that is none" 2 "wants a text or a number" -- table
-defaults '{"store": '
-refuses "no JSON" 3 "bench.json|line 1" -- table
-for damaged in '{"store": ' '{"rnu": {}}' '{"frobnicate": 1}' '{"table": {"frob": 1}, "run": {"frob": 1}}'; do
-    defaults "$damaged"
-    report "help, manual and version are to be had beside $damaged" "$(
-        for words in --help -h --man --version "table --help" "run -h"; do
-            read -ra arguments <<<"$words"
-            run "${arguments[@]}"
-            fault_of 0
-            [ -s "$folder/out" ] || echo "bench $words prints nothing"
-            [ ! -s "$folder/err" ] || echo "bench $words complains"
-        done
-    )"
-done
-defaults '{"frobnicate": 1}'
-refuses "but no other words beside help" 2 "the file of defaults" -- table --help --frob
-defaults '{}'
-chmod 666 "$folder/bench.json"
-refuses "a file that others may write" 2 "bench.json|others may write it" -- table
-BENCH_CONFIG=$folder/none refuses "a file that is not there" 3 "$folder/none" -- table
-mkdir -p "$folder/home/.config/bench" "$folder/xdg/bench"
-echo '{"store": "/nowhere/home"}' >"$folder/home/.config/bench/bench.json"
-echo '{"store": "/nowhere/xdg"}' >"$folder/xdg/bench/bench.json"
-unset BENCH_CONFIG
-HOME=$folder/home XDG_CONFIG_HOME='' refuses "the one of the home folder" 3 "/nowhere/home" -- table
-HOME=$folder/home XDG_CONFIG_HOME=$folder/xdg refuses "the one of XDG_CONFIG_HOME" 3 "/nowhere/xdg" -- table
-export BENCH_CONFIG=
-
 # ---- help ---------------------------------------------------------------------------------------
 
 for command in run table compare nightly; do
     run $command --help
     cp "$folder/out" "$folder/by_option"
-    run help $command
-    report "bench help $command is bench $command --help" "$(
-        fault_of 0
-        cmp "$folder/out" "$folder/by_option" 2>&1
-    )"
+    for word in help --help; do
+        run $word $command
+        report "bench $word $command is bench $command --help" "$(
+            fault_of 0
+            cmp "$folder/out" "$folder/by_option" 2>&1
+        )"
+    done
 done
 run help
 report "bench help lists the commands" "$(
