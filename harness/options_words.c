@@ -87,6 +87,30 @@ static bool is_folder(uint32_t command, const char *word, cli_lone *lone)
     return stat(word, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
+static bool has_colon(uint32_t command, const char *word, cli_lone *lone)
+{
+    (void)command, (void)lone;
+    return strchr(word, ':') != NULL;
+}
+
+/* "page.html". */
+static bool is_file_name(uint32_t command, const char *word, cli_lone *lone)
+{
+    const char *dot = strrchr(word, '.');
+    (void)command, (void)lone;
+    return dot && dot > word && isalpha((unsigned char)dot[1]) && !strchr(dot, '/');
+}
+
+/* "quick" for "--quick". */
+static bool is_option(uint32_t command, const char *word, cli_lone *lone)
+{
+    const cli_table *table = options_table();
+    for (size_t i = 0; i < table->count && !lone->named; i++)
+        lone->named = (table->rows[i].commands & command) && strcmp(table->rows[i].name, word) == 0;
+    lone->option = word;
+    return lone->named;
+}
+
 static bool are_numbers(uint32_t command, const char *word, cli_lone *lone)
 {
     (void)command, (void)lone;
@@ -193,10 +217,13 @@ static const struct {
     {STORED, "store", is_folder, true},
     {STORED, "store", has_slash, true},
     {RUNS | STORED, "model", is_all, false},
+    {UINT32_MAX, NULL, is_option, false},
     {UINT32_MAX, NULL, is_value, false},
+    {OPTION_ESTIMATE, "topology", has_colon, false},
     {~(uint32_t)STORED, "store", is_folder, false},
     {RUNS | OPTION_SUITE | OPTION_REPLAY, "runtime", has_slash, false},
     {OPTION_COMPARE, "runtime", is_any, true},
+    {~(uint32_t)OPTION_RUN, "output", is_file_name, false},
     {UINT32_MAX, NULL, is_near_value, false},
     {UINT32_MAX, "model", is_near_model, false},
     {RUNS & ~(uint32_t)OPTION_STUDY, "batch", are_numbers, false},
@@ -212,6 +239,7 @@ bool options_lone(uint32_t command, const char *word, cli_lone *lone)
         const size_t at = lone->next++;
         lone->option = lones[at].option;
         lone->sure = lones[at].sure;
+        lone->named = false;
         lone->meant[0] = '\0';
         if ((lones[at].commands & command) && lones[at].fits(command, word, lone))
             return true;
@@ -254,7 +282,7 @@ bool options_meant(const char *word, char *line, size_t size)
     }
     if (!options_lone(OPTION_RUN, word, &lone))
         return false;
-    const char *meant = lone.meant[0] ? lone.meant : word;
+    const char *meant = lone.named ? "..." : lone.meant[0] ? lone.meant : word;
     /* Records that are there are looked at more often than added to. */
     if (strcmp(lone.option, "store") == 0)
         snprintf(line, size, "bench table %s", meant);
@@ -284,6 +312,10 @@ const char *options_instead(uint32_t command, const char *option, size_t length)
         {"m", "--model", UINT32_MAX},
         {"o", "--output", UINT32_MAX},
         {"V", "--version", UINT32_MAX},
+        {"a", "--runtime", OPTION_COMPARE},
+        {"b", "--runtime", OPTION_COMPARE},
+        {"b", "--batch", UINT32_MAX},
+        {"format", "--to", OPTION_EXPORT},
         {"backend", "--runtime", UINT32_MAX},
         {"device", "--runtime", ~(uint32_t)(OPTION_STEPS | OPTION_DOCTOR)},
         {"platform", "--runtime", UINT32_MAX},

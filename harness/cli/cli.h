@@ -174,8 +174,9 @@ typedef struct cli_table {
 /* An option that a word which stands alone may be meant for. */
 typedef struct cli_lone {
     size_t next;                /* where the next guess is looked for; 0 at first */
-    const char *option;         /* its name, static */
+    const char *option;         /* its name, which lasts as long as the word */
     char meant[CLI_ITEM_BYTES]; /* the value that may be meant; "": the word itself */
+    bool named;                 /* the word is its name, not its value */
     bool sure;                  /* it is clear, and the option takes the word */
 } cli_lone;
 

@@ -278,6 +278,14 @@ bn_code cli_refuse(const cli_call *call, const char *hyphens, const char *name, 
                          "there is no option %s%.*s", hyphens, (int)length, name);
 }
 
+/* Whether WORD is an option of the command, and so no value of the one before it. */
+static bool is_option(const cli_call *call, const char *word)
+{
+    bool anywhere = false;
+    return strncmp(word, "--", 2) == 0 &&
+           cli_row(call, word + 2, strcspn(word + 2, "="), &anywhere) != NULL;
+}
+
 static bn_code parse_one(cli_call *call, int argc, char **argv, int *i, bn_status *st)
 {
     const char *letter = of_letter(argv[*i]), *name = letter ? letter : argv[*i] + 2;
@@ -296,7 +304,7 @@ static bn_code parse_one(cli_call *call, int argc, char **argv, int *i, bn_statu
     }
     if (equals)
         return cli_take(call, row, equals + 1, st);
-    if (*i + 1 >= argc)
+    if (*i + 1 >= argc || is_option(call, argv[*i + 1]))
         return bn_fail(st, BN_INVALID, "--%s needs a value: %s", row->name, row->argument);
     return cli_take(call, row, argv[++*i], st);
 }
@@ -311,13 +319,14 @@ static bool was_given(const char *name, int argc, char **argv)
     return false;
 }
 
-/* Refuses WORD, which may be meant for the option ROW with VALUE; ROW NULL: for none. */
+/* Refuses WORD, which may be meant for the option ROW with VALUE, "" for none; ROW NULL: for no
+ * option. */
 static bn_code refuse_lone(const cli_option *row, const char *value, const char *word,
                            bn_status *st)
 {
     bn_text meant = {0};
     if (row)
-        bn_text_printf(&meant, "--%s %s", row->name, value);
+        bn_text_printf(&meant, "--%s%s%s", row->name, value[0] ? " " : "", value);
     bn_fail_meant(st, BN_INVALID, (bn_meant){meant.data, "See", "--help"},
                   "'%s' is one word too many", word);
     bn_text_free(&meant);
@@ -344,16 +353,30 @@ static bn_code refuse_further(const cli_call *call, const cli_option *row, const
     return BN_INVALID;
 }
 
+/* The option that the command's first word is, as in bench study batch, where WORD may be its
+ * numbers, which were not given; else NULL. */
+static const cli_option *numbers_of(const cli_call *call, const char *word, int argc, char **argv)
+{
+    const char *first = call->word_count > 0 ? call->words[0] : "";
+    bool anywhere = false;
+    const cli_option *row = cli_row(call, first, strlen(first), &anywhere);
+    const bool fits = row && row->kind == CLI_NUMBERS && isdigit((unsigned char)word[0]);
+    return fits && !was_given(first, argc, argv) ? row : NULL;
+}
+
 /* Word INDEX stands where an option is meant: gives it to that, where it is clear which. */
 static bn_code take_lone(cli_call *call, int argc, char **argv, int index, bn_status *st)
 {
     cli_lone lone = {0};
     const char *word = argv[index];
+    const cli_option *swept = numbers_of(call, word, argc, argv);
+    if (swept)
+        return refuse_lone(swept, word, word, st);
     /* A number behind numbers, or another value of an option before it. */
-    const cli_option *list = call->last && call->last->kind == CLI_NUMBERS && is_list(call->last) &&
-                                     strspn(word, "0123456789,")
-                                 ? call->last
-                                 : NULL;
+    const cli_option *list = NULL;
+    if (isdigit((unsigned char)word[0]) && call->last && call->last->kind == CLI_NUMBERS &&
+        is_list(call->last))
+        list = call->last;
     while (!list && call->lone && call->lone(call->command, word, &lone)) {
         bool anywhere = false;
         const cli_option *row = cli_row(call, lone.option, strlen(lone.option), &anywhere);
@@ -364,8 +387,9 @@ static bn_code take_lone(cli_call *call, int argc, char **argv, int index, bn_st
             list = row;
         if (row->kind != CLI_WORDS && (before || was_given(lone.option, argc, argv)))
             continue;
+        const char *value = lone.named ? "" : lone.meant[0] ? lone.meant : word;
         if (!lone.sure)
-            return refuse_lone(row, lone.meant[0] ? lone.meant : word, word, st);
+            return refuse_lone(row, value, word, st);
         call->taken = row;
         note_given(call, row);
         return cli_take(call, row, word, st);

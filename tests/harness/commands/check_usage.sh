@@ -99,6 +99,17 @@ done <<'ROWS'
 2#did you mean --mode lazy,capture?#run --mode=lazy capture
 2#did you mean --model resnet18,vgg16?#run --model resnet18 vgg16
 2#did you mean --batch 32,64?#run --batch 32 64
+2#did you mean --batch 1,2,4?#study batch resnet18 1,2,4
+2#did you mean --depth 2,4?#study depth llama 2,4
+2#did you mean --topology v5e:1x1?#estimate resnet18 v5e:1x1
+2#did you mean --output out.svg?#scopes resnet18 out.svg
+2#did you mean --quick?#selftest accuracy quick
+2#did you mean --batch?#run resnet18 batch 32
+2#--mode needs a value: MODE,...#run resnet18 --mode --phase infer
+2#--mode needs a value: MODE,...#run resnet18 --mode --phase=infer
+2#did you mean --batch?#run -b 32
+2#did you mean --to?#export docs --format csv
+1#did you mean --runtime?#compare --a sim --b sim
 2#did you mean --graphs 1,5?#run --graphs 1 5
 2#--mode has an empty item; commas stand without blanks: a,b#run --mode lazy, capture
 2#there is no option -model; did you mean --model?#run -model resnet18
