@@ -506,11 +506,8 @@ static int carry_out(const command_row *command, options *o, const char *const *
             cli_tell("bench " BENCH_VERSION);
         return finish(command, false, CLI_EXIT_OK);
     }
-    if ((count > 0) != (command->what != NULL)) {
-        if (command->what)
-            bn_fail(&st, BN_INVALID, "bench %s needs a word: %s", command->name, command->what);
-        else
-            bn_fail(&st, BN_INVALID, "'%s' is one word too many; see --help", words[0]);
+    if (command->what && count == 0) {
+        bn_fail(&st, BN_INVALID, "bench %s needs a word: %s", command->name, command->what);
         return refuse(command, argc, argv, &st);
     }
     cli_be_quiet(o->output.quiet);
@@ -525,12 +522,10 @@ static int refuse_command(int argc, char **argv)
     bn_near near = bn_near_begin(argv[1]);
     for (const char *const *known = command_names(); *known; known++)
         bn_near_try(&near, *known);
-    char name[RES_TEXT], run[RES_TEXT + 16];
+    char line[RES_TEXT];
     const char *best = bn_near_best(&near);
-    if (!best && job_axis_meant(RES_AXIS_MODEL, argv[1], name)) {
-        snprintf(run, sizeof run, "bench --model %s", name);
-        best = run;
-    }
+    if (!best && options_meant(argv[1], line, sizeof line))
+        best = line;
     bn_fail_meant(&st, BN_INVALID, (bn_meant){best, "See", "bench --help"},
                   "there is no command %s", argv[1]);
     return refuse(NULL, argc, argv, &st);
@@ -552,7 +547,7 @@ static int help(int argc, char **argv)
 static bn_code read_options(const command_row *command, int argc, char **argv, bn_arena *memory,
                             options *o, const char **words, int *count, bn_status *st)
 {
-    const int most = command->most_words ? command->most_words : 1;
+    const int most = command->most_words;
     cli_config config;
     bn_status again = {.code = BN_OK};
     bn_code code = cli_config_read(command_names() + 1, &config, st);
@@ -580,7 +575,9 @@ int main(int argc, char **argv)
         command = find_command(argv[1]);
         first = 2;
     }
-    if (argc > 1 && strcmp(argv[1], "help") == 0)
+    /* As help, --help may stand before the command. */
+    if (argc > 1 && (strcmp(argv[1], "help") == 0 ||
+                     (argc == 3 && strcmp(argv[1], "--help") == 0 && argv[2][0] != '-')))
         return help(argc, argv);
     bn_status st = {.code = BN_OK};
     static options o;
@@ -590,8 +587,8 @@ int main(int argc, char **argv)
     bn_arena *memory = bn_arena_new(4096);
     if (!memory)
         bn_fail(&st, BN_OUT_OF_MEMORY, "no memory for options");
-    if (!memory || read_options(command, argc - first, argv + first, memory, &o, words, &count,
-                                &st) != BN_OK)
+    if (!memory ||
+        read_options(command, argc - first, argv + first, memory, &o, words, &count, &st) != BN_OK)
         code = refuse(command, argc, argv, &st);
     else
         code = carry_out(command, &o, words, count, argc, argv);

@@ -98,9 +98,10 @@ BN_MUST_USE bn_code options_parse_with(uint32_t command, const char *name, const
 BN_MUST_USE bn_code options_parse(uint32_t command, int argc, char **argv, bn_arena *memory,
                                   options *o, const char **words, int most, int *count,
                                   bn_status *st);
-/* As cli_call.lone: the option of COMMAND that a word may be meant for; NULL: words are words. */
-typedef const char *options_lone_word(const char *word, bool *sure);
-options_lone_word *options_lone(uint32_t command);
+/* As cli_call.lone. */
+bool options_lone(uint32_t command, const char *word, cli_lone *lone);
+/* The command line that WORD, which is no command, may be meant for, into LINE; false: none. */
+bool options_meant(const char *word, char *line, size_t size);
 /* As cli_call.instead. */
 const char *options_instead(uint32_t command, const char *option, size_t length);
 /* Appends the values that ROW takes, "a, b, c", where they are few and known. */

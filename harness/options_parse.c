@@ -62,9 +62,8 @@ bn_code options_parse_with(uint32_t command, const char *name, const cli_config 
                      .words = words,
                      .most_words = most,
                      .rest = command == OPTION_RECORD,
-                     .words_first = command == OPTION_STUDY || command == OPTION_PLOT};
-    call.lone = options_lone(command);
-    call.instead = options_instead;
+                     .lone = options_lone,
+                     .instead = options_instead};
     *o = (options){0};
     bn_code code =
         run ? cli_defaults(&call, st) : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for options");

@@ -418,7 +418,9 @@ int night_command(const night_options *options)
     int code = COMPARE_ERROR;
     bn_text_puts(&n.words, "");
     if (!options->suite || !options->report)
-        bn_fail(&st, BN_INVALID, "bench nightly needs --suite FILE and --report DIR");
+        bn_fail(&st, BN_INVALID, "bench nightly needs %s%s%s", options->suite ? "" : "--suite FILE",
+                options->suite || options->report ? "" : " and ",
+                options->report ? "" : "--report DIR");
     if (st.code != BN_OK || run_suite(&n, &ran, &whole, &st) != BN_OK ||
         (whole && look_back(&n, &st) != BN_OK)) {
         cli_complain(&st);

@@ -171,6 +171,15 @@ typedef struct cli_table {
 
 /* ---- reading a command line (parse.c) ----------------------------------------------- */
 
+/* An option that a word which stands alone may be meant for. */
+typedef struct cli_lone {
+    size_t next;                /* where the next guess is looked for; 0 at first */
+    const char *option;         /* its name, which lasts as long as the word */
+    char meant[CLI_ITEM_BYTES]; /* the value that may be meant; "": the word itself */
+    bool named;                 /* the word is its name, not its value */
+    bool sure;                  /* it is clear, and the option takes the word */
+} cli_lone;
+
 /* What these functions work on. The caller fills the first half, cli_arguments the other. */
 typedef struct cli_call {
     const cli_table *table;
@@ -180,15 +189,14 @@ typedef struct cli_call {
     const char **words; /* room for MOST_WORDS words that are no options */
     int most_words;
     bool rest; /* the first word, and whatever follows it, is another program's command line */
-    /* The name, static, of the option that WORD may be meant for, where it stands alone; NULL:
-     * none. SURE is set where it is clear, and the option then takes it. NULL in place of the
-     * function: words are words. */
-    const char *(*lone)(const char *word, bool *sure);
-    int words_first; /* so many words are words, before LONE is asked about others */
+    /* Of each word beyond those: fills LONE with the next best guess; false after the last. NULL in
+     * place of the function: such a word is one too many. */
+    bool (*lone)(uint32_t command, const char *word, cli_lone *lone);
     /* What to do in place of giving OPTION, of LENGTH letters, to this command, which does not take
-     * it: "bench scopes"; NULL: not known. May be NULL. */
+     * it: "bench scopes", or an option, "--batch"; NULL: not known. May be NULL. */
     const char *(*instead)(uint32_t command, const char *option, size_t length);
-    bool taken; /* LONE's option has got its value */
+    const cli_option *last;  /* the option that stands last so far */
+    const cli_option *taken; /* what got its value from a word alone, the last one */
     int word_count;
     /* The first such option that was given, or NULL. */
     const char *marked, *modelled, *programmed, *recorded;

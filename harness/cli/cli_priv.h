@@ -12,10 +12,10 @@
 /* The row of the option whose name is the first LENGTH bytes of NAME, of CALL's command; NULL where
  * the command has none, and *ANYWHERE then says whether another one has. */
 const cli_option *cli_row(const cli_call *call, const char *name, size_t length, bool *anywhere);
-/* BN_INVALID: the command has no such option. Says what may have been meant. ANYWHERE: others have
- * it. */
-bn_code cli_refuse(const cli_call *call, const char *name, size_t length, bool anywhere,
-                   bn_status *st);
+/* BN_INVALID: the command has no such option, which stood behind HYPHENS. Says what may have been
+ * meant. ANYWHERE: others have it. */
+bn_code cli_refuse(const cli_call *call, const char *hyphens, const char *name, size_t length,
+                   bool anywhere, bn_status *st);
 /* Gives ROW the VALUE, which is not copied; NULL: a flag. */
 BN_MUST_USE bn_code cli_take(const cli_call *call, const cli_option *row, const char *value,
                              bn_status *st);

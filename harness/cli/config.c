@@ -137,7 +137,7 @@ static bn_code apply_one(const cli_call *call, const char *name, const json_t *v
     bool anywhere = false;
     const cli_option *row = cli_row(call, name, strlen(name), &anywhere);
     if (!row)
-        return cli_refuse(call, name, strlen(name), anywhere, st);
+        return cli_refuse(call, "--", name, strlen(name), anywhere, st);
     if (is_repeated(row))
         return bn_fail(st, BN_INVALID, "--%s can be repeated, and has no default", name);
     if (row->kind == CLI_FLAG && json_is_boolean(value))

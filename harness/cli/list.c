@@ -15,7 +15,8 @@ bn_code cli_list_parse(const char *option, const char *text, bn_arena *memory, c
         const size_t length = strcspn(copy, ",");
         const bool last = copy[length] == '\0';
         if (length == 0)
-            return bn_fail(st, BN_INVALID, "--%s has an empty item", option);
+            return bn_fail(st, BN_INVALID,
+                           "--%s has an empty item; commas stand without blanks: a,b", option);
         if (list->count == CLI_MAX_ITEMS || length >= CLI_ITEM_BYTES)
             return bn_fail(st, BN_INVALID, "--%s is too long", option);
         copy[length] = '\0';

@@ -3,6 +3,7 @@
  */
 #include "harness/cli/cli_priv.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -249,13 +250,19 @@ static void note_given(cli_call *call, const cli_option *row)
         call->recorded = row->name;
 }
 
-bn_code cli_refuse(const cli_call *call, const char *name, size_t length, bool anywhere,
-                   bn_status *st)
+bn_code cli_refuse(const cli_call *call, const char *hyphens, const char *name, size_t length,
+                   bool anywhere, bn_status *st)
 {
     const char *instead = call->instead ? call->instead(call->command, name, length) : NULL;
-    if (instead)
+    bool taken = false;
+    if (instead && strncmp(instead, "--", 2) == 0) {
+        if (cli_row(call, instead + 2, strcspn(instead + 2, " "), &taken))
+            return bn_fail_meant(st, BN_INVALID, (bn_meant){instead, "See", "--help"},
+                                 "there is no option %s%.*s", hyphens, (int)length, name);
+    } else if (instead) {
         return bn_fail(st, BN_INVALID, "this command does not take --%.*s; %s does that",
                        (int)length, name, instead);
+    }
     if (anywhere)
         return bn_fail(st, BN_INVALID, "this command does not take --%.*s; see --help", (int)length,
                        name);
@@ -268,7 +275,15 @@ bn_code cli_refuse(const cli_call *call, const char *name, size_t length, bool a
     const char *best = bn_near_best(&near);
     snprintf(option, sizeof option, "--%s", best ? best : "");
     return bn_fail_meant(st, BN_INVALID, (bn_meant){best ? option : NULL, "See", "--help"},
-                         "there is no option --%.*s", (int)length, name);
+                         "there is no option %s%.*s", hyphens, (int)length, name);
+}
+
+/* Whether WORD is an option of the command, and so no value of the one before it. */
+static bool is_option(const cli_call *call, const char *word)
+{
+    bool anywhere = false;
+    return strncmp(word, "--", 2) == 0 &&
+           cli_row(call, word + 2, strcspn(word + 2, "="), &anywhere) != NULL;
 }
 
 static bn_code parse_one(cli_call *call, int argc, char **argv, int *i, bn_status *st)
@@ -279,8 +294,9 @@ static bn_code parse_one(cli_call *call, int argc, char **argv, int *i, bn_statu
     bool anywhere = false;
     const cli_option *row = cli_row(call, name, length, &anywhere);
     if (!row)
-        return cli_refuse(call, name, length, anywhere, st);
+        return cli_refuse(call, "--", name, length, anywhere, st);
     note_given(call, row);
+    call->last = row;
     if (row->kind == CLI_FLAG) {
         if (equals)
             return bn_fail(st, BN_INVALID, "--%s takes no value", row->name);
@@ -288,7 +304,7 @@ static bn_code parse_one(cli_call *call, int argc, char **argv, int *i, bn_statu
     }
     if (equals)
         return cli_take(call, row, equals + 1, st);
-    if (*i + 1 >= argc)
+    if (*i + 1 >= argc || is_option(call, argv[*i + 1]))
         return bn_fail(st, BN_INVALID, "--%s needs a value: %s", row->name, row->argument);
     return cli_take(call, row, argv[++*i], st);
 }
@@ -303,26 +319,82 @@ static bool was_given(const char *name, int argc, char **argv)
     return false;
 }
 
-/* Word INDEX stands where an option is meant: gives it to that, where it is clear which. */
-static bn_code take_lone(cli_call *call, int argc, char **argv, int index, bn_status *st)
+/* Refuses WORD, which may be meant for the option ROW with VALUE, "" for none; ROW NULL: for no
+ * option. */
+static bn_code refuse_lone(const cli_option *row, const char *value, const char *word,
+                           bn_status *st)
 {
-    bool sure = false, anywhere = false;
-    const char *word = argv[index], *name = call->lone(word, &sure);
-    const cli_option *row = name ? cli_row(call, name, strlen(name), &anywhere) : NULL;
-    const bool once = row && row->kind != CLI_WORDS && (call->taken || was_given(name, argc, argv));
-    if (row && sure && !once) {
-        call->taken = true;
-        note_given(call, row);
-        return cli_take(call, row, word, st);
-    }
-    if (!row || once)
-        return bn_fail(st, BN_INVALID, "'%s' is one word too many; see --help", word);
     bn_text meant = {0};
-    bn_text_printf(&meant, "--%s %s", name, word);
-    bn_fail_meant(st, BN_INVALID, (bn_meant){meant.data ? meant.data : name, "See", "--help"},
+    if (row)
+        bn_text_printf(&meant, "--%s%s%s", row->name, value[0] ? " " : "", value);
+    bn_fail_meant(st, BN_INVALID, (bn_meant){meant.data, "See", "--help"},
                   "'%s' is one word too many", word);
     bn_text_free(&meant);
     return BN_INVALID;
+}
+
+/* Whether ROW takes several values with commas between. */
+static bool is_list(const cli_option *row)
+{
+    return (row->kind == CLI_NAMES || row->kind == CLI_NUMBERS) && !row->single;
+}
+
+/* Refuses WORD, which may be a further value of the list ROW; ROW NULL: nobody knows what it is. */
+static bn_code refuse_further(const cli_call *call, const cli_option *row, const char *word,
+                              bn_status *st)
+{
+    bn_text values = {0};
+    if (row) {
+        cli_list_put((const cli_list *)((char *)call->options + row->offset), &values);
+        bn_text_printf(&values, ",%s", word);
+    }
+    refuse_lone(values.data ? row : NULL, values.data, word, st);
+    bn_text_free(&values);
+    return BN_INVALID;
+}
+
+/* The option that the command's first word is, as in bench study batch, where WORD may be its
+ * numbers, which were not given; else NULL. */
+static const cli_option *numbers_of(const cli_call *call, const char *word, int argc, char **argv)
+{
+    const char *first = call->word_count > 0 ? call->words[0] : "";
+    bool anywhere = false;
+    const cli_option *row = cli_row(call, first, strlen(first), &anywhere);
+    const bool fits = row && row->kind == CLI_NUMBERS && isdigit((unsigned char)word[0]);
+    return fits && !was_given(first, argc, argv) ? row : NULL;
+}
+
+/* Word INDEX stands where an option is meant: gives it to that, where it is clear which. */
+static bn_code take_lone(cli_call *call, int argc, char **argv, int index, bn_status *st)
+{
+    cli_lone lone = {0};
+    const char *word = argv[index];
+    const cli_option *swept = numbers_of(call, word, argc, argv);
+    if (swept)
+        return refuse_lone(swept, word, word, st);
+    /* A number behind numbers, or another value of an option before it. */
+    const cli_option *list = NULL;
+    if (isdigit((unsigned char)word[0]) && call->last && call->last->kind == CLI_NUMBERS &&
+        is_list(call->last))
+        list = call->last;
+    while (!list && call->lone && call->lone(call->command, word, &lone)) {
+        bool anywhere = false;
+        const cli_option *row = cli_row(call, lone.option, strlen(lone.option), &anywhere);
+        if (!row)
+            continue;
+        const bool before = row == call->taken || was_given(lone.option, index, argv);
+        if (row->kind != CLI_WORDS && before && is_list(row))
+            list = row;
+        if (row->kind != CLI_WORDS && (before || was_given(lone.option, argc, argv)))
+            continue;
+        const char *value = lone.named ? "" : lone.meant[0] ? lone.meant : word;
+        if (!lone.sure)
+            return refuse_lone(row, value, word, st);
+        call->taken = row;
+        note_given(call, row);
+        return cli_take(call, row, word, st);
+    }
+    return refuse_further(call, list, word, st);
 }
 
 bn_code cli_defaults(cli_call *call, bn_status *st)
@@ -354,13 +426,15 @@ bn_code cli_arguments(cli_call *call, int argc, char **argv, bn_status *st)
             code = parse_one(call, argc, argv, &i, st);
             continue;
         }
+        if (!words_only && argv[i][0] == '-' && isalpha((unsigned char)argv[i][1])) {
+            code = cli_refuse(call, "-", argv[i] + 1, strcspn(argv[i] + 1, "="), false, st);
+            continue;
+        }
         words_only = words_only || call->rest;
-        if (call->lone && call->word_count >= call->words_first)
-            code = take_lone(call, argc, argv, i, st);
-        else if (call->word_count < call->most_words)
+        if (call->word_count < call->most_words)
             call->words[call->word_count++] = argv[i];
         else
-            code = bn_fail(st, BN_INVALID, "'%s' is one word too many; see --help", argv[i]);
+            code = take_lone(call, argc, argv, i, st);
     }
     return code;
 }

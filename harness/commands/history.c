@@ -55,11 +55,12 @@ typedef struct asked {
 static bn_code nothing_found(const asked *a, bn_status *st)
 {
     bn_text misdates = {0};
+    if (a->history.misdates.count == 0)
+        return command_refuse_selection(a->selection, &a->index, st);
     bn_text_puts(&misdates, "");
     res_put_misdates(&a->history.misdates, &misdates);
-    bn_fail(st, BN_NOT_FOUND, "%s: none of %zu records is of what was asked for%s%s",
-            a->selection->store, a->index.count, a->history.misdates.count ? "; " : "",
-            misdates.failed ? "" : misdates.data);
+    bn_fail(st, BN_NOT_FOUND, "%s: none of %zu records is of what was asked for; %s",
+            a->selection->store, a->index.count, misdates.failed ? "" : misdates.data);
     bn_text_free(&misdates);
     return BN_NOT_FOUND;
 }
@@ -79,6 +80,8 @@ static bn_code answer(asked *a, bn_text *text, bn_text *wide, bn_status *st)
         tell(index, a->output->verbose);
     if (code == BN_OK && history->count == 0 && index->damaged_count == 0)
         code = nothing_found(a, st);
+    if (code == BN_OK)
+        command_say_unknown(a->selection, &a->index, NULL);
     if (code == BN_OK && a->file)
         code = draw(a->file, history, st);
     if (code != BN_OK)

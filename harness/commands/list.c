@@ -155,12 +155,16 @@ static json_t *list_runtimes(const job_matrix *matrix, bn_status *st)
         char path[4096];
         bn_status why = {.code = BN_OK};
         bool found = rt_plugin_find(name, path, sizeof path, &why) == BN_OK;
-        char *places = strstr(why.message, " (searched");
-        if (places)
-            *places = '\0'; /* a listing says what to do, not where bench looked */
-        json_array_append_new(list, json_pack("{ss sb ss so}", "runtime", name, "found", found,
-                                              "source", source, "where",
-                                              res_json_text(found ? path : why.message)));
+        bn_text places = {0};
+        char *searched = strstr(why.message, " (searched");
+        if (searched)
+            *searched = '\0'; /* a listing says what to do */
+        rt_plugin_places(name, &places);
+        json_array_append_new(
+            list, json_pack("{ss sb ss so s{so}}", "runtime", name, "found", found, "source",
+                            source, "where", res_json_text(found ? path : why.message), "details",
+                            "searched", res_json_text(places.data ? places.data : "")));
+        bn_text_free(&places);
     }
     return list;
 }
@@ -199,7 +203,7 @@ static void put_sheet(const json_t *list, res_format format, bn_text *out)
     bn_text cell = {0};
     json_object_foreach(json_array_get(list, 0), key, value)
     {
-        if (count < RES_SHEET_COLUMNS)
+        if (!json_is_object(value) && count < RES_SHEET_COLUMNS)
             columns[count++] = (res_sheet_column){key, json_is_integer(value)};
     }
     for (size_t r = 0; r < json_array_size(list); r++) {

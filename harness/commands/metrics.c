@@ -151,7 +151,9 @@ static bn_code check_words(const char *const *words, bool *difference, bn_status
     if (!*difference && is_near_diff(words[0]))
         return bn_fail_choice(st, "metrics command", words[0], "diff");
     if (!*difference && count > 1)
-        return bn_fail(st, BN_INVALID, "'%s' is one word too many; see --help", words[1]);
+        return bn_fail(st, BN_INVALID,
+                       "'%s' is one word too many; bench metrics diff %s %s compares two", words[1],
+                       words[0], words[1]);
     return BN_OK;
 }
 

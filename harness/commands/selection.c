@@ -4,19 +4,23 @@
 #include "results/tables/tables.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
+
+static bool is_value(const cli_value *value, const res_axis *axis, const res_experiment *e)
+{
+    if (axis->field.kind != RES_KIND_TEXT)
+        return value->number == res_axis_number(axis, e);
+    return strcmp(value->word, "all") == 0 || strcmp(value->word, res_axis_text(axis, e)) == 0 ||
+           (axis->id == RES_AXIS_RUNTIME && strcmp(value->word, bn_base_name(e->runtime)) == 0);
+}
 
 static bool takes(const cli_list *list, const res_axis *axis, const res_experiment *e)
 {
-    if (list->count == 0)
-        return true;
-    if (axis->field.kind == RES_KIND_TEXT)
-        return cli_list_has(list, res_axis_text(axis, e)) ||
-               (axis->id == RES_AXIS_RUNTIME && cli_list_has(list, bn_base_name(e->runtime)));
     for (size_t i = 0; i < list->count; i++)
-        if (list->value[i].number == res_axis_number(axis, e))
+        if (is_value(&list->value[i], axis, e))
             return true;
-    return false;
+    return list->count == 0;
 }
 
 bool command_selected(const command_selection *selection, const res_experiment *e)
@@ -30,6 +34,88 @@ bool command_selected(const command_selection *selection, const res_experiment *
 static bool wanted(void *context, const res_experiment *e)
 {
     return command_selected(context, e);
+}
+
+/* ---- words that no record has ---------------------------------------------------------- */
+
+static bool has_value(const res_index *index, const cli_value *value, const res_axis *axis)
+{
+    for (size_t i = 0; i < index->experiment_count; i++)
+        if (is_value(value, axis, index->experiments[i]))
+            return true;
+    return false;
+}
+
+/* Appends the values of AXIS that INDEX has to KNOWN, each once, and tries them in NEAR. */
+static void try_values(const res_index *index, const res_axis *axis, bn_text *known, bn_near *near)
+{
+    bn_text value = {0};
+    for (size_t i = 0; i < index->experiment_count; i++) {
+        bn_text_clear(&value);
+        if (axis->id == RES_AXIS_RUNTIME)
+            bn_text_puts(&value, bn_base_name(index->experiments[i]->runtime));
+        else
+            res_axis_put(axis, index->experiments[i], &value);
+        if (!value.data || (known->data && bn_is_choice(value.data, known->data)))
+            continue;
+        bn_text_printf(known, "%s%s", known->length ? ", " : "", value.data);
+        if (axis->field.kind == RES_KIND_TEXT) /* a number near another is no slip of the hand */
+            bn_near_try(near, value.data);
+    }
+    bn_text_free(&value);
+}
+
+/* No record of INDEX or of PART has VALUE of AXIS: says which one of theirs may be meant. */
+static void refuse_value(const command_selection *selection, const res_index *index,
+                         const res_index *part, const cli_value *value, const res_axis *axis,
+                         bn_status *st)
+{
+    const char *called = job_axis_synonym(value->word);
+    bn_text known = {0};
+    bn_near near = bn_near_begin(called ? called : value->word);
+    try_values(index, axis, &known, &near);
+    try_values(part, axis, &known, &near);
+    bn_fail_meant(st, BN_NOT_FOUND,
+                  (bn_meant){bn_near_best(&near), "There is", known.data ? known.data : "none"},
+                  "%s: none of %zu records is of --%s %s", selection->store,
+                  index->count + part->count, axis->option, value->word);
+    bn_text_free(&known);
+}
+
+/* Whether each word of SELECTION is one of a record of INDEX or of PART, which may be NULL, or there
+ * are no records. ST says of the first that is not what may be meant. */
+static bool all_known(const command_selection *selection, const res_index *index,
+                      const res_index *part, bn_status *st)
+{
+    static const res_index nothing = {0};
+    const res_index *other = part ? part : &nothing;
+    for (int i = 0; i < RES_AXIS_COUNT && index->count + other->count > 0; i++) {
+        const cli_list *list = &selection->axis[i];
+        for (size_t k = 0; k < list->count; k++)
+            if (!has_value(index, &list->value[k], &res_axes[i]) &&
+                !has_value(other, &list->value[k], &res_axes[i])) {
+                refuse_value(selection, index, other, &list->value[k], &res_axes[i], st);
+                return false;
+            }
+    }
+    return true;
+}
+
+bn_code command_refuse_selection(const command_selection *selection, const res_index *index,
+                                 bn_status *st)
+{
+    if (all_known(selection, index, NULL, st))
+        bn_fail(st, BN_NOT_FOUND, "%s: none of %zu records is of what was asked for",
+                selection->store, index->count);
+    return BN_NOT_FOUND;
+}
+
+void command_say_unknown(const command_selection *selection, const res_index *index,
+                         const res_index *part)
+{
+    bn_status unknown = {.code = BN_OK};
+    if (!all_known(selection, index, part, &unknown))
+        cli_say("bench: %s", unknown.message);
 }
 
 /* ---- records ----------------------------------------------------------------------- */
@@ -115,8 +201,9 @@ bn_code command_all_read(const char *store, res_collection *all, bn_status *st)
     return BN_OK;
 }
 
-bn_code command_records_read(const command_selection *selection, const res_index *index,
-                             res_collection *all, bn_status *st)
+/* As command_records_read. PART has further records, which are not read; it may be NULL. */
+static bn_code read_records(const command_selection *selection, const res_index *index,
+                            const res_index *part, res_collection *all, bn_status *st)
 {
     const res_asked asked = {wanted, (void *)(uintptr_t)selection, (double)time(NULL)};
     bn_code code = res_newest_read(selection->store, index, &asked, all, st);
@@ -124,9 +211,15 @@ bn_code command_records_read(const command_selection *selection, const res_index
         return code;
     say_misdates(&all->misdates);
     if (all->count == 0 && all->damaged_count == 0)
-        return bn_fail(st, BN_NOT_FOUND, "%s: none of %zu records is of what was asked for",
-                       selection->store, index->count);
+        return command_refuse_selection(selection, index, st);
+    command_say_unknown(selection, index, part);
     return BN_OK;
+}
+
+bn_code command_records_read(const command_selection *selection, const res_index *index,
+                             res_collection *all, bn_status *st)
+{
+    return read_records(selection, index, NULL, all, st);
 }
 
 /* The estimates of PART that SELECTION asks for; there may be none. */
@@ -146,17 +239,19 @@ bn_code command_both_read(const command_selection *selection, const res_index *i
 {
     bn_code code = read_estimates(selection, part, estimates, st);
     if (code == BN_OK && all)
-        code = command_records_read(selection, index, all, st);
+        code = read_records(selection, index, part, all, st);
     if (code == BN_NOT_FOUND && estimates->count > 0) {
         *st = (bn_status){.code = BN_OK};
         code = BN_OK;
     }
-    if (code == BN_OK && !all && estimates->count == 0)
-        code = bn_fail(st, BN_NOT_FOUND,
-                       "%s: none of %zu records is an estimate that was asked for; bench estimate "
-                       "--store DIR writes some",
-                       selection->store, index->count + part->count);
-    return code;
+    if (code != BN_OK || all || estimates->count > 0)
+        return code;
+    if (all_known(selection, part, NULL, st))
+        bn_fail(st, BN_NOT_FOUND,
+                "%s: none of %zu records is an estimate that was asked for; bench estimate --store "
+                "DIR writes some",
+                selection->store, index->count + part->count);
+    return BN_NOT_FOUND;
 }
 
 /* ---- series ------------------------------------------------------------------------ */

@@ -16,6 +16,14 @@ bool command_selected(const command_selection *selection, const res_experiment *
  * error says that they are left out. BN_NOT_FOUND where there is no record. */
 BN_MUST_USE bn_code command_index_load(const char *store, bool rebuild, res_index *index,
                                        res_index *estimates, bn_status *st);
+/* BN_NOT_FOUND, since no record of INDEX is of what SELECTION asks for: says which of the store's
+ * values may be meant by a word that no record has. */
+bn_code command_refuse_selection(const command_selection *selection, const res_index *index,
+                                 bn_status *st);
+/* Says the same on standard error of a word beside others that records do have: nothing else would
+ * tell that it counted for nothing. PART: further records, or NULL. */
+void command_say_unknown(const command_selection *selection, const res_index *index,
+                         const res_index *part);
 /* Says on standard error that COUNT estimates are left out, unless there are none. */
 void command_say_estimates(size_t count);
 /* All records of STORE but estimates and those with wrong dates, of which it says so on standard

@@ -69,6 +69,10 @@ typedef struct job_matrix {
 bool job_axis_takes(res_axis_id axis, const char *word, bn_text *known);
 /* The value of AXIS that somebody may have meant who wrote WORD, into MEANT; false: none. */
 bool job_axis_meant(res_axis_id axis, const char *word, char meant[RES_TEXT]);
+/* The value, of any axis, that other programs call WORD; NULL: none. */
+const char *job_axis_synonym(const char *word);
+/* Appends the names of known runtimes, "a, b, c". */
+void job_runtime_names(bn_text *out);
 /* Whether AXIS says something of recorded steps, or of programs that others wrote; all others are
  * of models. */
 bool job_axis_of_steps(res_axis_id axis);

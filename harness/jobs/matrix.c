@@ -39,21 +39,37 @@ static const struct {
     {"f16", "bf16"},         {"half", "bf16"},        {"bfloat16", "bf16"},  {"inference", "infer"},
     {"eval", "infer"},       {"forward", "infer"},    {"training", "train"}, {"graph", "capture"},
     {"captured", "capture"}, {"compiled", "capture"}, {"jit", "capture"},    {"tracing", "lazy"},
-    {"traced", "lazy"},      {"adam", "adamw"},
+    {"traced", "lazy"},      {"adam", "adamw"},       {"test", "infer"},
 };
+
+const char *job_axis_synonym(const char *word)
+{
+    for (size_t i = 0; i < sizeof synonyms / sizeof *synonyms; i++)
+        if (strcasecmp(synonyms[i].word, word) == 0)
+            return synonyms[i].meant;
+    return rt_plugin_synonym(word);
+}
+
+void job_runtime_names(bn_text *out)
+{
+    const char *name;
+    for (size_t i = 0; (name = rt_plugin_known(i, NULL)); i++)
+        bn_text_printf(out, "%s%s", i ? ", " : "", name);
+}
 
 /* The value of AXIS, of a recorded STEP or of a model, that WORD may mean, into MEANT. */
 static bool meant_by(res_axis_id axis, bool step, const char *word, char meant[RES_TEXT])
 {
-    const char *called = NULL;
+    const char *called = job_axis_synonym(word);
     bn_near near = bn_near_begin(word);
-    for (size_t k = 0; k < sizeof synonyms / sizeof *synonyms && !called; k++)
-        called = strcasecmp(synonyms[k].word, word) == 0 ? synonyms[k].meant : NULL;
     for (size_t i = 0; axis_value(axis, step, i, meant); i++) {
         if (called && strcmp(meant, called) == 0)
             return true;
         bn_near_try(&near, meant);
     }
+    model_info info;
+    for (size_t i = 0; axis == RES_AXIS_MODEL && !step && model_describe_example(i, &info); i++)
+        bn_near_try(&near, info.name);
     const char *best = bn_near_best(&near);
     snprintf(meant, RES_TEXT, "%s", best ? best : "");
     return best != NULL;

@@ -110,11 +110,13 @@ static bool folder_has(const verify_entries *all, const char *model_name, const 
 static bn_code unknown_model(const char *name, bn_status *st)
 {
     bn_text known = {0};
-    model_info info;
-    for (size_t i = 0; model_describe(i, &info); i++)
-        bn_text_printf(&known, "%s%s", i ? ", " : "", info.name);
-    bn_fail(st, BN_INVALID, "--model: there is no '%s'; there is %s", name,
-            known.failed || !known.data ? "another" : known.data);
+    char meant[RES_TEXT];
+    const bool is_near = job_axis_meant(RES_AXIS_MODEL, name, meant);
+    (void)job_axis_takes(RES_AXIS_MODEL, name, &known);
+    bn_fail_meant(st, BN_INVALID,
+                  (bn_meant){is_near ? meant : NULL, "There is",
+                             known.failed || !known.data ? "another" : known.data},
+                  "--model: there is no '%s'", name);
     bn_text_free(&known);
     return BN_INVALID;
 }
@@ -131,15 +133,19 @@ static bool variant_usual(const char *name)
 static bn_code unknown_variant(const verify_entries *all, const char *name, bn_status *st)
 {
     bn_text known = {0};
+    bn_near near = bn_near_begin(name);
     for (size_t i = 0; i < all->count; i++) {
         bool new = true;
+        bn_near_try(&near, all->list[i].variant);
         for (size_t k = 0; new &&k < i; k++)
             new = strcmp(all->list[k].variant, all->list[i].variant) != 0;
         if (new)
             bn_text_printf(&known, "%s%s", known.length ? ", " : "", all->list[i].variant);
     }
-    bn_fail(st, BN_INVALID, "--variant: %s has no '%s'; it has %s", all->folder, name,
-            known.failed || !known.data ? "no entries" : known.data);
+    bn_fail_meant(st, BN_INVALID,
+                  (bn_meant){bn_near_best(&near), "It has",
+                             known.failed || !known.data ? "no entries" : known.data},
+                  "--variant: %s has no '%s'", all->folder, name);
     bn_text_free(&known);
     return BN_INVALID;
 }

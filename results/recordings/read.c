@@ -319,7 +319,8 @@ static void read_about(rec_recording *r)
 static bn_code nothing(const rec_recording *r, bn_status *st)
 {
     if (r->damaged_count == 0)
-        return bn_fail(st, BN_NOT_FOUND, "%s: no recording: no folder in it has a file '%s'",
+        return bn_fail(st, BN_NOT_FOUND,
+                       "%s: no recording: no folder in it has a file '%s'; bench record makes one",
                        r->path, EVENTS);
     const struct rec_damaged *first = &r->damaged[0];
     const bool newer = first->why.code == BN_NOT_SUPPORTED;

@@ -61,6 +61,7 @@ struct search {
     char *path;
     size_t path_size;
     bn_text places, passed;
+    size_t count; /* of the places */
 };
 
 const char *rt_plugin_known(size_t index, const char **source)
@@ -92,7 +93,7 @@ static const char *newest(const glob_t *matches)
 
 static void note_place(struct search *search, const char *prefix, const char *rest)
 {
-    bn_text_printf(&search->places, "%s%s/%s", search->places.length > 0 ? ", " : "", prefix, rest);
+    bn_text_printf(&search->places, "%s%s/%s", search->count++ > 0 ? ", " : "", prefix, rest);
 }
 
 /* Looks for a file named by the pattern PREFIX/REST. A relative PREFIX would be below the current
@@ -273,6 +274,14 @@ static bn_code try_variable(struct search *search, const char *variable, bool *f
     return path_set(search, given, st);
 }
 
+static const struct known *known_named(const char *name)
+{
+    for (size_t i = 0; i < KNOWN_COUNT; i++)
+        if (strcmp(known_runtimes[i].name, name) == 0)
+            return &known_runtimes[i];
+    return NULL;
+}
+
 static bn_code find_known(struct search *search, const struct known *known, bn_status *st)
 {
     bool found = false;
@@ -288,9 +297,16 @@ static bn_code find_known(struct search *search, const struct known *known, bn_s
     if (found || code != BN_OK)
         return code;
     const bool passed = search->passed.length > 0;
-    return bn_fail(st, BN_NOT_FOUND, "runtime %s: %s%s; get it with '%s' (searched: %s)",
+    return bn_fail(st, BN_NOT_FOUND,
+                   "runtime %s: %s%s; get it with '%s' (searched %zu places: bench list runtimes "
+                   "--format json)",
                    known->name, passed ? "passed over: " : "no plugin",
-                   passed ? search->passed.data : "", known->get, places_of(search));
+                   passed ? search->passed.data : "", known->get, search->count);
+}
+
+const char *rt_plugin_synonym(const char *name)
+{
+    return strcasecmp(name, "gpu") == 0 || strcasecmp(name, "nvidia") == 0 ? "cuda" : NULL;
 }
 
 static bn_code name_unknown(const char *name, bn_status *st)
@@ -301,9 +317,7 @@ static bn_code name_unknown(const char *name, bn_status *st)
         bn_text_printf(&names, "%s%s", i > 0 ? ", " : "", known_runtimes[i].name);
         bn_near_try(&near, known_runtimes[i].name);
     }
-    /* What the field calls them. */
-    const bool gpu = strcasecmp(name, "gpu") == 0 || strcasecmp(name, "nvidia") == 0;
-    const char *best = gpu ? "cuda" : bn_near_best(&near);
+    const char *synonym = rt_plugin_synonym(name), *best = synonym ? synonym : bn_near_best(&near);
     bn_text_puts(&names, ", or a path");
     bn_code code = bn_fail_meant(st, BN_NOT_FOUND,
                                  (bn_meant){best, "There is", names.data ? names.data : "a path"},
@@ -325,12 +339,22 @@ bn_code rt_plugin_find(const char *name, char *path, size_t path_size, bn_status
     bn_code code = name[0] ? try_list(&search, list, name, &listed, st) : BN_OK;
     if (listed || code != BN_OK)
         return code;
-    for (size_t i = 0; i < KNOWN_COUNT; i++) {
-        if (strcmp(known_runtimes[i].name, name) != 0)
-            continue;
-        code = find_known(&search, &known_runtimes[i], st);
-        search_free(&search);
-        return code;
-    }
-    return name_unknown(name, st);
+    const struct known *known = known_named(name);
+    if (!known)
+        return name_unknown(name, st);
+    code = find_known(&search, known, st);
+    search_free(&search);
+    return code;
+}
+
+void rt_plugin_places(const char *name, bn_text *out)
+{
+    char path[PATH_MAX];
+    bn_status ignored = {.code = BN_OK};
+    struct search search = {.path = path, .path_size = sizeof path};
+    const struct known *known = known_named(name);
+    if (known)
+        (void)find_known(&search, known, &ignored);
+    bn_text_puts(out, search.places.data ? search.places.data : "");
+    search_free(&search);
 }

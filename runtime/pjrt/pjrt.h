@@ -70,6 +70,9 @@ const char *rt_dtype_text(rt_dtype dtype); /* as StableHLO writes it */
  */
 BN_MUST_USE bn_code rt_plugin_find(const char *name, char *path, size_t path_size, bn_status *st);
 
+/* Appends where rt_plugin_find looks for the known runtime NAME, up to where it finds one. */
+void rt_plugin_places(const char *name, bn_text *out);
+
 /* Path of the recorder, a plugin that stands before another one (runtime/record/): it lies beside
  * the program, as the simulated runtime does. BN_NOT_FOUND where it does not. */
 BN_MUST_USE bn_code rt_recorder_find(char *path, size_t path_size, bn_status *st);
@@ -77,6 +80,8 @@ BN_MUST_USE bn_code rt_recorder_find(char *path, size_t path_size, bn_status *st
 /* One known runtime name, for listings; INDEX from 0 until NULL comes back.
  * *SOURCE tells where it comes from. */
 const char *rt_plugin_known(size_t index, const char **source);
+/* The known runtime that the field calls NAME; NULL: none. */
+const char *rt_plugin_synonym(const char *name);
 
 /*
  * Hashes the shared object at PATH (0.1-0.5 s), loads it and initialises it. Loading the same path

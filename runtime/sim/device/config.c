@@ -308,7 +308,11 @@ static sim_code refuse_name(const char *name, sim_status *st)
                                  settings[i].name);
         bn_near_try(&near, settings[i].name);
     }
-    bn_meant_put((bn_meant){bn_near_best(&near), "There are", names}, behind, sizeof behind);
+    const char *best = bn_near_best(&near);
+    /* All are many: who made a slip needs them not. */
+    bn_meant_put(best ? (bn_meant){best, "runtime/sim/README.md lists all", ""}
+                      : (bn_meant){NULL, "There are", names},
+                 behind, sizeof behind);
     return sim_fail(st, SIM_INVALID_ARGUMENT, "there is no setting %.*s%s", BN_FIT(name, 24),
                     behind);
 }

@@ -21,6 +21,13 @@ done <<'ROWS'
 2#did you mean export-weights?#exportweights
 2#there is no command resnet50; did you mean bench --model resnet50?#resnet50
 2#did you mean bench --model resnet50?#ResNet50
+2#did you mean bench compare?#diff a b
+2#did you mean bench list models?#models
+2#did you mean bench --version?#version
+2#did you mean bench table?#show
+2#there is no command comapre; did you mean compare?#--help comapre
+2#there is no command lazy; did you mean bench --mode lazy?#lazy
+2#there is no command docs; did you mean bench table docs?#docs
 2#there is no command frob; see bench --help#frob
 2#there is no command comapre; did you mean compare?#help comapre
 2#there is no command hlep; did you mean help?#hlep
@@ -53,6 +60,10 @@ done <<'ROWS'
 2#did you mean nhwc?#--layout NHWC
 2#did you mean small?#--variant smal
 2#--front-end: there is no 'jaxx'; did you mean jax?#--front-end jaxx
+2#--model: there is no 'example_brnch'; did you mean example_branch?#explain --model example_brnch
+2#did you mean --model example_branch?#explain example_brnch
+2#--model: there is no 'resnt18'; did you mean resnet18?#verify --model resnt18
+2#has no 'smal'; did you mean small? It has full#verify --variant smal
 2#--optimizer: there is no 'adam'; did you mean adamw?#--optimizer adam
 3#no runtime named 'gpu'; did you mean cuda?#--runtime gpu
 3#no runtime named 'CPU'; did you mean cpu?#--runtime CPU
@@ -69,23 +80,86 @@ done <<'ROWS'
 2#--seed takes#--seed x
 2#--model needs a value: NAME,...#--model
 2#'lazy' is one word too many; did you mean --mode lazy?#run lazy
-2#did you mean --model ResNet50?#run ResNet50
+2#did you mean --model resnet50?#run ResNet50
 2#'resnet50' is one word too many#run resnet50 --model bert
-2#'resnet18' is one word too many#run resnet50 resnet18
+2#'resnet18' is one word too many; did you mean --model resnet50,resnet18?#run resnet50 resnet18
+2#did you mean --mode capture?#run resnet18 capture
+2#did you mean --mode capture?#run resnet18 captre
+2#did you mean --phase train?#run resnet18 train
+2#did you mean --phase infer?#run resnet18 inference
+2#did you mean --dtype bf16?#run resnet18 bf16
+2#did you mean --variant small?#run small
+2#did you mean --runtime cpu?#run cpu
+2#did you mean --runtime cuda?#run resnet18 gpu
+2#did you mean --front-end jax?#run resnet18 jax
+2#did you mean --batch 32?#run resnet18 32
+2#did you mean --format json?#run resnet18 json
+2#did you mean --model all?#run all
+2#'none' is one word too many; see --help#run resnet18 none
+2#did you mean --mode lazy,capture?#run --mode=lazy capture
+2#did you mean --model resnet18,vgg16?#run --model resnet18 vgg16
+2#did you mean --batch 32,64?#run --batch 32 64
+2#did you mean --batch 1,2,4?#study batch resnet18 1,2,4
+2#did you mean --depth 2,4?#study depth llama 2,4
+2#did you mean --topology v5e:1x1?#estimate resnet18 v5e:1x1
+2#did you mean --output out.svg?#scopes resnet18 out.svg
+2#did you mean --quick?#selftest accuracy quick
+2#did you mean --batch?#run resnet18 batch 32
+2#--mode needs a value: MODE,...#run resnet18 --mode --phase infer
+2#--mode needs a value: MODE,...#run resnet18 --mode --phase=infer
+2#did you mean --batch?#run -b 32
+2#did you mean --to?#export docs --format csv
+1#did you mean --runtime?#compare --a sim --b sim
+2#did you mean --graphs 1,5?#run --graphs 1 5
+2#--mode has an empty item; commas stand without blanks: a,b#run --mode lazy, capture
+2#there is no option -model; did you mean --model?#run -model resnet18
+2#there is no option -m; did you mean --model?#run -m resnet18
+2#did you mean --output?#run -o x
+2#there is no option -o; see --help#table -o x
+2#did you mean --version?#-V
+2#did you mean --version?#-version
+2#did you mean --format json?#run --json
+2#did you mean --format csv?#table --csv
+2#did you mean --batch?#run --batch-size 32
+2#did you mean --runtime?#run --device gpu
+2#did you mean --runtime?#run --backend gpu
+2#did you mean --steps?#run --epochs 3
+2#did you mean --dtype?#run --precision bf16
+2#did you mean --seq?#run --seq-len 128
+2#this command does not take --table; bench table does that#--table
+2#bench replay DIR does that#run --recording docs
+2#bench metrics diff docs tests compares two#metrics docs tests
+3#bench record makes one#steps docs
 2#did you mean --runtime ./plugin.so?#run ./plugin.so
 2#'frobs' is one word too many; see --help#run frobs
 2#'lazy' is one word too many; did you mean --mode lazy?#explain lazy
-2#did you mean --model ResNet50?#verify ResNet50
-2#did you mean --model resnet5?#estimate resnet5
+2#did you mean --model resnet50?#verify ResNet50
+2#did you mean --model resnet50?#estimate resnet5
 2#'vgg16' is one word too many#study batch resnet18 vgg16
-2#did you mean --store /nowhere/store?#table /nowhere/store
-2#'no-such-nights' is one word too many; did you mean --store no-such-nights?#table no-such-nights
-2#did you mean --store no-such-nights?#plot ledger no-such-nights
-2#did you mean --store no-such-nights?#publish no-such-nights --output x
+3#store /nowhere/store: No such file or directory#table /nowhere/store
+3#store no-such-nights: No such file or directory#table no-such-nights
+3#store no-such-nights: No such file or directory#doctor no-such-nights
+3#store no-such-nights: No such file or directory#plot ledger no-such-nights --output x.svg
+3#store no-such-nights: No such file or directory#publish no-such-nights --output x
+2#did you mean --output out?#publish docs out
+2#did you mean --output page.html?#report docs page.html
+2#did you mean --output l.svg?#plot ledger docs l.svg
+2#did you mean --to csv?#export docs csv
+2#did you mean --to csv?#export csv
+2#did you mean --table ledger?#table ledger
+2#did you mean --metric compile?#history docs compile
+2#did you mean --mode lazy?#doctor docs lazy
+1#did you mean --suite smoke?#compare cpu cpu-xla smoke
+1#did you mean --model resnet18?#compare cpu cpu-xla resnet18
+1#did you mean --store docs?#compare docs tests
+2#did you mean --store docs?#suite smoke docs
+2#did you mean --runtime cpu-xla?#suite smoke cpu-xla
+2#did you mean --runtime sim?#replay resnet50 sim
+2#did you mean --format json?#list models json
 2#'resnet50' is one word too many; did you mean --model resnet50?#table resnet50
 2#did you mean --model resnet50?#plot ledger resnet50
-2#did you mean --model ResNet50?#history ResNet50
-2#did you mean --store resnet50?#export resnet50 --to csv
+2#did you mean --model resnet50?#history ResNet50
+3#store resnet50: No such file or directory#export resnet50 --to csv
 2#there is no import format 'pytorch-xl'; did you mean pytorch-xla?#import --from pytorch-xl /nowhere/file
 2#there is no list 'modls'; did you mean models?#list modls
 2#there is no study 'graps'; did you mean graphs?#study graps
@@ -108,8 +182,27 @@ done <<'ROWS'
 2#does not take --by-scope; bench scopes --model NAME does that#--model resnet18 --by-scope
 2#bench record needs a word: a program#record
 1#there is no option --frob#nightly --frob
+1#bench nightly needs --report DIR#nightly smoke
+1#bench nightly needs --suite FILE#nightly --report x
+1#bench nightly needs --suite FILE and --report DIR#nightly
+1#did you mean --store docs?#nightly smoke docs
+1#did you mean --report page?#nightly smoke page
 ROWS
 
+# Where a plugin was looked for are many paths, so the complaint has their number.
+mkdir "$folder/bin"
+cp "$bench" "$folder/bin/bench"
+report "a plugin that is missing is told in one short line, and the list says where it was looked for" "$(
+    "$folder/bin/bench" run --runtime sim --model resnet18 >"$folder/out" 2>"$folder/err"
+    status=$?
+    fault_of 3 "runtime sim: no plugin; get it with 'make' (searched 2 places: bench list runtimes --format json)"
+    "$folder/bin/bench" list runtimes --format json >"$folder/out"
+    holds 'searched = [r["details"]["searched"] for r in records if r["runtime"] == "sim"][0].split(", ")
+assert len(searched) == 2 and all(s.endswith("libpjrt_sim.so") for s in searched), searched'
+    "$folder/bin/bench" list runtimes >"$folder/out"
+    ! grep -q details "$folder/out" || echo "a column of details"
+)"
+rm -r "$folder/bin"
 report "nothing ran" "$([ "$(stored)" -eq 0 ] || echo "there are records"
     [ "$(ls -d bench-results 2>/dev/null)" = "$before" ] || echo "there is a folder bench-results")"
 
@@ -156,7 +249,30 @@ report "bench table can be asked for a model" "$(
     grep -q vgg16 "$folder/out" || echo "no vgg16"
     ! grep -q resnet18 "$folder/out" || echo "also resnet18"
 )"
-refuses "a model that the store does not have" 3 "none of" -- table --store "$store" --model bert
+refuses "a model that the store does not have" 3 \
+    "$store: none of 3 records is of --model bert; there is resnet18, vgg16" -- table --store "$store" --model bert
+# A row: what the complaint must say, the words.
+while IFS='#' read -r text words; do
+    read -ra arguments <<<"$words"
+    refuses "bench $words, of a store" 3 "$text" -- "${arguments[@]}" --store "$store"
+done <<ROWS
+--model resnt18; did you mean resnet18? There is resnet18, vgg16#table --model resnt18
+--mode lzay; did you mean lazy? There is lazy#table --mode lzay
+--phase inference; did you mean infer?#table --phase inference
+--batch 7; there is#table --batch 7
+--runtime smi; did you mean sim?#table --runtime smi
+--dtype f23; did you mean f32?#doctor --dtype f23
+--model vgg61; did you mean vgg16?#history --model vgg61
+--model vgg61; did you mean vgg16?#plot ledger --output $folder/none.svg --model vgg61
+--model vgg61; did you mean vgg16?#report --output $folder/none.html --model vgg61
+ROWS
+run table --store "$store" --model vgg16,resnt18 --format csv
+report "a wrong word beside right ones is named, too" "$(fault_of 0 "--model resnt18; did you mean resnet18?")"
+run table --store "$store" --model all --mode all --format csv
+report "all models are those of the store" "$(
+    fault_of 0
+    cmp "$folder/out" "$folder/by_option" 2>&1
+)"
 refuses "a metric that is none" 2 "there is no metric 'wal'; did you mean wall?" -- history "$store" --metric wal
 run compare sim sim --model resnet18 --variant small --phase infer --mode capture --steps 3 --warmup 8 \
     --min-time 0 --pairs 4 --control 0 --store "$folder/compared"
@@ -361,93 +477,18 @@ else
     skip "before a run on a busy machine there is a warning" "no file can be put in the place of /proc/pressure/cpu"
 fi
 
-# ---- a file of defaults -----------------------------------------------------------------------
-
-defaults() { printf '%s' "$1" >"$folder/bench.json"; }
-export BENCH_CONFIG=$folder/bench.json
-defaults "{\"store\": \"$store\", \"table\": {\"format\": \"csv\", \"model\": \"vgg16\"}}"
-run table
-report "a file of defaults has options for all commands and for one" "$(
-    fault_of 0
-    grep -q '^.*vgg16' "$folder/out" && ! grep -q resnet18 "$folder/out" || echo "not the model"
-    grep -q ',' "$folder/out" || echo "not CSV"
-)"
-run table --model resnet18
-report "the command line has the last word" "$(
-    fault_of 0
-    grep -q resnet18 "$folder/out" || echo "no resnet18"
-)"
-defaults '{"run": {"model": "vgg16", "weights": "/nowhere/w.safetensors"}}'
-run run --program tests/programs/affine.mlir --runtime sim --processes 1 --steps 3 --min-time 0 --store "$folder/program" \
-    --format json
-report "defaults of models are none of a program's" "$(
-    fault_of 0
-    holds 'assert [r["experiment"]["model"] for r in records] == ["affine"], records[0]["experiment"]'
-)"
-defaults '{"runtimes": "cpu"}'
-refuses "an unknown option in it" 2 \
-    "the file of defaults, $folder/bench.json: there is no option --runtimes; did you mean --runtime?" -- table
-defaults '{"run": {"proceses": 8}}'
-refuses "an unknown option of a command in it" 2 \
-    "$folder/bench.json: \"run\": there is no option --proceses; did you mean --processes?" -- run
-defaults '{"rnu": {"processes": 8}}'
-refuses "the options of a command that is none, whatever runs" 2 \
-    "$folder/bench.json: \"rnu\": there is no command rnu; did you mean run?" -- table
-defaults '{"help": {"processes": 8}}'
-refuses "help has no options" 2 "there is no command help" -- table
-for option in runtime-option input; do
-    defaults "{\"$option\": \"a=1\"}"
-    refuses "an option that can be repeated, $option, for all commands" 2 \
-        "--$option can be repeated, and has no default" -- table
-done
-defaults '{"runtime": "sim", "store": "/nowhere", "label": "x"}'
-run compare
-report "one that can be repeated in a comparison alone has a default for the others" "$(
-    fault_of 1
-    ! complaints | grep "the file of defaults"
-)"
-defaults '{"table": {"min-time": 3}}'
-refuses "an option of another command in it" 2 "\"table\": this command does not take --min-time" -- table
-defaults '{"store": ["a"]}'
-refuses "a value that is none" 2 "wants a text or a number" -- table
-defaults '{"store": '
-refuses "no JSON" 3 "bench.json|line 1" -- table
-for damaged in '{"store": ' '{"rnu": {}}' '{"frobnicate": 1}' '{"table": {"frob": 1}, "run": {"frob": 1}}'; do
-    defaults "$damaged"
-    report "help, manual and version are to be had beside $damaged" "$(
-        for words in --help -h --man --version "table --help" "run -h"; do
-            read -ra arguments <<<"$words"
-            run "${arguments[@]}"
-            fault_of 0
-            [ -s "$folder/out" ] || echo "bench $words prints nothing"
-            [ ! -s "$folder/err" ] || echo "bench $words complains"
-        done
-    )"
-done
-defaults '{"frobnicate": 1}'
-refuses "but no other words beside help" 2 "the file of defaults" -- table --help --frob
-defaults '{}'
-chmod 666 "$folder/bench.json"
-refuses "a file that others may write" 2 "bench.json|others may write it" -- table
-BENCH_CONFIG=$folder/none refuses "a file that is not there" 3 "$folder/none" -- table
-mkdir -p "$folder/home/.config/bench" "$folder/xdg/bench"
-echo '{"store": "/nowhere/home"}' >"$folder/home/.config/bench/bench.json"
-echo '{"store": "/nowhere/xdg"}' >"$folder/xdg/bench/bench.json"
-unset BENCH_CONFIG
-HOME=$folder/home XDG_CONFIG_HOME='' refuses "the one of the home folder" 3 "/nowhere/home" -- table
-HOME=$folder/home XDG_CONFIG_HOME=$folder/xdg refuses "the one of XDG_CONFIG_HOME" 3 "/nowhere/xdg" -- table
-export BENCH_CONFIG=
-
 # ---- help ---------------------------------------------------------------------------------------
 
 for command in run table compare nightly; do
     run $command --help
     cp "$folder/out" "$folder/by_option"
-    run help $command
-    report "bench help $command is bench $command --help" "$(
-        fault_of 0
-        cmp "$folder/out" "$folder/by_option" 2>&1
-    )"
+    for word in help --help; do
+        run $word $command
+        report "bench $word $command is bench $command --help" "$(
+            fault_of 0
+            cmp "$folder/out" "$folder/by_option" 2>&1
+        )"
+    done
 done
 run help
 report "bench help lists the commands" "$(
@@ -473,109 +514,4 @@ report "--version says a version" "$(
     fault_of 0
     grep -qE '^bench [0-9]+\.[0-9]+\.[0-9]+(-dev(\+[0-9a-f]+(-dirty)?)?)?$' "$folder/out" || echo "it does not"
 )"
-
-# ---- completion ------------------------------------------------------------------------------
-
-# completed WORD...: what the script offers for the last word.
-completed() {
-    bash -c '
-        source "$1" || exit 1
-        shift
-        COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
-        _bench
-        printf "%s\n" "${COMPREPLY[@]}"' - "$folder/completion" "$@"
-}
-run completion bash
-cp "$folder/out" "$folder/completion"
-report "bash completes commands, options and values" "$(
-    fault_of 0
-    [ "$(completed bench com)" = "$(printf 'compare\ncompletion')" ] || echo "com: $(completed bench com)"
-    [ "$(completed bench run --mod)" = "$(printf -- '--model\n--mode')" ] ||
-        echo "--mod: $(completed bench run --mod)"
-    [ "$(completed bench run --model resnet1)" = resnet18 ] || echo "$(completed bench run --model resnet1)"
-    [ "$(completed bench run --model vgg16,resnet1)" = vgg16,resnet18 ] ||
-        echo "$(completed bench run --model vgg16,resnet1)"
-    [ "$(completed bench table --table com)" = compile ] || echo "$(completed bench table --table com)"
-    [ "$(completed bench --mode laz)" = lazy ] || echo "$(completed bench --mode laz)"
-)"
-touch "$folder/smaller.json"
-report "and the values of options that have a list of them" "$(
-    for row in "export --to bench:benchstat" "export --to x:xla xspace" "export --to o:" \
-        "import --from py:pytorch-xla" "run --pin ho:host" "run --idle-cores aw:awake" "run --device-time sl:slope" \
-        "replay --cost ro:roofline" "scopes --weight no:nodes" "nightly --suite smo:smoke" "compare --suite smo:smoke" \
-        "nightly --suite $folder/sm:$folder/smaller.json"; do
-        read -ra words <<<"${row%%:*}"
-        got=$(completed bench "${words[@]}" | tr '\n' ' ')
-        [ "${got% }" = "${row#*:}" ] || echo "${row%%:*}: $got"
-    done
-)"
-run scopes --model resnet18 --variant small --preset no-such
-report "and the presets that the simulated device has, and none" "$(
-    fault_of 2 "no-such"
-    has=$(sed -n 's/.*[Tt]here are \([^;.]*\).*/\1/p' "$folder/err" | tr -d ' ' | tr ',' '\n' | sort)
-    [ "$has" = "$(completed bench scopes --preset '' | grep -vx none | sort)" ] || echo "it has" $has
-    completed bench scopes --preset no | grep -qx none || echo "no none"
-)"
-"$bench" help table >"$folder/out" 2>&1
-report "the help of --table names each table" "$(
-    for table in $(completed bench table --table ''); do
-        sed -n '/--table /,/--format/p' "$folder/out" | grep -qw -- "$table" || echo "no $table"
-    done
-)"
-report "and second words" "$(
-    for row in "list mod:models modes" "study gr:graphs" "plot led:ledger" "selftest st:statistics" "graph d:diff" "metrics d:diff" \
-        "help dep:" "help comp:compare completion" "completion z:zsh" "list models m:" "steps D:"; do
-        read -ra words <<<"${row%%:*}"
-        got=$(completed bench "${words[@]}" | tr '\n' ' ')
-        [ "${got% }" = "${row#*:}" ] || echo "${row%%:*}: $got"
-    done
-)"
-
-# completed_by_zsh LINE: what the script offers; zsh itself takes from it what fits the last word. In a
-# zsh that has read no set-up, as after source <(bench completion zsh) in an empty .zshrc.
-completed_by_zsh() {
-    local words
-    read -ra words <<<"$1"
-    ZDOTDIR=$folder zsh -f -c '
-        source "$0" || exit 1
-        [[ -n $_comps[bench] ]] || { echo "bench is not completed"; exit 1 }
-        emulate -L sh
-        setopt ksharrays
-        COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMPREPLY=()
-        _bench
-        printf "%s\n" "${COMPREPLY[@]}"' "$folder/completion" "${words[@]}" 2>&1
-}
-# completed_by_fish LINE: what fish offers for the last word of LINE, in any order.
-completed_by_fish() {
-    HOME=$folder fish --no-config -c 'source $argv[1]; complete -C $argv[2]' "$folder/completion" "$1" 2>&1 |
-        cut -f 1 | sort
-}
-# completes SHELL ROW...: reads the script of SHELL, and completes by it. A ROW is a line, a colon, and a
-# pattern of all that is offered, between blanks.
-completes() {
-    local shell=$1 title="a script that $1 reads and completes by" row got
-    shift
-    if ! command -v "$shell" >/dev/null; then
-        skip "$title" "there is no $shell"
-        return
-    fi
-    run completion "$shell"
-    cp "$folder/out" "$folder/completion"
-    report "$title" "$(
-        fault_of 0
-        "$shell" -n "$folder/completion" 2>&1
-        for row; do
-            got=$(completed_by_"$shell" "${row%%:*}" | tr '\n' ' ')
-            [[ "$got" =~ ^${row#*:}\ $ ]] || echo "${row%%:*}: $got"
-        done
-    )"
-}
-completes zsh "bench com:help run .*compare.*" "bench run --mode laz:eager lazy.*" "bench study gr:graphs in-flight.*" \
-    "bench list models --var:--variant .*--help.*" "bench run --pin h:none host all" \
-    "bench export --to x:google-benchmark .*xla.*"
-completes fish "bench com:compare completion" "bench --mode laz:lazy" "bench run --mode laz:lazy" \
-    "bench --mod:--mode --model" "bench study gr:graphs" "bench list mod:models modes" "bench table --tab:--table" \
-    "bench help comp:compare completion" "bench graph di:diff" \
-    "bench run --pin hos:host" "bench export --to benchs:benchstat"
-refuses "completion of another shell" 2 "there is no shell 'bsh'; did you mean bash?" -- completion bsh
 echo "1..$count"

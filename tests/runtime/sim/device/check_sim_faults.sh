@@ -103,7 +103,7 @@ TABLE
 before=$(stored)
 PJRT_SIM=$base,devise_us=4 alone "${cheap[@]}" --store "$store" --mode $modes --runtime sim,$fake
 report "a setting that is none ends the run, and is no record" "$(
-    fault_of 2 "there is no setting devise_us; did you mean device_us? There are preset, "
+    fault_of 2 "there is no setting devise_us; did you mean device_us? runtime/sim/README.md lists all"
     [ "$(stored)" -eq "$before" ] || echo "$(($(stored) - before)) new records"
     left_behind
 )"

@@ -178,8 +178,9 @@ static void bad_settings_are_refused(void **state)
 {
     (void)state;
     static const char *const rows[][2] = {
-        {"devise_us=5", "there is no setting devise_us; did you mean device_us? There are preset"},
-        {"devise_us=5", ", faults, report"}, /* to the last one */
+        {"devise_us=5",
+         "no setting devise_us; did you mean device_us? runtime/sim/README.md lists"},
+        {"colour=5", ", faults, report"}, /* to the last one */
         {"colour=5", "there is no setting colour; there are preset, config, kind"},
         {"preset=tpu-v9", "no preset tpu-v9; did you mean tpu-v4? There are ideal, tpu-v4, "},
         {"preset=tpu-v9", ", tpu-v4-2023"},

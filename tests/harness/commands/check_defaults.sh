@@ -1,0 +1,88 @@
+#!/bin/bash
+# check_defaults.sh - the user's file of defaults, as TAP: what it may say, what the command line says after
+# it, what is refused, and where it is looked for.
+set -u
+cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
+. tests/support/cli.sh
+export PJRT_SIM=values=none,device_us=200
+
+tiny=(--variant small --phase infer --processes 1 --steps 3 --warmup 8 --min-time 0s --device-time none
+    --runtime sim --store "$store")
+run run resnet18,vgg16 "${tiny[@]}"
+report "a store of two models" "$(fault_of 0)"
+
+defaults() { printf '%s' "$1" >"$folder/bench.json"; }
+export BENCH_CONFIG=$folder/bench.json
+defaults "{\"store\": \"$store\", \"table\": {\"format\": \"csv\", \"model\": \"vgg16\"}}"
+run table
+report "a file of defaults has options for all commands and for one" "$(
+    fault_of 0
+    grep -q '^.*vgg16' "$folder/out" && ! grep -q resnet18 "$folder/out" || echo "not the model"
+    grep -q ',' "$folder/out" || echo "not CSV"
+)"
+run table --model resnet18
+report "the command line has the last word" "$(
+    fault_of 0
+    grep -q resnet18 "$folder/out" || echo "no resnet18"
+)"
+defaults '{"run": {"model": "vgg16", "weights": "/nowhere/w.safetensors"}}'
+run run --program tests/programs/affine.mlir --runtime sim --processes 1 --steps 3 --min-time 0 --store "$folder/program" \
+    --format json
+report "defaults of models are none of a program's" "$(
+    fault_of 0
+    holds 'assert [r["experiment"]["model"] for r in records] == ["affine"], records[0]["experiment"]'
+)"
+defaults '{"runtimes": "cpu"}'
+refuses "an unknown option in it" 2 \
+    "the file of defaults, $folder/bench.json: there is no option --runtimes; did you mean --runtime?" -- table
+defaults '{"run": {"proceses": 8}}'
+refuses "an unknown option of a command in it" 2 \
+    "$folder/bench.json: \"run\": there is no option --proceses; did you mean --processes?" -- run
+defaults '{"rnu": {"processes": 8}}'
+refuses "the options of a command that is none, whatever runs" 2 \
+    "$folder/bench.json: \"rnu\": there is no command rnu; did you mean run?" -- table
+defaults '{"help": {"processes": 8}}'
+refuses "help has no options" 2 "there is no command help" -- table
+for option in runtime-option input; do
+    defaults "{\"$option\": \"a=1\"}"
+    refuses "an option that can be repeated, $option, for all commands" 2 \
+        "--$option can be repeated, and has no default" -- table
+done
+defaults '{"runtime": "sim", "store": "/nowhere", "label": "x"}'
+run compare
+report "one that can be repeated in a comparison alone has a default for the others" "$(
+    fault_of 1
+    ! complaints | grep "the file of defaults"
+)"
+defaults '{"table": {"min-time": 3}}'
+refuses "an option of another command in it" 2 "\"table\": this command does not take --min-time" -- table
+defaults '{"store": ["a"]}'
+refuses "a value that is none" 2 "wants a text or a number" -- table
+defaults '{"store": '
+refuses "no JSON" 3 "bench.json|line 1" -- table
+for damaged in '{"store": ' '{"rnu": {}}' '{"frobnicate": 1}' '{"table": {"frob": 1}, "run": {"frob": 1}}'; do
+    defaults "$damaged"
+    report "help, manual and version are to be had beside $damaged" "$(
+        for words in --help -h --man --version "table --help" "run -h"; do
+            read -ra arguments <<<"$words"
+            run "${arguments[@]}"
+            fault_of 0
+            [ -s "$folder/out" ] || echo "bench $words prints nothing"
+            [ ! -s "$folder/err" ] || echo "bench $words complains"
+        done
+    )"
+done
+defaults '{"frobnicate": 1}'
+refuses "but no other words beside help" 2 "the file of defaults" -- table --help --frob
+defaults '{}'
+chmod 666 "$folder/bench.json"
+refuses "a file that others may write" 2 "bench.json|others may write it" -- table
+BENCH_CONFIG=$folder/none refuses "a file that is not there" 3 "$folder/none" -- table
+mkdir -p "$folder/home/.config/bench" "$folder/xdg/bench"
+echo '{"store": "/nowhere/home"}' >"$folder/home/.config/bench/bench.json"
+echo '{"store": "/nowhere/xdg"}' >"$folder/xdg/bench/bench.json"
+unset BENCH_CONFIG
+HOME=$folder/home XDG_CONFIG_HOME='' refuses "the one of the home folder" 3 "/nowhere/home" -- table
+HOME=$folder/home XDG_CONFIG_HOME=$folder/xdg refuses "the one of XDG_CONFIG_HOME" 3 "/nowhere/xdg" -- table
+export BENCH_CONFIG=
+echo "1..$count"
