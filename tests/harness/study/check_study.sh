@@ -113,6 +113,8 @@ about("of the device", device["slope"]["estimate"] / 1e6, 1.98, 2.02)
 about("exposed", answers["exposed_share"]["estimate"], 0.9, 1.2)
 truth = 1 + answers["nodes"] * 0.012 / 3
 about("crossing", answers["crossing_executions"]["estimate"], 0.93 * truth - 0.1, 1.07 * truth + 0.4)
+truth = 1 + answers["nodes"] * 0.012 / 2
+about("queued", answers["crossing_queued"]["estimate"], 0.93 * truth - 0.1, 1.07 * truth + 0.6)
 assert step["slope"]["low"] < step["slope"]["estimate"] < step["slope"]["high"], step
 assert records["processes"] == 3 and len(step["points"]) == 4, step' \
         "${small[@]}" --processes 3 --trace-cost-ns 12000 --runtime-option device_us=2000 \
