@@ -124,8 +124,8 @@ assert records["processes"] == 3 and len(step["points"]) == 4, step' \
 live "graphs: cost of an execution, its device time, what is exposed, where lazy is faster" graphs \
     busy_stores "$store"
 
-# The host works some 2 ms of a step, the device 1.5 ms: the longer one is what remains. (A longer device would
-# need long turns, which fill its queue.)
+# The host works some 2 ms of a step, the device 1.5 ms: the longer one is what remains. (check_rounds has a device
+# that takes longer.)
 in_flight() {
     study in-flight '
 step = line("step", "lazy")
