@@ -143,7 +143,7 @@ for r in records:
         steps = r["wall_ns"][at:at + turn["steps"]]
         turns.append(sum(steps) / len(steps))
         at += turn["steps"]
-    assert at == len(r["wall_ns"]) and len(turns) >= 20, turns
+    assert at == len(r["wall_ns"]) and len(turns) >= 10, turns
     middle = sorted(turns)[len(turns) // 2]
     assert middle >= 0.94 * 20e6, (r["mode"], middle)'
 )"
