@@ -8,6 +8,7 @@
 #define _GNU_SOURCE
 #include "harness/campaign/night_folder_priv.h"
 #include "harness/cli/cli.h"
+#include "results/findings/findings.h"
 #include "results/records/records.h"
 
 #include <dirent.h>
@@ -160,6 +161,14 @@ static double newest_of(const night_folder *t, const char *name)
     return newest;
 }
 
+/* Whether records wait that are no part of tonight: the newest is older than NIGHT_HOURS, or the
+ * clock was ahead when it was made. */
+static bool is_earlier(const night_folder *t, double night_hours)
+{
+    const double now = (double)time(NULL), newest = newest_of(t, TONIGHT);
+    return now - newest > night_hours * 3600 || newest > now + RES_CLOCK_SLACK_S;
+}
+
 /* Shares the controls in the open FOLDER, if there are any. */
 static bn_code share_controls(const night_folder *t, int folder, bn_status *st)
 {
@@ -246,7 +255,7 @@ bn_code night_folder_begin(night_folder *t, const char *store, double night_hour
     if (code == BN_OK)
         code = put_away(t, ENDED, &count, st);
     count = 0;
-    if (code == BN_OK && (double)time(NULL) - newest_of(t, TONIGHT) > night_hours * 3600)
+    if (code == BN_OK && is_earlier(t, night_hours))
         code = put_away(t, TONIGHT, &count, st);
     if (code == BN_OK)
         code = check_place(t->store_fd, TONIGHT, CONTROLS, st);

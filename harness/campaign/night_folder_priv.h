@@ -22,8 +22,8 @@ typedef struct night_folder {
 } night_folder;
 
 /* Makes STORE if need be, and locks it: a second night at the same time is BN_IO. If a night was
- * killed, its records that are older than NIGHT_HOURS go to the store now; younger ones stay in
- * the folder, and tonight's suite goes on with them. */
+ * killed, its records go to the store now if the newest is older than NIGHT_HOURS, or dated in the
+ * future; else they stay in the folder, and tonight's suite goes on with them. */
 BN_MUST_USE bn_code night_folder_begin(night_folder *tonight, const char *store, double night_hours,
                                        bn_status *st);
 /* Whether the paths above still lead to the folders that they led to: who may write the store could

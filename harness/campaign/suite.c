@@ -2,6 +2,7 @@
  * suite.c - bench suite: reads the file, makes the plan, and lists it or carries it out.
  */
 #include "harness/campaign/suites_priv.h"
+#include "results/findings/findings.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -137,6 +138,15 @@ static void tell_end(const suite_plan *plan, suite_end *end)
     end->whole = end->identities && plan->left == 0;
 }
 
+static void say_misdates(const res_misdates *misdates, const char *store)
+{
+    bn_text words = {0};
+    res_put_misdates(misdates, &words);
+    if (words.length > 0)
+        cli_say("bench: %s: %s", store, words.data);
+    bn_text_free(&words);
+}
+
 int suite_command(const suite_options *options, const char *what)
 {
     suite_end end;
@@ -166,6 +176,7 @@ int suite_to_end(const suite_options *options, const char *what, const suite_vis
                        "experiments",
                        suite.name, suite.count);
     job_say_damaged(plan.stored.damaged, plan.stored.damaged_count);
+    say_misdates(&plan.stored.misdates, options->store);
     if (made != BN_OK) {
         code = cli_complain(&st);
         goto out;

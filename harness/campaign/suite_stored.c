@@ -1,12 +1,16 @@
 /*
  * suite_stored.c - which runs of a plan the store has already. The index says what each record is
- * of, so that in a store of many nights only the records of the plan's runs are read.
+ * of, so that in a store of many nights only the records of the plan's runs are read. A record whose
+ * date cannot be right is of no run: tables and nights leave it out, so the run is yet to be
+ * measured.
  */
 #include "harness/campaign/suites_priv.h"
+#include "results/findings/findings.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 /* A record of the index that is of a run. */
@@ -56,6 +60,7 @@ static int match_order(const void *a, const void *b)
 
 static void find_matches(lookup *l)
 {
+    const double now_s = (double)time(NULL);
     for (size_t i = 0; i < l->plan->count; i++)
         l->sorted[i] = &l->plan->runs[i];
     if (l->plan->count > 1)
@@ -66,7 +71,9 @@ static void find_matches(lookup *l)
         suite_run *run = res_summary_identity(&l->index, s, identity)
                              ? find(l->sorted, l->plan->count, identity)
                              : NULL;
-        if (run)
+        if (run && res_misdated(s, now_s))
+            res_misdates_add(&l->plan->stored.misdates, res_id_time(s->id));
+        else if (run)
             l->matches[l->count++] = (match){s, run};
     }
     if (l->count > 1)

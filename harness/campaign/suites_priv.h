@@ -186,7 +186,8 @@ BN_MUST_USE bn_code suite_plan_make(const suite_spec *suite, const suite_options
                                     const suite_shard *shard, suite_plan *plan, bn_status *st);
 void suite_plan_free(suite_plan *plan);
 /* Marks the runs of PLAN that STORE has a record of, and reads that record; PLAN has room for one
- * of each run. The store's index, which is brought up to date, says which they are: no other record
+ * of each run. Records whose dates are wrong (res_misdated) do not count; PLAN's misdates say how
+ * many there are. The store's index, which is brought up to date, says which they are: no other record
  * is opened. A STORE that does not exist yet is empty. */
 BN_MUST_USE bn_code suite_plan_look_up(suite_plan *plan, const char *store, bn_status *st);
 /* Whether TITLE passes --filter and --exclude. */

@@ -140,10 +140,8 @@ static bn_code plan(const study_kind *kind, job_matrix *m, bn_status *st)
             return bn_fail(st, BN_INVALID, "the study %s sweeps --%s, so that --%s takes one value",
                            kind->name, res_axes[kind->axis].option, res_axes[i].option);
     }
-    cli_list *modes = &m->axis[RES_AXIS_MODE];
-    modes->count = 2;
-    modes->value[0] = (cli_value){.word = "lazy"};
-    modes->value[1] = (cli_value){.word = "capture"};
+    m->axis[RES_AXIS_MODE] =
+        (cli_list){.count = 2, .value = {{.word = "lazy"}, {.word = "capture"}}};
     return take_values(kind, m, st);
 }
 
@@ -159,19 +157,52 @@ static bn_code check_list(const study *s, bn_status *st)
                : bn_fail(st, BN_INVALID, "only training steps are cut into several graphs");
 }
 
-/* Makes the experiments of OWN's matrix. */
+/* Adds the experiments of M in the one mode WAY to S' list. */
+static bn_code add_way(study *s, job_matrix *m, const char *way, bn_text *notes, bn_status *st)
+{
+    const cli_list modes = m->axis[RES_AXIS_MODE];
+    job_experiment *more = NULL, *all = NULL;
+    size_t count = 0;
+    m->axis[RES_AXIS_MODE] = (cli_list){.count = 1, .value = {{.word = way}}};
+    bn_code code = job_matrix_expand(m, &more, &count, notes, st);
+    m->axis[RES_AXIS_MODE] = modes;
+    if (code == BN_OK && !(all = realloc(s->list, (s->count + count) * sizeof *all)))
+        code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu experiments", s->count + count);
+    if (code == BN_OK) {
+        s->list = all;
+        memcpy(&all[s->count], more, count * sizeof *all);
+        s->count += count;
+    }
+    free(more);
+    return code;
+}
+
+/* The same in both modes. Only captured steps are cut: --graphs says nothing of lazy ones, which
+ * stand beside the cut ones whole. */
+static bn_code add_ways(study *s, job_matrix *m, bn_text *notes, bn_status *st)
+{
+    const cli_list graphs = m->axis[RES_AXIS_GRAPHS];
+    m->axis[RES_AXIS_GRAPHS] = (cli_list){.count = 1, .value = {{.number = 1}}};
+    bn_code code = add_way(s, m, "lazy", notes, st);
+    m->axis[RES_AXIS_GRAPHS] = graphs;
+    return code == BN_OK ? add_way(s, m, "capture", notes, st) : code;
+}
+
+/* Makes the experiments of OWN's matrix, and says which were left out. */
 static bn_code make_list(const study_options *own, study *s, bn_status *st)
 {
     bn_text notes = {0};
     bn_code code = plan(s->kind, own->matrix, st);
     if (code == BN_OK) {
         own->matrix->echo = own->echo(own->matrix);
-        code = job_matrix_expand(own->matrix, &s->list, &s->count, &notes, st);
+        code = add_ways(s, own->matrix, &notes, st);
     }
     if (code == BN_OK)
         code = check_list(s, st);
     if (code == BN_OK)
         code = job_experiments_check(s->list, s->count, st);
+    if (code == BN_OK && notes.length > 0)
+        cli_err("%s", notes.data);
     bn_text_free(&notes);
     return code;
 }

@@ -58,8 +58,39 @@ static void say_exposed(study *s, const study_line *step, const study_line *devi
     bn_text_free(&bounds);
 }
 
-/* From how many executions on lazy is faster: where STEP's line crosses LAZY's time. */
-static void say_crossing(study *s, const study_line *step, size_t lazy, double *u, double *v)
+/* The same as CROSS if executions were queued and not awaited: each further one would cost what the
+ * device works for it, which DEVICE has. Where that, or what waiting adds, is not told from nothing,
+ * or the number stays the same, nothing is said. U and V have room for all processes. */
+static void say_queued(study *s, const study_line *step, const study_line *device, size_t lazy,
+                       res_interval cross, double *u, double *v)
+{
+    if (!device || device->fit.processes != s->processes)
+        return;
+    for (size_t p = 0; p < s->processes; p++)
+        u[p] = step->fit.process_slope[p] - device->fit.process_slope[p];
+    const res_estimate waited = res_estimate_of(u, s->processes);
+    for (size_t p = 0; p < s->processes; p++) {
+        v[p] = device->fit.process_slope[p];
+        u[p] = step->fit.process_base[p] + step->fit.process_slope[p] - v[p] -
+               study_wall(s, p, lazy);
+    }
+    const res_interval queued = study_meet(s, u, v);
+    const res_interval cost = res_estimate_interval(&device->fit.slope);
+    if (!res_told_from(res_estimate_interval(&waited), 0) || !(waited.mean > 0) ||
+        !res_told_from(cost, 0) || !(cost.estimate > 0) || !isfinite(queued.low) ||
+        floor(queued.estimate) == floor(cross.estimate))
+        return;
+    study_answer(s, "crossing_queued", study_json(queued));
+    study_say(s,
+              "If executions were queued and not awaited, a further one would cost %s (the "
+              "device's part), and the line would cross at %s.",
+              study_number(cost.estimate, true).text, study_interval(queued, false).text);
+}
+
+/* From how many executions on lazy is faster: where STEP's line crosses LAZY's time. DEVICE, which
+ * may be NULL, is the device's line. */
+static void say_crossing(study *s, const study_line *step, const study_line *device, size_t lazy,
+                         double *u, double *v)
 {
     const double most = step->x[step->fit.points - 1];
     for (size_t p = 0; p < s->processes; p++) {
@@ -83,6 +114,7 @@ static void say_crossing(study *s, const study_line *step, size_t lazy, double *
               "crosses lazy's time at %s%s.",
               floor(cross.estimate) + 1, study_interval(cross, false).text,
               cross.estimate > most ? ", beyond what was measured" : "");
+    say_queued(s, step, device, lazy, cross, u, v);
 }
 
 /* Says how many executions the cuts have, where it is not as many as graphs were asked for. */
@@ -120,7 +152,7 @@ void study_graphs(study *s)
         say_exposed(s, step, device, u, u + s->processes);
     if (step && lazy != SIZE_MAX) {
         study_answer(s, "nodes", res_json_real(study_over(s, lazy, study_nodes).estimate));
-        say_crossing(s, step, lazy, u, u + s->processes);
+        say_crossing(s, step, device, lazy, u, u + s->processes);
     }
     free(u);
 }

@@ -36,6 +36,7 @@ typedef struct worker_member {
     const char *unprobed; /* why there are no probes, static; NULL: there are */
     bool queued;          /* probes queue, too: no profiler tells the device time */
     bool probed;          /* just now: the next step runs with other caches */
+    size_t fill;          /* with several in flight: most steps before the kept ones of a turn */
     uint64_t spent_ns;    /* in kept steps */
     /* Room for probes that rounds.c fills: [row * probe_rounds + i], PROBE_COUNT of each row. */
     res_probe *probes;

@@ -23,6 +23,13 @@
 #define ROUND_STEPS  4
 /* The rounds go on, up to so many times as many, until each experiment has its time. */
 #define STRETCH      2
+/* The queue of a device is full when so many steps in a row wait for at least this share of their
+ * time; a device that takes longer than the host by less makes no more of a difference. Filling
+ * takes at most so many times as long as an experiment is measured, and may take so many seconds. */
+#define FILL_WAITS   2
+#define FILL_SHARE   0.05
+#define FILL_TIMES   4
+#define FILL_LEAST_S 1.0
 /* How long a process waits for cores that are apart. Where they are as it begins, it may be that
  * they always are: the more so where they were in the process before. */
 #define FIRST_WAIT_S 5.0
@@ -51,21 +58,45 @@ size_t worker_plan_rounds(const double *step_ns, size_t count, double seconds, i
 
 /* ---- one experiment in one round ---------------------------------------------------------- */
 
-/* Steps that are not kept: those in flight, so that each kept step waits for one, and one after
- * others had the caches. A long step fills them in a small part of its time: measured, the first
- * one was 0.2 % shorter than the next, with a standard error of 0.2 % (20 processes of six models,
- * 117 to 497 ms). */
+/* Runs steps until N of them are in flight and, where the device takes longer than the host, its
+ * queue is full: each step then waits for the one N before (mode_step), and takes as long as the
+ * device does. Until then it takes as long as the host does, and the device falls behind by the
+ * difference, so that it takes (N - 1) * device / (device - host) steps. They are as many in each
+ * turn. Where the host takes as long or longer, or nearly, no step waits; the first turn finds it
+ * out, and the others run N. */
+static bn_code fill_queue(worker_member *m, bn_status *st)
+{
+    const size_t flight = (size_t)m->e.what.in_flight;
+    const double limit_ns = 1e9 * fmax(FILL_TIMES * m->e.min_time, FILL_LEAST_S);
+    const uint64_t start = bn_now_ns();
+    const bool first = m->record->round_count == 0;
+    size_t waits = 0, i = 0; /* steps in a row that waited */
+    bn_ledger ledger;
+    bn_code code = BN_OK;
+    if (first)
+        m->fill = flight + (size_t)((double)(flight - 1) / FILL_SHARE);
+    for (; i < m->fill && code == BN_OK; i++) {
+        if (i >= flight && (waits >= FILL_WAITS || (double)(bn_now_ns() - start) > limit_ns))
+            break;
+        code = mode_step(m->s.mode, &m->s.call, &ledger, st);
+        const double least_ns = FILL_SHARE * (double)ledger.wall_ns;
+        waits = (double)ledger.part_ns[BN_PART_WAIT] > least_ns ? waits + 1 : 0;
+    }
+    if (first)
+        m->fill = waits >= FILL_WAITS ? 2 * i : flight;
+    return code;
+}
+
+/* Steps that are not kept: those that fill the queue, or one after others had the caches. A long
+ * step fills these in a small part of its time: measured, the first one was 0.2 % shorter than the
+ * next, with a standard error of 0.2 % (20 processes of six models, 117 to 497 ms). */
 static bn_code run_unkept(worker_member *m, bool others, bn_status *st)
 {
-    /* The next step is the first that waits for another one (mode_step). */
-    const int fill = m->e.what.in_flight > 1 ? m->e.what.in_flight : 0;
+    if (m->e.what.in_flight > 1)
+        return fill_queue(m, st);
     const bool is_cold =
         m->step_ns <= WORKER_LONG_STEP_NS && (others || m->probed || m->record->round_count == 0);
-    const int unkept = fill > 0 ? fill : is_cold;
-    bn_code code = BN_OK;
-    for (int i = 0; i < unkept && code == BN_OK; i++)
-        code = mode_step(m->s.mode, &m->s.call, NULL, st);
-    return code;
+    return is_cold ? mode_step(m->s.mode, &m->s.call, NULL, st) : BN_OK;
 }
 
 static bn_code run_kept(worker_member *m, bn_status *st)

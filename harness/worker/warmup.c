@@ -66,6 +66,18 @@ static double last_median(const uint64_t *wall_ns, size_t n)
     return res_quantile(wall_ns + n - window, window, 0.5);
 }
 
+/* Waits for steps in flight, and sets STEP_NS. A warm-up may end before any step waited for
+ * another: such steps take as long as the host only, and what the device has left says more. */
+static bn_code end_steps(worker_member *m, bn_status *st)
+{
+    const uint64_t start = bn_now_ns();
+    const double flight = fmin(fmax(m->e.what.in_flight, 1), fmax((double)m->warm, 1));
+    bn_code code = mode_drain(m->s.mode, st);
+    const double left_ns = (double)(bn_now_ns() - start) / flight;
+    m->step_ns = code == BN_OK ? fmax(last_median(m->warm_ns, m->warm), left_ns) : 0;
+    return code;
+}
+
 bn_code worker_warm_up(worker_member *m, bn_status *st)
 {
     const size_t most = (size_t)m->e.warmup;
@@ -97,9 +109,9 @@ bn_code worker_warm_up(worker_member *m, bn_status *st)
     }
     json_object_set_new(m->record->provenance, "warmup", compiles_json(compiled, m->warm));
     free(compiled);
+    m->step_ns = 0;
     if (code == BN_OK)
-        code = mode_drain(m->s.mode, st);
+        code = end_steps(m, st);
     m->warmup_ns = bn_now_ns() - start;
-    m->step_ns = code == BN_OK ? last_median(m->warm_ns, m->warm) : 0;
     return code == BN_OK ? BN_OK : bn_context(st, "warm-up");
 }

@@ -408,6 +408,17 @@ report "neither is what another suite left, and no record of it is lost" "$(
     grep -q ': 2 records' "$folder/page/index.html" || echo "not 2 records on the page"
     [ "$(ls "$store"/*.h5 | wc -l)" -eq 36 ] || echo "not 36 records"
 )"
+new_store ahead
+brief
+"$make_night" "$folder/measured" "$store/tonight" $((400 * day)) 1
+brief
+report "nor what a night left whose clock was ahead" "$(
+    fault_of 0
+    grep -q '^bench: 10 records of an earlier night' "$folder/err" || echo "not said"
+    grep -q '10 records left out, dated ' "$folder/out" || echo "not named"
+    grep -q '^suite tiny: 2 done, 0 skipped' "$folder/err" || echo "the night went on with them"
+    [ "$(ls "$store"/*.h5 | wc -l)" -eq 14 ] || echo "not 14 records"
+)"
 exec 9<"$store"
 flock 9
 brief

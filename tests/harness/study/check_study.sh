@@ -113,6 +113,8 @@ about("of the device", device["slope"]["estimate"] / 1e6, 1.98, 2.02)
 about("exposed", answers["exposed_share"]["estimate"], 0.9, 1.2)
 truth = 1 + answers["nodes"] * 0.012 / 3
 about("crossing", answers["crossing_executions"]["estimate"], 0.93 * truth - 0.1, 1.07 * truth + 0.4)
+truth = 1 + answers["nodes"] * 0.012 / 2
+about("queued", answers["crossing_queued"]["estimate"], 0.93 * truth - 0.1, 1.07 * truth + 0.6)
 assert step["slope"]["low"] < step["slope"]["estimate"] < step["slope"]["high"], step
 assert records["processes"] == 3 and len(step["points"]) == 4, step' \
         "${small[@]}" --processes 3 --trace-cost-ns 12000 --runtime-option device_us=2000 \
@@ -122,8 +124,8 @@ assert records["processes"] == 3 and len(step["points"]) == 4, step' \
 live "graphs: cost of an execution, its device time, what is exposed, where lazy is faster" graphs \
     busy_stores "$store"
 
-# The host works some 2 ms of a step, the device 1.5 ms: the longer one is what remains. (A longer device would
-# need long turns, which fill its queue.)
+# The host works some 2 ms of a step, the device 1.5 ms: the longer one is what remains. (check_rounds has a device
+# that takes longer.)
 in_flight() {
     study in-flight '
 step = line("step", "lazy")
@@ -138,6 +140,20 @@ assert answers["lazy_hidden"]["low"] > 0, answers' \
         "${small[@]}" --processes 4 --in-flight 1,2,4 --trace-cost-ns 4000 --runtime-option device_us=1500
 }
 live "in-flight: host and device one after the other, and side by side" in_flight busy_stores "$store"
+
+# Only captured steps are cut. Lazy ones are beside them, whole.
+cut() {
+    study "$1" '
+lazy, cut = line("step", "lazy"), line("step", "capture")
+assert len(lazy["points"]) == len(cut["points"]) == 2, records["lines"]'"$3" \
+        "${small[@]}" --processes 2 --device-time none --min-time 0 $2
+    [ "$(stored)" -eq 8 ] || echo "$(stored) records, not 8"
+    # Nothing was left out.
+    grep 'left out' "$folder/err"
+}
+report "in-flight of a cut step has lazy beside it" "$(cut in-flight '--in-flight 1,2 --graphs 5' '
+assert answers["lazy_over_capture_serial"]["estimate"] > 0, answers')"
+report "trace-cost of a cut step, too" "$(cut trace-cost '--trace-cost-ns 0,4000 --graphs 3' '')"
 
 # A slow memory makes device time of bytes, which grow with the batch; 5 ms of launch are fixed.
 batch() {

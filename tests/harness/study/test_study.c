@@ -193,7 +193,7 @@ static void nothing_that_went_well_is_no_study(void **state)
 static void an_execution_has_its_price(void **state)
 {
     (void)state;
-    const given list[] = {{"lazy", 1, 10, 6, 3, 1, 500},
+    given list[] = {{"lazy", 1, 10, 6, 3, 1, 500},
                           {"capture", 1, 3, 0.5, 1.5, 1, 0},
                           {"capture", 2, 5, 0.5, 3, 2, 0},
                           {"capture", 3, 7, 0.5, 4.5, 3, 0},
@@ -210,6 +210,26 @@ static void an_execution_has_its_price(void **state)
     assert_says(&s, "Of that the device works 1.5 ms (");
     assert_says(&s, "A step waits for 50.0 % of it");
     assert_says(&s, "From 5 executions on, capturing is slower");
+    /* The first one is awaited anyhow: 3 ms, and 1.5 ms for each further one. */
+    assert_near(answer(&s, "crossing_queued", "estimate"), 1 + 7 / 1.5, 1e-3);
+    assert_says(&s, "a further one would cost 1.5 ms (the device's part), and the line would cross "
+                    "at 5.67 (");
+    study_free(&s);
+    /* Where nothing but the device's part is waited for, they are queued already; where that part
+     * is nothing, no line crosses. */
+    for (size_t i = 1; i < 5; i++)
+        list[i].device = list[i].step;
+    s = make(&kind, list, 5);
+    say(&s);
+    assert_says(&s, "From 5 executions on, capturing is slower");
+    assert_null(json_object_get(s.answers, "crossing_queued"));
+    assert_null(strstr(s.words.data, "queued"));
+    study_free(&s);
+    for (size_t i = 1; i < 5; i++)
+        list[i].device = 1.5;
+    s = make(&kind, list, 5);
+    say(&s);
+    assert_null(strstr(s.words.data, "queued"));
     study_free(&s);
 }
 

@@ -117,7 +117,7 @@ input() {
 }
 live "sending costs what sending ahead saves" input busy_stores "$folder/slow" "$folder/mended"
 
-# The queue of the device fills in the first steps of each round, so rounds are long.
+# Rounds are long, so that a busy machine, which empties the queue, does so in few steps of many.
 overhead() {
     local sim=device_us=4000,execute_us=3000 long=(--processes 3 --steps 150 --warmup 8)
     measured slow $sim "${small[@]}" --mode capture "${long[@]}"
