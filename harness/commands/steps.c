@@ -272,7 +272,7 @@ void command_put_words(const char *words, res_format format, bn_text *out)
 {
     bn_text lines = {0};
     res_put_lines(&lines, format, words);
-    bn_text_wrap(out, lines.data ? lines.data : "", RES_NARROW);
+    bn_text_wrap(out, lines.data ? lines.data : "", res_narrow());
     out->failed = out->failed || lines.failed;
     bn_text_free(&lines);
 }
@@ -304,9 +304,9 @@ static void put_all(const rec_steps *steps, const rec_answer *answer, res_format
     bn_text_putc(out, '\n');
     put_programs(steps, format, out);
     if (sentences && words.data) {
-        bn_text_puts(out, res_format_is_text(format) ? legend : "");
+        res_put_set_in(out, format, res_format_is_text(format) ? legend : "");
         if (res_format_is_text(format) && steps->process->profile.program_count > 0)
-            bn_text_puts(out, kernels_legend);
+            res_put_set_in(out, format, kernels_legend);
         bn_text_putc(out, '\n');
         command_put_words(words.data, format, out);
     }
