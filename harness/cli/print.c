@@ -93,10 +93,10 @@ static void put_plain(FILE *to, const char *text, size_t columns, size_t used)
     bn_text_free(&line);
 }
 
-/* Lines to standard error keep to the width of a terminal, which would break words itself. */
+/* Lines keep to the width of a terminal, which would break words itself. Files get whole lines. */
 static void put_line_after(FILE *to, const char *text, size_t used)
 {
-    put_plain(to, text, to == stderr ? cli_columns(to) : 0, used);
+    put_plain(to, text, cli_columns(to), used);
 }
 
 static void put_line(FILE *to, const char *text)
