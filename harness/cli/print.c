@@ -68,8 +68,8 @@ static size_t line_of(const char *text, size_t columns)
     return end > indent ? end : indent + strcspn(text + indent, " ");
 }
 
-/* Puts TEXT in lines of COLUMNS, after USED columns of the first one; the further ones are set in. 0
- * columns, or too few: in one line. */
+/* Puts TEXT in lines of COLUMNS, after USED columns of the first one; the further ones are set in.
+ * 0 columns, or too few: in one line. */
 static void put_broken(FILE *to, const char *text, size_t columns, size_t used)
 {
     if (columns <= used + strlen(INDENT)) {

@@ -191,8 +191,8 @@ static const char *head_of(const char *key)
     return key;
 }
 
-/* Whether member KEY is a column in FORMAT. Details are for JSON alone. In narrow text a place, which
- * may be a long path, stands below its row. */
+/* Whether member KEY is a column in FORMAT. Details are for JSON alone. In narrow text a place,
+ * which may be a long path, stands below its row. */
 static bool is_column(const char *key, const json_t *value, res_format format)
 {
     return !json_is_object(value) && !(format == RES_TABLE_NARROW && strcmp(key, "where") == 0);
@@ -232,8 +232,8 @@ static void put_sheet(const json_t *list, res_format format, bn_text *out)
     json_object_foreach(json_array_get(list, 0), key, value)
     {
         if (count < RES_SHEET_COLUMNS && is_column(key, value, format))
-            columns[count++] = (res_sheet_column){
-                format == RES_TABLE_CSV ? key : head_of(key), json_is_integer(value)};
+            columns[count++] = (res_sheet_column){format == RES_TABLE_CSV ? key : head_of(key),
+                                                  json_is_integer(value)};
     }
     for (size_t r = 0; r < json_array_size(list); r++)
         add_item(json_array_get(list, r), format, rows);

@@ -362,7 +362,7 @@ int command_steps(const command_stepping *own, const cli_output *output, const c
     rec_steps *steps = NULL;
     res_format format;
     bool damaged = false;
-    bn_code code = res_format_parse(output->format, &format, &st);
+    bn_code code = res_format_parse(cli_format(output), &format, &st);
     if (code == BN_OK)
         code = rec_open(folder, &recording, &st);
     if (code == BN_OK) {

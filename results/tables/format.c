@@ -259,20 +259,19 @@ void res_put_lines(bn_text *out, res_format format, const char *lines)
 static void put_broken(bn_text *out, const char *line, size_t length)
 {
     const size_t indent = strspn(line, " ");
-    size_t at = indent, column = indent;
-    bn_text_append(out, line, indent);
-    while (at < length) {
-        const size_t word = strcspn(line + at, " \n"), wide = res_bytes_columns(line + at, word);
-        if (at > indent && column + 1 + wide > res_narrow()) {
+    size_t column = 0;
+    for (size_t at = 0, blanks, word; at < length; at += blanks + word) {
+        blanks = strspn(line + at, " ");
+        word = strcspn(line + at + blanks, " \n");
+        const size_t wide = blanks + res_bytes_columns(line + at + blanks, word);
+        if (at > 0 && column + wide > res_narrow()) {
             bn_text_printf(out, "\n%*s", (int)indent + 2, "");
-            column = indent + 2;
-        } else if (at > indent) {
-            bn_text_putc(out, ' ');
-            column++;
+            bn_text_append(out, line + at + blanks, word);
+            column = indent + 2 + wide - blanks;
+        } else {
+            bn_text_append(out, line + at, blanks + word);
+            column += wide;
         }
-        bn_text_append(out, line + at, word);
-        column += wide;
-        at += word + strspn(line + at + word, " ");
     }
 }
 

@@ -139,8 +139,8 @@ static void add_numbered(const res_grid *grid, size_t rows, res_grid *to)
     }
 }
 
-/* The same where the names of a row leave no room beside them: they are parts, too, and a number says
- * which row it is. */
+/* The same where the names of a row leave no room beside them: they are parts, too, and a number
+ * says which row it is. */
 static void text_by_number(const res_grid *grid, size_t rows, const size_t *widths, bn_text *out)
 {
     char *align = malloc(grid->columns + 2);

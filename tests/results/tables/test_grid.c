@@ -210,11 +210,13 @@ static size_t columns_of(const char *text)
 static void narrow_text_keeps_to_a_terminal_with_fewer_columns(void **state)
 {
     (void)state;
-    static const size_t terminals[][2] = {{0, 80}, {200, 80}, {80, 80}, {60, 60}, {40, 40}, {7, 40}};
+    static const size_t terminals[][2] = {{0, 80},  {200, 80}, {80, 80},
+                                          {60, 60}, {40, 40},  {7, 40}};
     static const res_sheet_column columns[] = {
         {"name", false}, {"figure", true}, {"another", true}, {"words", false}, {"more", false}};
-    static const char words[] = "words that are more than a line of any of these terminals has room "
-                                "for, so that they stand in several";
+    static const char words[] =
+        "words that are more than a line of any of these terminals has room "
+        "for, so that they stand in several";
     json_t *rows = json_pack("[[s, s, s, s, s]]", "cpu", "1.0", "2.0", words, words);
     for (size_t i = 0; i < sizeof terminals / sizeof *terminals; i++) {
         bn_text out = {0};
@@ -263,9 +265,10 @@ static void rows_whose_names_leave_no_room_have_numbers(void **state)
 static void wide_lines_go_on_set_in(void **state)
 {
     (void)state;
-    static const char lines[] = "a  b\n\n  a line that begins two columns in and has more words than "
-                                "there is room for in one\n    /a/path/of/which/one/word/is/longer/"
-                                "than/eighty/columns/and/that/stays/whole/all/the/same and more\nend";
+    static const char lines[] =
+        "a  b\n\n  a line that begins two columns in and has more words than "
+        "there is room for in one\n    /a/path/of/which/one/word/is/longer/"
+        "than/eighty/columns/and/that/stays/whole/all/the/same and more\nend";
     bn_text out = {0};
     res_put_set_in(&out, RES_TABLE_NARROW, lines);
     assert_string_equal(out.data,
