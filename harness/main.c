@@ -4,6 +4,7 @@
 #include "harness/options.h"
 #include "harness/study/study.h"
 #include "harness/worker/worker.h"
+#include "results/tables/tables.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -495,12 +496,10 @@ static int carry_out(const command_row *command, options *o, const char *const *
                      int argc, char **argv)
 {
     bn_status st = {.code = BN_OK};
-    if (o->help) {
-        print_help(command);
-        return finish(command, false, CLI_EXIT_OK);
-    }
-    if (o->man || o->version) {
-        if (o->man)
+    if (o->help || o->man || o->version) {
+        if (o->help)
+            print_help(command);
+        else if (o->man)
             print_man();
         else
             cli_tell("bench " BENCH_VERSION);
@@ -511,6 +510,7 @@ static int carry_out(const command_row *command, options *o, const char *const *
         return refuse(command, argc, argv, &st);
     }
     cli_be_quiet(o->output.quiet);
+    res_narrow_to(cli_out_columns());
     res_store_begin();
     return finish(command, o->compare.bisect, command->run(o, words));
 }
@@ -587,11 +587,10 @@ int main(int argc, char **argv)
     bn_arena *memory = bn_arena_new(4096);
     if (!memory)
         bn_fail(&st, BN_OUT_OF_MEMORY, "no memory for options");
-    if (!memory ||
-        read_options(command, argc - first, argv + first, memory, &o, words, &count, &st) != BN_OK)
-        code = refuse(command, argc, argv, &st);
-    else
-        code = carry_out(command, &o, words, count, argc, argv);
+    const bool read = memory && read_options(command, argc - first, argv + first, memory, &o, words,
+                                             &count, &st) == BN_OK;
+    code = read ? carry_out(command, &o, words, count, argc, argv)
+                : refuse(command, argc, argv, &st);
     bn_arena_free(memory);
     return code;
 }

@@ -175,7 +175,7 @@ static const cli_option others[] = {
              "(for \\input, no package needed), html, or narrow: text in 80 columns"},
     {"wide", NULL, CLI_FLAG, AT(output.wide),
      .commands = RUN | TABLE | DOCTOR | COMPARE | HISTORY | SUITE | NIGHTLY | STUDY | LIST |
-                 SCOPES | REPLAY | SELFTEST,
+                 SCOPES | REPLAY | SELFTEST | EXPLAIN | GRAPH | STEPS | VERIFY | ESTIMATE | METRICS,
      .text = "show all columns also on a terminal, where tables otherwise have 80 columns"},
     {"timeout", "TIME", CLI_SPAN, AT(matrix.timeout),
      .commands = RUN | VERIFY | SELFTEST | REPLAY | COMPARE | ESTIMATE | STUDY | EXPLAIN | SCOPES,

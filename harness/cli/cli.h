@@ -37,6 +37,8 @@ void cli_be_quiet(bool quiet);
 /* Whether standard error is a terminal; whether standard output is one. */
 bool cli_terminal(void);
 bool cli_out_terminal(void);
+/* Columns of the terminal that standard output is; 0: it is none, or says none. */
+size_t cli_out_columns(void);
 /* Shows TEXT, as bn_plain, in place of the line that is shown, cut to the terminal's width. */
 void cli_line_show(const char *text);
 /* Takes the line back. To be called before anything else is written to the terminal. */
@@ -49,10 +51,10 @@ void cli_line_clear(void);
 void cli_out(const char *format, ...) BN_PRINTF(1, 2);
 /* The same with TEXT, which it frees. */
 void cli_text(bn_text *text);
-/* To standard output: a line; its end is added, and there is no other. */
+/* To standard output: a line; its end is added. On a terminal one that is wider than it goes on in
+ * further lines, so that words stay whole; else there is one line. */
 void cli_tell(const char *format, ...) BN_PRINTF(1, 2);
-/* The same two to standard error. On a terminal a line that is wider than it goes on in further
- * lines, so that words stay whole. */
+/* The same two to standard error. */
 void cli_err(const char *format, ...) BN_PRINTF(1, 2);
 void cli_say(const char *format, ...) BN_PRINTF(1, 2);
 /* A line to standard error that tells how a run goes: --quiet leaves it out. */

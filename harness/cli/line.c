@@ -35,6 +35,11 @@ size_t cli_columns(FILE *stream)
     return ioctl(fileno(stream), TIOCGWINSZ, &window) == 0 ? window.ws_col : 0;
 }
 
+size_t cli_out_columns(void)
+{
+    return cli_columns(stdout);
+}
+
 bool cli_terminal(void)
 {
     return isatty(STDERR_FILENO);

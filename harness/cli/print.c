@@ -68,8 +68,8 @@ static size_t line_of(const char *text, size_t columns)
     return end > indent ? end : indent + strcspn(text + indent, " ");
 }
 
-/* Puts TEXT in lines of COLUMNS, after USED columns of the first one; the further ones are set in. 0
- * columns, or too few: in one line. */
+/* Puts TEXT in lines of COLUMNS, after USED columns of the first one; the further ones are set in.
+ * 0 columns, or too few: in one line. */
 static void put_broken(FILE *to, const char *text, size_t columns, size_t used)
 {
     if (columns <= used + strlen(INDENT)) {
@@ -93,10 +93,10 @@ static void put_plain(FILE *to, const char *text, size_t columns, size_t used)
     bn_text_free(&line);
 }
 
-/* Lines to standard error keep to the width of a terminal, which would break words itself. */
+/* Lines keep to the width of a terminal, which would break words itself. Files get whole lines. */
 static void put_line_after(FILE *to, const char *text, size_t used)
 {
-    put_plain(to, text, to == stderr ? cli_columns(to) : 0, used);
+    put_plain(to, text, cli_columns(to), used);
 }
 
 static void put_line(FILE *to, const char *text)

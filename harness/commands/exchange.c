@@ -94,9 +94,11 @@ static bn_code import_recording(const command_taking *own, const char *path, bn_
     const bn_code one = res_store_write(own->store, record, file, sizeof file, &why);
     if (one == BN_OK) {
         bn_text name = {0};
+        const bool named = own->model || strcmp(record->experiment.model, REC_UNKNOWN) != 0;
         res_experiment_title(&record->experiment, &name);
-        cli_tell("%s: %zu steps of %s written to %s", path, record->step_count,
-                 name.data ? name.data : "", file);
+        cli_tell("%s: %zu steps of %s%s written to %s", path, record->step_count,
+                 name.data ? name.data : "", named ? "" : " (--model NAME gives them a name)",
+                 file);
         bn_text_free(&name);
     } else if (one == BN_INVALID) {
         /* Files are never replaced: these steps were read before. */

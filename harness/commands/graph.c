@@ -2,7 +2,6 @@
  * graph.c - bench graph: a program as StableHLO text, and what differs between two.
  */
 #include "harness/commands/graph_priv.h"
-#include "results/tables/tables.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -78,23 +77,26 @@ static void put_graph(const char *name, const char *path, const shlo_graph *g, b
                    g->of_kind[SHLO_FUNCTION] == 1 ? "" : "s");
 }
 
-static void put_head(const shlo_diff *d, const char *const *paths, bn_text *out)
+static void put_head(const shlo_diff *d, const char *const *paths, res_format format, bn_text *out)
 {
-    put_graph("A", paths[0], d->a, out);
-    put_graph("B", paths[1], d->b, out);
-    bn_text_puts(out, d->count ? "\nThe graphs differ: " : "\nThe graphs are the same: ");
-    command_diff_counts(d, out);
-    bn_text_puts(out, ".\n");
+    bn_text words = {0};
+    put_graph("A", paths[0], d->a, &words);
+    put_graph("B", paths[1], d->b, &words);
+    bn_text_puts(&words, d->count ? "\nThe graphs differ: " : "\nThe graphs are the same: ");
+    command_diff_counts(d, &words);
+    bn_text_puts(&words, ".\n");
+    command_put_set_in(&words, format, out);
     if (d->count == 0)
         return;
     bn_text_puts(out, "\nThe first difference:\n");
-    command_difference_put(d, &d->list[0], "  ", out);
+    command_difference_put(d, &d->list[0], "  ", format, out);
     if (d->changed)
-        bn_text_puts(out, "\nChanged, by reason (a statement may have several):");
+        bn_text_puts(&words, "\nChanged, by reason (a statement may have several):");
     for (int i = 0; i < SHLO_REASON_COUNT; i++)
         if (d->because[i])
-            bn_text_printf(out, " %s %zu", shlo_reason_name((shlo_reason)i), d->because[i]);
-    bn_text_puts(out, d->changed ? "\n\n" : "\n");
+            bn_text_printf(&words, " %s %zu", shlo_reason_name((shlo_reason)i), d->because[i]);
+    bn_text_puts(&words, d->changed ? "\n\n" : "\n");
+    command_put_set_in(&words, format, out);
 }
 
 /* The table of ops: those with differences, or with ALL all. */
@@ -122,13 +124,13 @@ static void put_ops(const shlo_diff *d, bool all, res_format format, bn_text *ou
     json_decref(rows);
 }
 
-static void put_further(const shlo_diff *d, bn_text *out)
+static void put_further(const shlo_diff *d, res_format format, bn_text *out)
 {
     if (d->count < 2)
         return;
     bn_text_puts(out, "\nFurther differences:\n");
     for (size_t i = 1; i < d->count && i <= MOST_FURTHER; i++)
-        command_difference_put(d, &d->list[i], "  ", out);
+        command_difference_put(d, &d->list[i], "  ", format, out);
     if (d->count > MOST_FURTHER + 1)
         bn_text_printf(out, "  and %zu more\n", d->count - MOST_FURTHER - 1);
 }
@@ -153,10 +155,10 @@ static bn_code show(const shlo_diff *d, const char *const *paths, res_format for
     }
     const bool sentences = res_format_is_text(format);
     if (sentences)
-        put_head(d, paths, &text);
+        put_head(d, paths, format, &text);
     put_ops(d, !sentences, format, &text);
     if (sentences)
-        put_further(d, &text);
+        put_further(d, format, &text);
     if (format == RES_TABLE_HTML && text.data)
         res_put_page(&page, "Two graphs", text.data);
     const bool failed = text.failed || page.failed;
@@ -173,7 +175,7 @@ static bn_code compare_files(const char *const *paths, const cli_output *output,
     shlo_graph *a = NULL, *b = NULL;
     shlo_diff *diff = NULL;
     res_format format;
-    bn_code code = res_format_parse(output->format, &format, st);
+    bn_code code = res_format_parse(cli_format(output), &format, st);
     if (code == BN_OK)
         code = read_graph(paths[0], &a, st);
     if (code == BN_OK)

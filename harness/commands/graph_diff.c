@@ -111,6 +111,13 @@ void command_diff_counts(const shlo_diff *d, bn_text *out)
         bn_text_printf(out, "; %zu the same in another order", d->moved);
 }
 
+void command_put_set_in(bn_text *words, res_format format, bn_text *out)
+{
+    res_put_set_in(out, format, words->data ? words->data : "");
+    out->failed = out->failed || words->failed;
+    bn_text_free(words);
+}
+
 static void put_statement(const char *indent, const char *name, const shlo_graph *g, uint32_t index,
                           bn_text *out)
 {
@@ -122,22 +129,23 @@ static void put_statement(const char *indent, const char *name, const shlo_graph
 }
 
 void command_difference_put(const shlo_diff *d, const shlo_difference *one, const char *indent,
-                            bn_text *out)
+                            res_format format, bn_text *out)
 {
-    bn_text place = {0}, source = {0};
+    bn_text place = {0}, source = {0}, words = {0};
     const shlo_node *node = shown_node(d, one);
     shlo_place_put(node, &place);
     if (node->place.name.at != node->place.source.at)
         shlo_source_put(node, &source);
-    bn_text_puts(out, indent);
+    bn_text_puts(&words, indent);
     if (place.length)
-        bn_text_puts(out, place.data);
+        bn_text_puts(&words, place.data);
     if (source.length)
-        bn_text_printf(out, " (%s)", source.data);
+        bn_text_printf(&words, " (%s)", source.data);
     if (place.length)
-        bn_text_puts(out, ": ");
-    shlo_difference_put(d, one, out);
-    bn_text_putc(out, '\n');
+        bn_text_puts(&words, ": ");
+    shlo_difference_put(d, one, &words);
+    bn_text_putc(&words, '\n');
+    command_put_set_in(&words, format, out);
     put_statement(indent, "A", d->a, one->a, out);
     put_statement(indent, "B", d->b, one->b, out);
     bn_text_free(&place);

@@ -5,6 +5,7 @@
 #define BENCH_HARNESS_GRAPH_H
 
 #include "harness/commands/commands.h"
+#include "results/tables/tables.h"
 #include "runtime/stablehlo/stablehlo.h"
 
 /* Whether the SIZE bytes at BYTES are a program as text, or what is taken for it. */
@@ -21,11 +22,13 @@ BN_MUST_USE bn_code command_graph_recording(const char *path, const cli_output *
 json_t *command_piece_json(shlo_piece piece, size_t most);
 /* How many differences DIFF has, of which kinds, and the MOST first of them (new reference). */
 json_t *command_diff_json(const shlo_diff *diff, size_t most);
+/* Appends WORDS by res_put_set_in, and frees them. */
+void command_put_set_in(bn_text *words, res_format format, bn_text *out);
 /* Appends "3 changed, 1 added, 0 removed; 2 the same in another order". */
 void command_diff_counts(const shlo_diff *diff, bn_text *out);
-/* Appends a difference as lines that begin with INDENT: where it is, what it is, both statements.
- */
+/* Appends a difference as lines of a text FORMAT that begin with INDENT: where it is, what it is,
+ * both statements, which stay whole. */
 void command_difference_put(const shlo_diff *diff, const shlo_difference *difference,
-                            const char *indent, bn_text *out);
+                            const char *indent, res_format format, bn_text *out);
 
 #endif

@@ -146,16 +146,19 @@ static json_t *pair_row(const pair *one, const char *words)
     return row;
 }
 
-static void put_words(const pair *one, const shlo_diff *diff, const char *words, bn_text *out)
+static void put_words(const pair *one, const shlo_diff *diff, const char *words, res_format format,
+                      bn_text *out)
 {
     const uint32_t before = one->before->executions, after = one->after->executions;
-    bn_text_printf(out, "%s in process %u: %.*s, executed %u time%s, then %.*s, %u time%s:\n",
+    bn_text head = {0};
+    bn_text_printf(&head, "%s in process %u: %.*s, executed %u time%s, then %.*s, %u time%s:\n",
                    one->after->name, one->process->pid, SHORT_HASH, one->before->hash, before,
                    before == 1 ? "" : "s", SHORT_HASH, one->after->hash, after,
                    after == 1 ? "" : "s");
-    bn_text_printf(out, "  %s\n", words);
+    bn_text_printf(&head, "  %s\n", words);
+    command_put_set_in(&head, format, out);
     if (diff && diff->count > 0)
-        command_difference_put(diff, &diff->list[0], "    ", out);
+        command_difference_put(diff, &diff->list[0], "    ", format, out);
 }
 
 static void differ_words(const pair *one, const shlo_diff *diff, bn_text *out)
@@ -178,7 +181,7 @@ static void put_pair(comparing *c, const pair *one, const shlo_diff *diff, const
         bn_text_puts(&words, fault);
     const char *text = words.data && !words.failed ? words.data : "";
     if (res_format_is_text(c->format))
-        put_words(one, diff, text, &c->text);
+        put_words(one, diff, text, c->format, &c->text);
     else if (json_array_append_new(c->rows, c->format == RES_TABLE_JSON
                                                 ? pair_json(one, diff, fault)
                                                 : pair_row(one, text)) != 0)
@@ -221,20 +224,24 @@ static json_t *all_json(const comparing *c)
 
 static void put_all(const comparing *c, bn_text *out)
 {
+    bn_text words = {0};
     if (c->count == 0) {
-        bn_text_printf(out, "%s: no process compiled two programs of one name.\n",
+        bn_text_printf(&words, "%s: no process compiled two programs of one name.\n",
                        c->recording->path);
+        command_put_set_in(&words, c->format, out);
         return;
     }
     bn_text_puts(out, "A: a program. B: the next one of the same name that the process compiled.\n"
                       "The longest compilation of a B comes first.\n\n");
     bn_text_append(out, c->text.data, c->text.length);
-    if (c->shown)
-        bn_text_printf(out,
-                       "\nAll differences of the first two, in %s/%s/programs:\n"
-                       "  bench graph diff %s.%s %s.%s\n",
-                       c->recording->path, c->shown->process->folder, c->shown->before->hash,
-                       c->shown->before->form, c->shown->after->hash, c->shown->after->form);
+    if (!c->shown)
+        return;
+    bn_text_printf(&words, "\nAll differences of the first two, in %s/%s/programs:\n",
+                   c->recording->path, c->shown->process->folder);
+    command_put_set_in(&words, c->format, out);
+    /* To be copied, so it stays one line. */
+    bn_text_printf(out, "  bench graph diff %s.%s %s.%s\n", c->shown->before->hash,
+                   c->shown->before->form, c->shown->after->hash, c->shown->after->form);
 }
 
 static void say_rest(const comparing *c)
@@ -294,7 +301,7 @@ bn_code command_graph_recording(const char *path, const cli_output *output, bool
 {
     rec_recording *recording = NULL;
     comparing c = {.rows = json_array()};
-    bn_code code = res_format_parse(output->format, &c.format, st);
+    bn_code code = res_format_parse(cli_format(output), &c.format, st);
     if (code == BN_OK)
         code = rec_open(path, &recording, st);
     c.recording = recording;

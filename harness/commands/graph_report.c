@@ -279,7 +279,7 @@ static json_t *put_difference(report *r, const indexed *before, const indexed *g
     command_diff_counts(diff, &r->text);
     bn_text_putc(&r->text, '\n');
     if (diff->count > 0)
-        command_difference_put(diff, &diff->list[0], "     ", &r->text);
+        command_difference_put(diff, &diff->list[0], "     ", RES_TABLE_TEXT, &r->text);
     o = command_diff_json(diff, MOST_INDEXED);
     shlo_diff_free(diff);
     return o;

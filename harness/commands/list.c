@@ -183,14 +183,66 @@ static json_t *list_ops(const job_matrix *matrix, bn_status *st)
     return list;
 }
 
-static void cell_text(const json_t *value, bn_text *out)
+/* Narrow text breaks a list, "lazy,capture", between its words. */
+static void put_words(const char *words, res_format format, bn_text *out)
+{
+    for (; *words; words++) {
+        bn_text_putc(out, *words);
+        if (format == RES_TABLE_NARROW && *words == ',' && words[1] && words[1] != ' ')
+            bn_text_putc(out, ' ');
+    }
+}
+
+static void cell_text(const json_t *value, res_format format, bn_text *out)
 {
     if (json_is_string(value))
-        bn_text_puts(out, json_string_value(value));
+        put_words(json_string_value(value), format, out);
     else if (json_is_integer(value))
         bn_text_int(out, json_integer_value(value));
     else
         bn_text_puts(out, json_is_true(value) ? "yes" : "no");
+}
+
+/* What people read over the column KEY. */
+static const char *head_of(const char *key)
+{
+    static const char *const heads[][2] = {{"front_end", "front end"},
+                                           {"min_operands", "least operands"},
+                                           {"max_operands", "most operands"}};
+    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
+        if (strcmp(key, heads[i][0]) == 0)
+            return heads[i][1];
+    return key;
+}
+
+/* Whether member KEY is a column in FORMAT. Details are for JSON alone. In narrow text a place,
+ * which may be a long path, stands below its row. */
+static bool is_column(const char *key, const json_t *value, res_format format)
+{
+    return !json_is_object(value) && !(format == RES_TABLE_NARROW && strcmp(key, "where") == 0);
+}
+
+/* Appends to ROWS what a list says of ITEM. */
+static void add_item(const json_t *item, res_format format, json_t *rows)
+{
+    json_t *row = json_array(), *value;
+    const char *key, *where = json_string_value(json_object_get(item, "where"));
+    bn_text cell = {0};
+    json_object_foreach((json_t *)item, key, value)
+    {
+        if (!is_column(key, value, format))
+            continue;
+        bn_text_clear(&cell);
+        cell_text(value, format, &cell);
+        json_array_append_new(row, json_string(cell.data ? cell.data : ""));
+    }
+    json_array_append_new(rows, row);
+    if (where && format == RES_TABLE_NARROW) {
+        bn_text_clear(&cell);
+        bn_text_printf(&cell, "  %s", where);
+        json_array_append_new(rows, json_pack("[o]", res_json_text(cell.data ? cell.data : "")));
+    }
+    bn_text_free(&cell);
 }
 
 /* Appends LIST, its members as columns, in the formats of sheets. */
@@ -200,26 +252,19 @@ static void put_sheet(const json_t *list, res_format format, bn_text *out)
     size_t count = 0;
     json_t *rows = json_array(), *value;
     const char *key;
-    bn_text cell = {0};
+    bn_text text = {0};
     json_object_foreach(json_array_get(list, 0), key, value)
     {
-        if (!json_is_object(value) && count < RES_SHEET_COLUMNS)
-            columns[count++] = (res_sheet_column){key, json_is_integer(value)};
+        if (count < RES_SHEET_COLUMNS && is_column(key, value, format))
+            columns[count++] = (res_sheet_column){format == RES_TABLE_CSV ? key : head_of(key),
+                                                  json_is_integer(value)};
     }
-    for (size_t r = 0; r < json_array_size(list); r++) {
-        json_t *row = json_array();
-        json_object_foreach(json_array_get(list, r), key, value)
-        {
-            if (json_is_object(value)) /* details, for JSON alone */
-                continue;
-            bn_text_clear(&cell);
-            cell_text(value, &cell);
-            json_array_append_new(row, json_string(cell.data ? cell.data : ""));
-        }
-        json_array_append_new(rows, row);
-    }
-    res_sheet_write(columns, count, rows, format, out);
-    bn_text_free(&cell);
+    for (size_t r = 0; r < json_array_size(list); r++)
+        add_item(json_array_get(list, r), format, rows);
+    res_sheet_write(columns, count, rows, format, &text);
+    res_put_set_in(out, format, text.data ? text.data : "");
+    out->failed = out->failed || text.failed;
+    bn_text_free(&text);
     json_decref(rows);
 }
 

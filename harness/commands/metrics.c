@@ -114,16 +114,20 @@ static bn_code show(const source *from, bool as_json, bn_status *st)
     return failed ? no_memory(st) : BN_OK;
 }
 
-static bn_code show_difference(const source *a, const source *b, bool as_json, bn_status *st)
+static bn_code show_difference(const source *a, const source *b, const cli_output *output,
+                               bool as_json, bn_status *st)
 {
-    bn_text text = {0};
+    bn_text text = {0}, wide = {0};
+    const bool narrow = strcmp(cli_format(output), "narrow") == 0;
     json_t *diff = res_metrics_diff(a->metrics, b->metrics);
     if (as_json && diff)
         cli_json(diff);
     else if (diff)
-        res_metrics_diff_put(diff, &text);
+        res_metrics_diff_put(diff, narrow ? RES_TABLE_NARROW : RES_TABLE_TEXT, &text);
+    if (!as_json && diff && cli_is_narrow(output))
+        res_metrics_diff_put(diff, RES_TABLE_TEXT, &wide);
     const bool failed = !diff || text.failed;
-    cli_show_text(&text);
+    cli_show_either(&text, &wide);
     json_decref(diff);
     return failed ? no_memory(st) : BN_OK;
 }
@@ -171,7 +175,7 @@ int command_metrics(const command_selection *selection, const cli_output *output
     if (code == BN_OK && difference)
         code = read_source(selection, words[2], &b, &st);
     if (code == BN_OK)
-        code = difference ? show_difference(&a, &b, as_json, &st) : show(&a, as_json, &st);
+        code = difference ? show_difference(&a, &b, output, as_json, &st) : show(&a, as_json, &st);
     json_decref(a.metrics);
     json_decref(b.metrics);
     if (code != BN_OK)

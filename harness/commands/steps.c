@@ -321,7 +321,7 @@ void command_put_words(const char *words, res_format format, bn_text *out)
 {
     bn_text lines = {0};
     res_put_lines(&lines, format, words);
-    bn_text_wrap(out, lines.data ? lines.data : "", RES_NARROW);
+    bn_text_wrap(out, lines.data ? lines.data : "", res_narrow());
     out->failed = out->failed || lines.failed;
     bn_text_free(&lines);
 }
@@ -360,10 +360,12 @@ static void put_all(const rec_steps *steps, const rec_answer *answer, res_format
         put_gaps(steps, format, out);
     }
     if (sentences && words.data) {
-        bn_text_puts(out, res_format_is_text(format) ? legend : "");
-        bn_text_puts(out, res_format_is_text(format) && steps->completions ? gaps_legend : "");
+        if (res_format_is_text(format)) {
+            res_put_set_in(out, format, legend);
+            res_put_set_in(out, format, steps->completions ? gaps_legend : "");
+        }
         if (res_format_is_text(format) && steps->process->profile.program_count > 0)
-            bn_text_puts(out, kernels_legend);
+            res_put_set_in(out, format, kernels_legend);
         bn_text_putc(out, '\n');
         command_put_words(words.data, format, out);
     }
@@ -419,7 +421,7 @@ int command_steps(const command_stepping *own, const cli_output *output, const c
     rec_steps *steps = NULL;
     res_format format;
     bool damaged = false;
-    bn_code code = res_format_parse(output->format, &format, &st);
+    bn_code code = res_format_parse(cli_format(output), &format, &st);
     if (code == BN_OK)
         code = rec_open(folder, &recording, &st);
     if (code == BN_OK) {

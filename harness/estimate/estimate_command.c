@@ -120,9 +120,9 @@ static bn_code prepare(command *c, bn_status *st)
     const estimate_options *o = c->options;
     estimate_run *run = &c->run;
     bn_text notes = {0};
-    bn_code code = res_format_parse(o->output.format, &c->format, st);
-    if (code == BN_OK && c->format > RES_TABLE_JSON)
-        code = bn_fail(st, BN_INVALID, "--format %s: there are text, md, csv and json",
+    bn_code code = res_format_parse(cli_format(&o->output), &c->format, st);
+    if (code == BN_OK && (c->format == RES_TABLE_LATEX || c->format == RES_TABLE_HTML))
+        code = bn_fail(st, BN_INVALID, "--format %s: there are text, narrow, md, csv and json",
                        o->output.format);
     if (code == BN_OK)
         code = check_words(o, st);
@@ -183,38 +183,43 @@ static bn_code estimate_all(command *c, bn_status *st)
 
 /* ---- what is printed --------------------------------------------------------- */
 
-/* Tables go to standard output; of CSV one, and the sentences to standard error. */
-static void print(const command *c)
+/* All tables that were asked for in FORMAT, and NOTES; of CSV one table. */
+static void put_tables(const command *c, res_format format, const char *notes, bn_text *out)
 {
     const estimate_options *o = c->options;
-    const bool data = c->format == RES_TABLE_CSV;
-    bn_text tables = {0}, words = {0}, notes = {0};
+    const json_t *lines = c->run.lines;
+    if (format == RES_TABLE_CSV) {
+        (o->by_scope          ? estimate_scopes
+         : o->check_published ? estimate_beside_published
+                              : estimate_table)(lines, format, out);
+        return;
+    }
+    estimate_table(lines, format, out);
+    if (o->by_scope)
+        estimate_scopes(lines, format, out);
+    if (o->check_published)
+        estimate_beside_published(lines, format, out);
+    bn_text_putc(out, '\n');
+    res_put_lines(out, format, notes);
+}
+
+/* Tables go to standard output; of CSV the sentences to standard error. */
+static void print(const command *c)
+{
+    bn_text tables = {0}, wide = {0}, words = {0};
     if (c->format == RES_TABLE_JSON) {
         cli_json(c->run.lines);
         return;
     }
-    if (data && o->by_scope) {
-        estimate_scopes(c->run.lines, c->format, &tables);
-    } else if (data && o->check_published) {
-        estimate_beside_published(c->run.lines, c->format, &tables);
-    } else {
-        estimate_table(c->run.lines, c->format, &tables);
-        if (!data && o->by_scope)
-            estimate_scopes(c->run.lines, c->format, &tables);
-        if (!data && o->check_published)
-            estimate_beside_published(c->run.lines, c->format, &tables);
-    }
     estimate_notes(c->run.lines, &words);
-    res_put_lines(&notes, c->format, words.data ? words.data : "");
-    if (!data)
-        bn_text_putc(&tables, '\n');
-    if (!data && notes.length)
-        bn_text_puts(&tables, notes.data);
-    cli_show_text(&tables);
-    if (data && notes.length)
-        cli_err("%s", notes.data);
+    const char *notes = words.data ? words.data : "";
+    put_tables(c, c->format, notes, &tables);
+    if (cli_is_narrow(&c->options->output))
+        put_tables(c, RES_TABLE_TEXT, notes, &wide);
+    cli_show_either(&tables, &wide);
+    if (c->format == RES_TABLE_CSV)
+        cli_err("%s", notes);
     bn_text_free(&words);
-    bn_text_free(&notes);
 }
 
 /* Writes what was asked for beside the tables; CODE is the exit code so far. */

@@ -413,8 +413,9 @@ void estimate_beside_published(const json_t *lines, res_format format, bn_text *
     if (json_array_size(rows) || format == RES_TABLE_CSV) {
         res_sheet_write(columns, sizeof columns / sizeof *columns, rows, format, out);
         if (format != RES_TABLE_CSV)
-            bn_text_puts(out, "\nA time that was measured on the host holds more than the device's "
-                              "work: an estimate should lie below it.\n");
+            res_put_set_in(out, format,
+                           "\nA time that was measured on the host holds more than the device's "
+                           "work: an estimate should lie below it.\n");
     } else
         bn_text_puts(out, "No published time is known of what was estimated.\n");
     json_decref(rows);

@@ -3,7 +3,6 @@
  * steps, and what that says.
  */
 #include "harness/explain/explain_priv.h"
-#include "results/tables/tables.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -51,20 +50,20 @@ static bn_code make(const job_matrix *matrix, job_experiment *e, bn_status *st)
     return code == BN_OK ? job_words_check(e, NULL, st) : code;
 }
 
-static bn_code print(const json_t *explanation, const char *title, res_format format, bool verbose,
-                     bn_status *st)
+static bn_code print(const json_t *explanation, const char *title, res_format format,
+                     const cli_output *output, bn_status *st)
 {
-    bn_text text = {0};
+    bn_text text = {0}, wide = {0};
     if (format == RES_TABLE_JSON) {
         cli_json(explanation);
         return BN_OK;
     }
-    explain_put(explanation, title, verbose, &text);
-    if (text.data && !text.failed)
-        cli_show(text.data);
-    else
+    explain_put(explanation, title, output->verbose, format, &text);
+    if (cli_is_narrow(output))
+        explain_put(explanation, title, output->verbose, RES_TABLE_TEXT, &wide);
+    if (text.failed)
         bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the explanation");
-    bn_text_free(&text);
+    cli_show_either(&text, &wide);
     return st->code;
 }
 
@@ -106,20 +105,20 @@ static void put_title(const job_experiment *e, char *title, size_t size)
 }
 
 /* Runs E in a worker, and prints what it answers. */
-static cli_exit run(const job_experiment *e, res_format format, bool verbose)
+static cli_exit run(const job_experiment *e, res_format format, const cli_output *output)
 {
     bn_status st = {.code = BN_OK};
     char title[256];
     bool usage = false;
     json_t *explanation = NULL;
     put_title(e, title, sizeof title);
-    const job_order job = {NULL, title, 1, 1, e->timeout, verbose};
+    const job_order job = {NULL, title, 1, 1, e->timeout, output->verbose};
     job_supervise_begin();
     bn_code code = ask(e, &job, &explanation, &usage, &st);
     cli_line_clear();
     cli_exit exit_code = CLI_EXIT_OK;
     if (code == BN_OK)
-        (void)print(explanation, title, format, verbose, &st);
+        (void)print(explanation, title, format, output, &st);
     if (st.code != BN_OK)
         exit_code = job_interrupted() ? CLI_EXIT_INTERRUPTED
                     : usage           ? (cli_complain(&st), CLI_EXIT_USAGE)
@@ -136,7 +135,7 @@ bn_code explain_report(const job_experiment *e, const job_order *order, bn_text 
     bn_code code = ask(e, order, &explanation, &usage, st);
     put_title(e, title, sizeof title);
     if (code == BN_OK)
-        explain_put(explanation, title, false, out);
+        explain_put(explanation, title, false, RES_TABLE_TEXT, out);
     json_decref(explanation);
     return code;
 }
@@ -146,11 +145,11 @@ int explain_command(const explain_options *options)
     bn_status st = {.code = BN_OK};
     job_experiment e;
     res_format format;
-    bn_code code = res_format_parse(options->output.format, &format, &st);
+    bn_code code = res_format_parse(cli_format(&options->output), &format, &st);
     if (code == BN_OK && format != RES_TABLE_JSON && !res_format_is_text(format))
         code =
             bn_fail(&st, BN_INVALID, "explain prints text or json, not %s", options->output.format);
     if (code == BN_OK)
         code = make(options->matrix, &e, &st);
-    return code == BN_OK ? (int)run(&e, format, options->output.verbose) : (int)cli_complain(&st);
+    return code == BN_OK ? (int)run(&e, format, &options->output) : (int)cli_complain(&st);
 }

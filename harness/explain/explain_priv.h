@@ -8,8 +8,10 @@
 #define BENCH_HARNESS_EXPLAIN_PRIV_H
 
 #include "harness/explain/explain.h"
+#include "results/tables/tables.h"
 
-/* Appends EXPLANATION, called TITLE, as text. VERBOSE: all guards. */
-void explain_put(const json_t *explanation, const char *title, bool verbose, bn_text *out);
+/* Appends EXPLANATION, called TITLE, as text of FORMAT. VERBOSE: all guards. */
+void explain_put(const json_t *explanation, const char *title, bool verbose, res_format format,
+                 bn_text *out);
 
 #endif

@@ -3,7 +3,6 @@
  */
 #include "harness/explain/explain_priv.h"
 #include "results/findings/doctor.h"
-#include "results/tables/tables.h"
 
 #include <math.h>
 #include <string.h>
@@ -23,7 +22,7 @@ static long long number_of(const json_t *object, const char *key)
 
 /* ---- the parts ------------------------------------------------------------------------------- */
 
-static void put_graphs(const json_t *e, bn_text *out)
+static void put_graphs(const json_t *e, res_format format, bn_text *out)
 {
     static const res_sheet_column columns[] = {
         {"graph", true},   {"part", false},        {"ops", true},        {"inputs", true},
@@ -46,7 +45,7 @@ static void put_graphs(const json_t *e, bn_text *out)
         json_array_append_new(rows, row);
     }
     if (json_array_size(rows) > 0)
-        res_sheet_write(columns, sizeof columns / sizeof *columns, rows, RES_TABLE_TEXT, out);
+        res_sheet_write(columns, sizeof columns / sizeof *columns, rows, format, out);
     json_decref(rows);
 }
 
@@ -199,10 +198,10 @@ static void put_complaints(const json_t *e, bn_text *out)
     }
 }
 
-void explain_put(const json_t *e, const char *title, bool all, bn_text *out)
+static void put_all(const json_t *e, const char *title, bool all, res_format format, bn_text *out)
 {
     bn_text_printf(out, "%s, %lld steps\n\n", title, number_of(e, "steps"));
-    put_graphs(e, out);
+    put_graphs(e, format, out);
     put_guards(e, all, out);
     if (json_array_size(json_object_get(e, "guard_misses")) > 0)
         put_list(e, "guard_misses", "Guards that failed", put_miss, all, out);
@@ -211,4 +210,13 @@ void explain_put(const json_t *e, const char *title, bool all, bn_text *out)
     put_list(e, "reads", "Reads to the host", put_read, all, out);
     put_list(e, "host_ops", "Ops that the host computed", put_host_op, all, out);
     put_complaints(e, out);
+}
+
+void explain_put(const json_t *e, const char *title, bool all, res_format format, bn_text *out)
+{
+    bn_text text = {0};
+    put_all(e, title, all, format, &text);
+    res_put_set_in(out, format, text.data ? text.data : "");
+    out->failed = out->failed || text.failed;
+    bn_text_free(&text);
 }

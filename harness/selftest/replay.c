@@ -321,7 +321,8 @@ int replay_command(const selftest_options *options, const char *what)
             "there is neither a recording nor a published case '%s'; published are resnet50 and "
             "models",
             what);
-    if (st.code != BN_OK || res_format_parse(options->output.format, &r.format, &st) != BN_OK ||
+    if (st.code != BN_OK ||
+        res_format_parse(cli_format(&options->output), &r.format, &st) != BN_OK ||
         rt_plugin_find("sim", path, sizeof path, &st) != BN_OK ||
         count_nodes(&nodes, &st) != BN_OK ||
         (options->file && take_estimates(&r, options->file, &st) != BN_OK)) {

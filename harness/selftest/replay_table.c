@@ -1,28 +1,50 @@
 /* replay_table.c - published and replayed figures side by side, and what they leave unexplained. */
+#define _GNU_SOURCE
 #include "harness/selftest/replay_priv.h"
 #include "models/model.h"
 #include "results/tables/tables.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 static bool for_people(const replay *r)
 {
     return res_format_is_text(r->format) || r->format == RES_TABLE_MARKDOWN;
 }
 
+static void say(const replay *r, const char *format, ...) BN_PRINTF(2, 3);
+/* To standard output; a paragraph is one line, which narrow text breaks. */
+static void say(const replay *r, const char *format, ...)
+{
+    bn_text text = {0};
+    char *words = NULL;
+    va_list list;
+    va_start(list, format);
+    const bool made = vasprintf(&words, format, list) >= 0;
+    va_end(list);
+    if (!made)
+        return;
+    res_put_set_in(&text, r->format, words);
+    free(words);
+    cli_text(&text);
+}
+
 static void print_head(const replay *r, const char *what)
 {
     if (for_people(r))
-        cli_out("%s\nPublished: %s.\nReplayed: the simulated runtime (tpu-v4-2023), front end "
-                "emulated at %.0f ns a node. Nothing here was measured on a TPU.\n",
-                what, res_published_source, r->node_ns);
+        say(r,
+            "%s\nPublished: %s.\nReplayed: the simulated runtime (tpu-v4-2023), front end "
+            "emulated at %.0f ns a node. Nothing here was measured on a TPU.\n",
+            what, res_published_source, r->node_ns);
     if (for_people(r) && r->topology)
-        cli_out("Device times are estimated by the compiler for %s (%s);\noverheads and tracing "
-                "are the published ones.\n",
-                r->topology, r->step);
+        say(r,
+            "Device times are estimated by the compiler for %s (%s); overheads and tracing "
+            "are the published ones.\n",
+            r->topology, r->step);
     if (for_people(r))
-        cli_out("\n");
+        say(r, "\n");
 }
 
 static void print_json(json_t *all)
@@ -98,11 +120,11 @@ static void put_cases(const replay *r, bn_text *out)
     json_decref(rows);
 }
 
-static void print_star(void)
+static void print_star(const replay *r)
 {
-    cli_out("* Published device times put together from those of other cases; the wall follows "
-            "from the\n  published speedups. How many graphs those had is our reading of the "
-            "publication.\n");
+    say(r, "* Published device times put together from those of other cases; the wall follows "
+           "from the published speedups. How many graphs those had is our reading of the "
+           "publication.\n");
 }
 
 /* What the estimated times come to beside the published ones. */
@@ -111,12 +133,13 @@ static void print_estimated(const replay *r)
     const double one = replay_device_ms(&r->set[0]), five = replay_device_ms(&r->set[1]);
     const double published_one = replay_device_ms(&replay_resnet50[0]),
                  published_five = replay_device_ms(&replay_resnet50[1]);
-    cli_out("\nAll times in ms. One graph: estimated %.2f, published %.2f (%+.1f %%). Five graphs: "
-            "estimated %.2f, published %.2f\n(%+.1f %%), %.2f times one graph, published %.2f "
-            "times.\n",
-            one, published_one, 100 * (one / published_one - 1), five, published_five,
-            100 * (five / published_five - 1), five / one, published_five / published_one);
-    print_star();
+    say(r,
+        "\nAll times in ms. One graph: estimated %.2f, published %.2f (%+.1f %%). Five graphs: "
+        "estimated %.2f, published %.2f (%+.1f %%), %.2f times one graph, published %.2f "
+        "times.\n",
+        one, published_one, 100 * (one / published_one - 1), five, published_five,
+        100 * (five / published_five - 1), five / one, published_five / published_one);
+    print_star(r);
 }
 
 /* Why five graphs were slower than tracing each step; the terms add up. */
@@ -127,23 +150,25 @@ static void print_why(const replay *r)
     const double device = replay_device_ms(b) - replay_device_ms(a);
     const double overhead = overheads_ms(b) - overheads_ms(a);
     const double gap_lazy = replay_gap_ms(a), gap_five = replay_gap_ms(b);
-    cli_out("\nAll times in ms. Why five captured graphs took %.1f ms more than tracing every "
-            "step:\n",
-            b->wall_ms - a->wall_ms);
-    cli_out("  %+7.2f  no tracing\n", tracing);
-    cli_out("  %+7.2f  device: five programs instead of one compute the same with less fused\n",
-            device);
-    cli_out("  %+7.2f  overheads: PJRT time less device time of five executions instead of one\n",
-            overhead);
-    cli_out("  %+7.2f  host gaps: time outside of tracing and of every execution (%.2f of %.1f "
-            "against %.2f of %.1f)\n",
-            gap_five - gap_lazy, gap_five, b->wall_ms, gap_lazy, a->wall_ms);
-    cli_out(
+    say(r,
+        "\nAll times in ms. Why five captured graphs took %.1f ms more than tracing every "
+        "step:\n",
+        b->wall_ms - a->wall_ms);
+    say(r, "  %+7.2f  no tracing\n", tracing);
+    say(r, "  %+7.2f  device: five programs instead of one compute the same with less fused\n",
+        device);
+    say(r, "  %+7.2f  overheads: PJRT time less device time of five executions instead of one\n",
+        overhead);
+    say(r,
+        "  %+7.2f  host gaps: time outside of tracing and of every execution (%.2f of %.1f "
+        "against %.2f of %.1f)\n",
+        gap_five - gap_lazy, gap_five, b->wall_ms, gap_lazy, a->wall_ms);
+    say(r,
         "Device and runtime account for %.1f ms of the captured step (replayed: %.1f); the rest, "
-        "the host gaps, was the front end's:\nno setting of a runtime makes them. Executions "
+        "the host gaps, was the front end's: no setting of a runtime makes them. Executions "
         "that are queued and not awaited one by one hide their overheads: %.1f ms.\n",
         b->wall_ms - gap_five, r->cases[1].wall_ms, r->cases[2].wall_ms);
-    print_star();
+    print_star(r);
 }
 
 void replay_print_resnet50(const replay *r)
@@ -272,28 +297,31 @@ static void put_rows(const replay *r, bn_text *out)
 
 static void print_honesty(const replay *r)
 {
-    cli_out("\nSpeedup of captured over lazy training steps: published, predicted from tracing, "
-            "graphs and roofline, and predicted\nwith the host gaps of the published ResNet50 case "
-            "(%.2f ms a lazy step, %.2f ms a captured graph).\n",
-            replay_gap_ms(&replay_resnet50[0]),
-            replay_gap_ms(&replay_resnet50[1]) / (double)replay_resnet50[1].part_count);
+    say(r,
+        "\nSpeedup of captured over lazy training steps: published, predicted from tracing, "
+        "graphs and roofline, and predicted with the host gaps of the published ResNet50 case "
+        "(%.2f ms a lazy step, %.2f ms a captured graph).\n",
+        replay_gap_ms(&replay_resnet50[0]),
+        replay_gap_ms(&replay_resnet50[1]) / (double)replay_resnet50[1].part_count);
     for (size_t c = 0; c < RES_PUBLISHED_COLUMNS; c++)
-        cli_out("  %d %s: off by a factor of %.2f typically (with gaps %.2f), %.0f %% of the pairs "
-                "of models in the published order (%.0f %%); published mean %.4f\n",
-                res_published_graphs[c], res_published_graphs[c] == 1 ? "graph " : "graphs",
-                typical_factor(r, c, false), typical_factor(r, c, true),
-                100 * ordered_share(r, c, false), 100 * ordered_share(r, c, true),
-                res_published_means[c]);
-    cli_out("Calibrated on ResNet50 alone: %.0f ns a node, and %.1f %% of the roofline (its device "
-            "time by the roofline is %.2f ms, published %.2f).\n",
-            r->node_ns, 100 * r->efficiency, r->roofline_ms, replay_resnet50[0].parts[0].device_ms);
-    cli_out(
+        say(r,
+            "  %d %s: off by a factor of %.2f typically (with gaps %.2f), %.0f %% of the pairs "
+            "of models in the published order (%.0f %%); published mean %.4f\n",
+            res_published_graphs[c], res_published_graphs[c] == 1 ? "graph " : "graphs",
+            typical_factor(r, c, false), typical_factor(r, c, true),
+            100 * ordered_share(r, c, false), 100 * ordered_share(r, c, true),
+            res_published_means[c]);
+    say(r,
+        "Calibrated on ResNet50 alone: %.0f ns a node, and %.1f %% of the roofline (its device "
+        "time by the roofline is %.2f ms, published %.2f).\n",
+        r->node_ns, 100 * r->efficiency, r->roofline_ms, replay_resnet50[0].parts[0].device_ms);
+    say(r,
         "What this cannot explain: one efficiency for all models (small and depthwise "
-        "convolutions reach another share than ResNet50's);\noverheads and gaps that differ by "
+        "convolutions reach another share than ResNet50's); overheads and gaps that differ by "
         "graph and model; nodes of PyTorch, which are not ours one by one; that the published "
-        "steps\nwere forward and backward passes, and these end in an SGD update; batch sizes "
-        "(TorchBench's own are taken) and graph\ncounts that the publication does not give. The "
-        "published mean of the last column is neither the arithmetic mean of its\nvalues (%.3f) "
+        "steps were forward and backward passes, and these end in an SGD update; batch sizes "
+        "(TorchBench's own are taken) and graph counts that the publication does not give. The "
+        "published mean of the last column is neither the arithmetic mean of its values (%.3f) "
         "nor the geometric one.\n",
         mean_of(r, RES_PUBLISHED_COLUMNS - 1, 0));
 }

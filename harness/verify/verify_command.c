@@ -170,7 +170,7 @@ static bn_code add_jobs(verify_state *v, const verify_entry *e, bn_status *st)
 /* Checks what can be checked before a worker starts, and makes the tasks. */
 static bn_code prepare(verify_state *v, bn_status *st)
 {
-    bn_code code = res_format_parse(v->options->output.format, &v->format, st);
+    bn_code code = res_format_parse(cli_format(&v->options->output), &v->format, st);
     if (code == BN_OK)
         code = verify_entries_choose(&v->entries, v->options, st);
     for (size_t i = 0; code == BN_OK && i < v->entries.count; i++) {
@@ -191,22 +191,28 @@ static bn_code prepare(verify_state *v, bn_status *st)
     return code;
 }
 
+/* The table in FORMAT; for people with SUMMARY below it. */
+static void put_table(const verify_state *v, res_format format, const char *summary, bn_text *out)
+{
+    verify_table(v->lines, format, v->options->output.verbose, out);
+    if (format == RES_TABLE_MARKDOWN)
+        bn_text_putc(out, '\n'); /* else the summary would be a row of the table */
+    if (res_format_is_text(format) || format == RES_TABLE_MARKDOWN)
+        res_put_lines(out, format, summary);
+}
+
 static void print(const verify_state *v)
 {
-    const bool data = !res_format_is_text(v->format) && v->format != RES_TABLE_MARKDOWN;
-    bn_text table = {0}, words = {0}, summary = {0};
-    verify_table(v->lines, v->format, v->options->output.verbose, &table);
+    bn_text table = {0}, wide = {0}, words = {0};
     verify_summary(v->lines, &words);
-    res_put_lines(&summary, v->format, words.data ? words.data : "");
-    if (v->format == RES_TABLE_MARKDOWN)
-        bn_text_putc(&table, '\n'); /* else the summary would be a row of the table */
-    if (!data && summary.data)
-        bn_text_puts(&table, summary.data);
-    cli_show_text(&table);
-    if (data && summary.data)
-        cli_err("%s", summary.data);
+    const char *summary = words.data ? words.data : "";
+    put_table(v, v->format, summary, &table);
+    if (cli_is_narrow(&v->options->output))
+        put_table(v, RES_TABLE_TEXT, summary, &wide);
+    cli_show_either(&table, &wide);
+    if (!res_format_is_text(v->format) && v->format != RES_TABLE_MARKDOWN)
+        cli_err("%s", summary);
     bn_text_free(&words);
-    bn_text_free(&summary);
 }
 
 int verify_command(const verify_options *options)

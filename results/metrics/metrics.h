@@ -33,7 +33,7 @@ BN_MUST_USE bn_code res_metrics_read(const char *text, size_t length, json_t **m
  * "only_a", "only_b": titles}. Two documents of one report each are compared whatever their
  * titles; of others, reports of the same title. */
 json_t *res_metrics_diff(const json_t *a, const json_t *b);
-/* Appends DIFF as tables of text. */
-void res_metrics_diff_put(const json_t *diff, bn_text *out);
+/* Appends DIFF as tables of text FORMAT. */
+void res_metrics_diff_put(const json_t *diff, res_format format, bn_text *out);
 
 #endif

@@ -191,7 +191,7 @@ static void put_title(const char *before, const char *title, bn_text *out)
     bn_text_putc(out, '\n');
 }
 
-static void put_pair(const json_t *pair, bn_text *out)
+static void put_pair(const json_t *pair, res_format format, bn_text *out)
 {
     static const res_sheet_column columns[] = {{"name", false}, {"figure", false}, {"A", true},
                                                {"B", true},     {"B - A", true},   {"B / A", true}};
@@ -208,7 +208,7 @@ static void put_pair(const json_t *pair, bn_text *out)
         put_title("", a, out);
     }
     if (json_array_size(rows) > 0)
-        res_sheet_write(columns, sizeof columns / sizeof *columns, rows, RES_TABLE_TEXT, out);
+        res_sheet_write(columns, sizeof columns / sizeof *columns, rows, format, out);
     bn_text_printf(out, "the same: %lld of %lld figures\n",
                    (long long)json_integer_value(json_object_get(pair, "same")),
                    (long long)json_integer_value(json_object_get(pair, "same")) +
@@ -222,14 +222,18 @@ static void put_only(const char *which, const json_t *titles, bn_text *out)
         put_title(which, json_string_value(json_array_get(titles, i)), out);
 }
 
-void res_metrics_diff_put(const json_t *diff, bn_text *out)
+void res_metrics_diff_put(const json_t *diff, res_format format, bn_text *out)
 {
     const json_t *pairs = json_object_get(diff, "pairs");
+    bn_text text = {0};
     for (size_t i = 0; i < json_array_size(pairs); i++) {
         if (i > 0)
-            bn_text_putc(out, '\n');
-        put_pair(json_array_get(pairs, i), out);
+            bn_text_putc(&text, '\n');
+        put_pair(json_array_get(pairs, i), format, &text);
     }
-    put_only("only in A: ", json_object_get(diff, "only_a"), out);
-    put_only("only in B: ", json_object_get(diff, "only_b"), out);
+    put_only("only in A: ", json_object_get(diff, "only_a"), &text);
+    put_only("only in B: ", json_object_get(diff, "only_b"), &text);
+    res_put_set_in(out, format, text.data ? text.data : "");
+    out->failed = out->failed || text.failed;
+    bn_text_free(&text);
 }

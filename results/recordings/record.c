@@ -69,7 +69,7 @@ static void fill_experiment(const rec_recording *recording, const rec_steps *ste
     copy(e->model, sizeof e->model,
          naming->model   ? naming->model
          : script.length ? script.data
-                         : "unknown");
+                         : REC_UNKNOWN);
     bn_text_free(&script);
     copy(e->phase, sizeof e->phase, naming->phase ? naming->phase : "step");
     copy(e->mode, sizeof e->mode, "recorded");

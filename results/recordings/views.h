@@ -18,6 +18,7 @@ typedef struct rec_naming {
      * says, or else from the recorder's start to the last call. */
     uint64_t begun_ns, ended_ns;
 } rec_naming;
+#define REC_UNKNOWN "unknown" /* what a record's model is called where nobody knows */
 
 /*
  * A record of STEPS, for a store; the caller frees *RECORD. Its mode is "recorded", its front end

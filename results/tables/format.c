@@ -24,6 +24,20 @@ bn_code res_format_parse(const char *name, res_format *format, bn_status *st)
     return bn_fail_choice(st, "table format", name, RES_FORMAT_NAMES);
 }
 
+static size_t narrow_columns = RES_NARROW;
+
+size_t res_narrow(void)
+{
+    return narrow_columns;
+}
+
+void res_narrow_to(size_t columns)
+{
+    narrow_columns = columns == 0 || columns > RES_NARROW ? RES_NARROW
+                     : columns < RES_NARROWEST            ? RES_NARROWEST
+                                                          : columns;
+}
+
 /* ---- escapes ---------------------------------------------------------------------- */
 
 /* All take text that is plain already: what is left are the signs of the format. */
@@ -204,7 +218,7 @@ void res_put_note(bn_text *out, res_format format, const char *note)
     if (format == RES_TABLE_NARROW) {
         bn_text plain = {0};
         bn_text_plain(&plain, note);
-        bn_text_wrap(out, plain.data ? plain.data : "", RES_NARROW);
+        bn_text_wrap(out, plain.data ? plain.data : "", res_narrow());
         out->failed = out->failed || plain.failed;
         bn_text_free(&plain);
         return;
@@ -220,7 +234,7 @@ void res_put_note(bn_text *out, res_format format, const char *note)
 void res_put_lines(bn_text *out, res_format format, const char *lines)
 {
     if (format == RES_TABLE_NARROW) {
-        bn_text_wrap(out, lines, RES_NARROW);
+        bn_text_wrap(out, lines, res_narrow());
         return;
     }
     if (format != RES_TABLE_MARKDOWN) {
@@ -233,6 +247,46 @@ void res_put_lines(bn_text *out, res_format format, const char *lines)
         res_put_escaped(out, format, line ? line : "");
         out->failed = out->failed || !line;
         free(line);
+        lines += length;
+        if (*lines) {
+            bn_text_putc(out, '\n');
+            lines++;
+        }
+    }
+}
+
+/* The LENGTH bytes at LINE, between words in several lines. */
+static void put_broken(bn_text *out, const char *line, size_t length)
+{
+    const size_t indent = strspn(line, " ");
+    size_t column = 0;
+    for (size_t at = 0, blanks, word; at < length; at += blanks + word) {
+        blanks = strspn(line + at, " ");
+        word = strcspn(line + at + blanks, " \n");
+        const size_t wide = blanks + res_bytes_columns(line + at + blanks, word);
+        if (at > 0 && column + wide > res_narrow()) {
+            bn_text_printf(out, "\n%*s", (int)indent + 2, "");
+            bn_text_append(out, line + at + blanks, word);
+            column = indent + 2 + wide - blanks;
+        } else {
+            bn_text_append(out, line + at, blanks + word);
+            column += wide;
+        }
+    }
+}
+
+void res_put_set_in(bn_text *out, res_format format, const char *lines)
+{
+    if (format != RES_TABLE_NARROW) {
+        bn_text_puts(out, lines);
+        return;
+    }
+    while (*lines) {
+        const size_t length = strcspn(lines, "\n");
+        if (res_bytes_columns(lines, length) > res_narrow())
+            put_broken(out, lines, length);
+        else
+            bn_text_append(out, lines, length);
         lines += length;
         if (*lines) {
             bn_text_putc(out, '\n');

@@ -22,7 +22,7 @@ static res_grid_renderer *const renderers[] = {
 static void narrow(const res_grid *grid, size_t *widths)
 {
     for (char next = 'a'; grid->spare && next <= 'z'; next++) {
-        if (res_grid_total(grid, widths) <= RES_NARROW)
+        if (res_grid_total(grid, widths) <= res_narrow())
             return;
         for (size_t column = 0; column < grid->columns; column++)
             if (grid->spare[column] == next)
@@ -57,7 +57,7 @@ static void squeeze(const res_grid *grid, size_t rows, size_t *widths, bn_text *
     out->failed = out->failed || !least;
     for (size_t column = 0; least && column < grid->columns; column++)
         least[column] = grid->align[column] == 'l' ? least_of(grid, rows, column) : SIZE_MAX;
-    while (least && res_grid_total(grid, widths) > RES_NARROW) {
+    while (least && res_grid_total(grid, widths) > res_narrow()) {
         size_t widest = grid->columns;
         for (size_t column = 0; column < grid->columns; column++)
             if (widths[column] > least[column] &&
@@ -91,7 +91,7 @@ static void text_in_parts(const res_grid *grid, size_t rows, const size_t *width
             const size_t end = next + 1 + strspn(grid->align + next + 1, "ib");
             for (size_t column = next; column < end; column++)
                 some[column] = widths[column];
-            if (next > first && res_grid_total(grid, some) > RES_NARROW) {
+            if (next > first && res_grid_total(grid, some) > res_narrow()) {
                 for (size_t column = next; column < end; column++)
                     some[column] = 0;
                 break;
@@ -103,6 +103,81 @@ static void text_in_parts(const res_grid *grid, size_t rows, const size_t *width
         res_grid_text(grid, rows, some, out);
     }
     free(some);
+}
+
+static size_t widest_of(const char *text)
+{
+    size_t widest = 0;
+    while (text && *text) {
+        const size_t length = strcspn(text, "\n"), wide = res_bytes_columns(text, length);
+        widest = wide > widest ? wide : widest;
+        text += length + (text[length] != '\0');
+    }
+    return widest;
+}
+
+/* The first ROWS of GRID with a number before each. */
+static void add_numbered(const res_grid *grid, size_t rows, res_grid *to)
+{
+    size_t number = 0;
+    for (size_t row = 0; row < rows; row++) {
+        if (res_grid_is_rule(grid, row)) {
+            res_grid_rule(to);
+            continue;
+        }
+        if (row == 0)
+            res_grid_cell(to, "#");
+        else
+            res_grid_cell(to, "%zu", ++number);
+        for (size_t column = 0; column < grid->columns; column++) {
+            const char *cell = res_grid_at(grid, row, column);
+            if (res_grid_is_spill(grid, row, column))
+                res_grid_spill(to, cell, 1);
+            else
+                res_grid_cell(to, "%s", cell);
+        }
+    }
+}
+
+/* The same where the names of a row leave no room beside them: they are parts, too, and a number
+ * says which row it is. */
+static void text_by_number(const res_grid *grid, size_t rows, const size_t *widths, bn_text *out)
+{
+    char *align = malloc(grid->columns + 2);
+    size_t *numbered = calloc(grid->columns + 2, sizeof *numbered);
+    out->failed = out->failed || !align || !numbered;
+    if (align && numbered) {
+        align[0] = 'r';
+        memcpy(align + 1, grid->align, grid->columns + 1);
+        res_grid own = res_grid_make(align);
+        own.names = 1;
+        own.plain = grid->plain;
+        add_numbered(grid, rows, &own);
+        memcpy(numbered + 1, widths, grid->columns * sizeof *widths);
+        if (!own.failed) {
+            numbered[0] = res_grid_width(&own, rows, 0);
+            text_in_parts(&own, rows, numbered, out);
+        }
+        out->failed = out->failed || own.failed;
+        res_grid_free(&own);
+    }
+    free(align);
+    free(numbered);
+}
+
+/* The parts that fit, or else those that are less wide. */
+static void put_parts(const res_grid *grid, size_t rows, const size_t *widths, bn_text *out)
+{
+    bn_text named = {0}, numbered = {0};
+    text_in_parts(grid, rows, widths, &named);
+    const size_t wide = widest_of(named.data);
+    if (wide > res_narrow())
+        text_by_number(grid, rows, widths, &numbered);
+    const bool fits = !numbered.data || widest_of(numbered.data) >= wide;
+    bn_text_puts(out, fits && named.data ? named.data : numbered.data ? numbered.data : "");
+    out->failed = out->failed || named.failed || numbered.failed;
+    bn_text_free(&named);
+    bn_text_free(&numbered);
 }
 
 static size_t rows_of(const res_grid *grid)
@@ -140,9 +215,9 @@ void res_grid_render(const res_grid *grid, res_format format, bn_text *out)
         out->failed = true;
         return;
     }
-    if (format == RES_TABLE_NARROW && res_grid_total(grid, widths) > RES_NARROW &&
+    if (format == RES_TABLE_NARROW && res_grid_total(grid, widths) > res_narrow() &&
         grid->align[names_of(grid)]) {
-        text_in_parts(grid, rows, widths, out);
+        put_parts(grid, rows, widths, out);
     } else {
         if (format == RES_TABLE_NARROW)
             squeeze(grid, rows, widths, out);
@@ -175,9 +250,15 @@ void res_sheet_write_named(const res_sheet_column *columns, size_t count, size_t
     grid.plain = true;
     for (size_t i = 0; i < count; i++)
         res_grid_cell(&grid, "%s", columns[i].head);
-    for (size_t row = 0; row < json_array_size(rows); row++)
-        for (size_t i = 0; i < count; i++)
-            res_grid_json(&grid, json_array_get(json_array_get(rows, row), i));
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        const json_t *row = json_array_get(rows, i);
+        if (json_array_size(row) == 1 && count > 1) {
+            res_grid_spill(&grid, json_string_value(json_array_get(row, 0)), count);
+            continue;
+        }
+        for (size_t column = 0; column < count; column++)
+            res_grid_json(&grid, json_array_get(row, column));
+    }
     res_grid_render(&grid, format, out);
     res_grid_free(&grid);
 }

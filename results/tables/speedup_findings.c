@@ -178,12 +178,41 @@ static void add_undecided(const res_speedup *speedup, const res_finding *list, s
                           finding_json(res_finding_name(RES_FINDING_NO_DIFFERENCE), &text, ids));
 }
 
+/* Adds the sentence "HEADREST: ROWS." of KIND where there are rows; releases ROWS. */
+static void add_named(const char *kind, const char *head, const char *rest, res_named *rows,
+                      json_t *out)
+{
+    bn_text text = {0};
+    if (rows->count == 0)
+        return;
+    json_t *ids = json_incref(rows->ids);
+    bn_text_printf(&text, "%s%s: ", head, rest);
+    res_speedup_put_named(rows, &text);
+    bn_text_putc(&text, '.');
+    json_array_append_new(out, finding_json(kind, &text, ids));
+}
+
+static void add_too_few(const res_speedup *speedup, const res_finding *list, size_t count,
+                        json_t *out)
+{
+    static const char few[] = "Nothing can be told of fewer than three processes of a run; ";
+    const char *kind = res_finding_name(RES_FINDING_TOO_FEW);
+    res_named ours = {0}, others = {0};
+    for (size_t i = 0; i < count; i++) {
+        const res_speedup_row *row = &speedup->rows[list[i].row];
+        if (list[i].kind == RES_FINDING_TOO_FEW)
+            res_speedup_name_row(speedup, row, res_speedup_is_ours(row) ? &ours : &others, "%s",
+                                 "");
+    }
+    add_named(kind, few, "--processes 4 would measure four", &ours, out);
+    add_named(kind, few, "record or import others", &others, out);
+}
+
 /* Rows of one kind that nothing can be said of, in one sentence that begins with HEAD and REST. */
 static void add_rest(const res_speedup *speedup, const res_finding *list, size_t count,
                      res_finding_kind kind, const char *head, const char *rest, json_t *out)
 {
     res_named rows = {0};
-    bn_text text = {0};
     for (size_t i = 0; i < count; i++) {
         const res_speedup_row *row = &speedup->rows[list[i].row];
         if (list[i].kind != kind)
@@ -195,13 +224,7 @@ static void add_rest(const res_speedup *speedup, const res_finding *list, size_t
         else
             res_speedup_name_row(speedup, row, &rows, "%s", "");
     }
-    if (rows.count == 0)
-        return;
-    json_t *ids = json_incref(rows.ids);
-    bn_text_printf(&text, "%s%s: ", head, rest);
-    res_speedup_put_named(&rows, &text);
-    bn_text_putc(&text, '.');
-    json_array_append_new(out, finding_json(res_finding_name(kind), &text, ids));
+    add_named(res_finding_name(kind), head, rest, &rows, out);
 }
 
 /* Why the newest process of ROW told no device time: what it says of an execution that has none. */
@@ -256,6 +279,22 @@ static void add_devices(const res_speedup *speedup, json_t *out)
     json_array_append_new(out, finding_json("device not told", &text, ids));
 }
 
+/* Nothing was compared, and why. */
+static void add_nothing(const res_speedup *speedup, json_t *out)
+{
+    bn_text text = {0};
+    bool lazy = true;
+    for (size_t i = 0; i < speedup->count; i++) {
+        const res_speedup_row *row = &speedup->rows[i];
+        lazy = lazy && row->pool.count > 0 && res_is_lazy(&row->record->experiment);
+    }
+    bn_text_puts(&text, "Nothing was compared: ");
+    bn_text_puts(&text, lazy ? "all rows are lazy; --mode lazy,capture sets another mode beside "
+                               "them."
+                             : "no row stands beside one of lazy that succeeded.");
+    json_array_append_new(out, finding_json("nothing", &text, json_array()));
+}
+
 json_t *res_speedup_findings(const res_speedup *speedup)
 {
     json_t *out = json_array();
@@ -267,10 +306,7 @@ json_t *res_speedup_findings(const res_speedup *speedup)
     add_undecided(speedup, list, count, out);
     const bool lazy = strcmp(base_word(speedup), "lazy") == 0;
     const char *since = lazy ? "Not compared, since lazy" : "Not compared, since the base";
-    add_rest(speedup, list, count, RES_FINDING_TOO_FEW,
-             "Nothing can be told of fewer than three processes of a run; --processes 4 would "
-             "measure four",
-             "", out);
+    add_too_few(speedup, list, count, out);
     add_rest(speedup, list, count, RES_FINDING_APART,
              "Nothing can be told of rows that share fewer than three processes with what they are "
              "compared with; one run of both would tell more",
@@ -281,12 +317,8 @@ json_t *res_speedup_findings(const res_speedup *speedup)
              " was measured under other conditions", out);
     add_rest(speedup, list, count, RES_FINDING_NO_BASE,
              "Not compared, since no lazy that succeeded stands beside it", "", out);
-    if (json_array_size(out) == 0 && speedup->count > 0) {
-        bn_text text = {0};
-        bn_text_puts(&text,
-                     "Nothing was compared: no row stands beside one of lazy that succeeded.");
-        json_array_append_new(out, finding_json("nothing", &text, json_array()));
-    }
+    if (json_array_size(out) == 0 && speedup->count > 0)
+        add_nothing(speedup, out);
     add_rest(speedup, list, count, RES_FINDING_FAILED, "Failed, so nothing is said of it", "", out);
     add_devices(speedup, out);
     free(list);

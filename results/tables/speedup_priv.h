@@ -30,6 +30,9 @@ const char *res_speedup_verdict(const res_speedup_row *row);
 typedef const char *res_speedup_word(const res_speedup_row *row, char room[32]);
 void res_speedup_put_column(const res_speedup *speedup, size_t first, size_t end, const char *head,
                             res_speedup_word *word, bn_text *out);
+/* Whether bench measured ROW itself: it was neither recorded nor imported, so options of bench run
+ * help. */
+bool res_speedup_is_ours(const res_speedup_row *row);
 /* The class of the failure of ROW, which has no good process: "timeout". */
 const char *res_speedup_failure(const res_speedup_row *row);
 /* "The machine was busy: ...", of the whole table or else of its worst row; or that nobody can

@@ -100,6 +100,12 @@ const char *res_speedup_failure(const res_speedup_row *row)
     return row->record->status != BN_OK ? bn_code_name(row->record->status) : "no steps";
 }
 
+bool res_speedup_is_ours(const res_speedup_row *row)
+{
+    return strcmp(row->record->experiment.mode, "recorded") != 0 &&
+           !json_object_get(row->record->provenance, "imported");
+}
+
 /* The word of most of the rows from FIRST up to END, of equally many the first; "": there is none.
  */
 static void usual_word(const res_speedup *speedup, size_t first, size_t end, res_speedup_word *word,
@@ -310,7 +316,7 @@ static void note_left_out(const res_speedup *speedup, json_t *notes)
 /* Where each run is a value the number of processes is not that of values. */
 static void note_runs(const res_speedup *speedup, json_t *notes)
 {
-    res_named several = {0}, two = {0};
+    res_named several = {0}, two = {0}, others = {0};
     for (size_t i = 0; i < speedup->count; i++) {
         const res_speedup_row *row = &speedup->rows[i];
         const res_pool *pool = &row->pool;
@@ -318,13 +324,18 @@ static void note_runs(const res_speedup *speedup, json_t *notes)
             res_speedup_name_row(speedup, row, &several, "(%zu processes of %zu runs)",
                                  pool->counted, pool->run_count);
         else if (pool->run_count == 2 && pool->counted > 2)
-            res_speedup_name_row(speedup, row, &two, "(%zu processes)", pool->counted);
+            res_speedup_name_row(speedup, row, res_speedup_is_ours(row) ? &two : &others,
+                                 "(%zu processes)", pool->counted);
     }
     add_note(notes, "Each run is one value, the mean of its processes", &several);
     add_note(notes,
              "Two runs of fewer than three processes each, which do not tell how far runs differ, "
              "so no interval; --processes 4 makes one",
              &two);
+    add_note(notes,
+             "Two runs of fewer than three processes each, which do not tell how far runs differ, "
+             "so no interval; record or import others to make one",
+             &others);
 }
 
 static void note_devices(const res_speedup *speedup, json_t *notes)
@@ -384,13 +395,17 @@ static void note_layouts(const res_speedup *speedup, json_t *notes)
 
 static void note_few(const res_speedup *speedup, json_t *notes)
 {
-    res_named list = {0};
+    res_named ours = {0}, others = {0};
     for (size_t i = 0; i < speedup->count; i++) {
         const res_speedup_row *row = &speedup->rows[i];
         if (row->pool.counted > 0 && row->pool.counted < RES_LEAST_PROCESSES)
-            res_speedup_name_row(speedup, row, &list, "(%zu)", row->pool.counted);
+            res_speedup_name_row(speedup, row, res_speedup_is_ours(row) ? &ours : &others, "(%zu)",
+                                 row->pool.counted);
     }
-    add_note(notes, "Fewer than three processes, so no interval; --processes 4 makes one", &list);
+    add_note(notes, "Fewer than three processes, so no interval; --processes 4 makes one", &ours);
+    add_note(notes,
+             "Fewer than three processes, so no interval; record or import others to make one",
+             &others);
 }
 
 static bool is_apart(const res_pool_ratio *ratio)

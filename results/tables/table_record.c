@@ -19,7 +19,7 @@ static void put_narrow_line(bn_text *out, const char *name, const char *value)
 {
     bn_text plain = {0}, lines = {0};
     bn_text_plain(&plain, value);
-    bn_text_wrap(&lines, plain.data ? plain.data : "", RES_NARROW - LABEL);
+    bn_text_wrap(&lines, plain.data ? plain.data : "", res_narrow() - LABEL);
     if (lines.length == 0)
         bn_text_printf(out, "%s\n", name);
     for (const char *at = lines.data; at && *at;) {

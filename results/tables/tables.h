@@ -2,7 +2,7 @@
  * tables.h - records and findings as tables: text, Markdown, CSV, JSON, LaTeX, HTML.
  *
  * Each function appends to OUT and marks it as failed where memory is missing. The same records
- * give the same bytes. Prefix res_.
+ * give the same bytes, in narrow text on terminals of the same width. Prefix res_.
  */
 #ifndef BENCH_RESULTS_TABLES_H
 #define BENCH_RESULTS_TABLES_H
@@ -18,16 +18,21 @@ typedef enum res_format {
     RES_TABLE_JSON,
     RES_TABLE_LATEX, /* a fragment for \input that needs no package */
     RES_TABLE_HTML,  /* a fragment; res_put_page makes a page of it */
-    RES_TABLE_NARROW /* text in RES_NARROW columns: notes are wrapped, columns that a grid can spare
+    RES_TABLE_NARROW /* text in res_narrow() columns: notes are wrapped, columns that a grid can spare
                         are left out until it fits, what then does not fit stands in parts, and
                         words that still do not in several lines; a word stays whole */
 } res_format;
 #define RES_NARROW       80
+#define RES_NARROWEST    40
 #define RES_FORMAT_NAMES "text, md, csv, json, latex, html, narrow"
 static inline bool res_format_is_text(res_format format)
 {
     return format == RES_TABLE_TEXT || format == RES_TABLE_NARROW;
 }
+/* Columns of narrow text: RES_NARROW, unless res_narrow_to was told of a terminal with fewer; at
+ * least RES_NARROWEST. 0: there is no terminal. */
+size_t res_narrow(void);
+void res_narrow_to(size_t columns);
 /* A word of RES_FORMAT_NAMES. */
 BN_MUST_USE bn_code res_format_parse(const char *name, res_format *format, bn_status *st);
 
@@ -86,6 +91,9 @@ const char *res_device_remark_words(res_device_remark remark);
 /* Appends LINES of sentences for people that stand beside tables. In Markdown each is escaped, for
  * names in them may be anybody's; in narrow text they are wrapped; else they stay as they are. */
 void res_put_lines(bn_text *out, res_format format, const char *lines);
+/* Appends LINES, which may be set in, and tables among them. In narrow text a line that is too wide
+ * goes on below, two columns further in than it began; other lines stay as they are. */
+void res_put_set_in(bn_text *out, res_format format, const char *lines);
 
 /* ---- tables of records (table_*.c) -------------------------------------------- */
 
@@ -161,7 +169,7 @@ typedef struct res_sheet_column {
 } res_sheet_column;
 
 /* Writes ROWS, an array of arrays of texts, under the heads of COUNT columns, at most
- * RES_SHEET_COLUMNS, in any FORMAT but JSON. */
+ * RES_SHEET_COLUMNS, in any FORMAT but JSON. A row of one text runs over all columns. */
 void res_sheet_write(const res_sheet_column *columns, size_t count, const json_t *rows,
                      res_format format, bn_text *out);
 /* The same where the first NAMES columns say which row it is, in each part of narrow text; else the

@@ -28,7 +28,7 @@ static void show_difference(const json_t *a, const json_t *b, bool same)
     for (size_t i = 0; same && i < json_array_size(pairs); i++)
         fuzz_require(json_array_size(json_object_get(json_array_get(pairs, i), "figures")) == 0,
                      "a report that differs from itself");
-    res_metrics_diff_put(diff, &text);
+    res_metrics_diff_put(diff, RES_TABLE_NARROW, &text);
     fuzz_require(!text.failed, "a comparison that cannot be written");
     bn_text_free(&text);
     json_decref(diff);

@@ -13,18 +13,19 @@ command -v script >/dev/null || {
 }
 export PJRT_SIM=values=none,device_us=200
 
-# on_terminal ROWS ARGUMENT...: bench on a terminal of so many rows and 80 columns; what it shows goes to
+columns=80
+# on_terminal ROWS ARGUMENT...: bench on a terminal of so many rows and $columns columns; what it shows goes to
 # $folder/screen, and what its pager gets to $folder/paged, which is not there where it has none.
 on_terminal() {
     local rows=$1
     shift
     rm -f "$folder/paged"
     NO_COLOR=1 TERM=xterm BENCH_PAGER="cat >'$folder/paged'" \
-        script -qec "stty cols 80 rows $rows; $(printf '%q ' "$bench" "$@")" /dev/null </dev/null |
+        script -qec "stty cols $columns rows $rows; $(printf '%q ' "$bench" "$@")" /dev/null </dev/null |
         tr -d '\r' >"$folder/screen"
 }
-# wide FILE: its lines of more than 80 columns.
-wide() { LC_ALL=C.UTF-8 awk 'length($0) > 80 { print "wide: " $0 }' "$1"; }
+# wide FILE: its lines of more columns; one path stays whole.
+wide() { LC_ALL=C.UTF-8 awk -v columns="$columns" 'length($0) > columns && !/^ *[^ ]*\/[^ ]*$/ { print "wide: " $0 }' "$1"; }
 
 run compare sim sim --model resnet18,bert --variant small --phase infer --mode capture --steps 3 --warmup 8 \
     --min-time 0 --pairs 4 --control 0 --b-option device_us=400 --store "$store"
@@ -134,15 +135,90 @@ narrow "a night" "^nightly: " nightly "$folder/two.json" --store "$folder/nights
 narrow "a study" "each item takes" study batch "${short[@]}" --batch 1,2 --device-time none --processes 2 \
     --store "$folder/studied"
 narrow "a list" "mobilenet_v2" list models
+narrow "a list of runtimes" "^sim  *yes" list runtimes
+narrow "a list of front ends" "^pytorch-xla .*lazy, *capture" list front-ends
+on_terminal 500 list ops
+report "a list names its columns in words" "$(
+    wide "$folder/screen"
+    head -n 1 "$folder/screen" | grep -q '^op .*least operands' || echo "no such column"
+)"
+narrow "an explanation" "^There is nothing to complain of\|^Complaints" explain --model example_branch --mode capture \
+    --runtime sim --steps 3
+narrow "a verification" "comparisons, 0 failed" verify --model resnet18 --variant small --mode lazy
+records=("$folder"/suite/*.h5)
+narrow "metrics diff" "^the same: " metrics diff "${records[0]}" "${records[-1]}"
+narrow "the replay of a published case" "no tracing" replay resnet50 --steps 2 --min-time 0 --warmup 1 \
+    --store "$folder/published"
 narrow "scopes" "^Tracing: " scopes --model resnet18 --variant small --runtime sim --steps 2
 narrow "a selftest" "^host-cost: " selftest host-cost --model resnet18 --variant small --runtime sim --steps 3 \
     --min-time 0
+cat >"$folder/many.mlir" <<'END'
+module @many {
+  func.func public @main(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
+    %a = stablehlo.add %x, %x : tensor<2x3xf32>
+    %b = stablehlo.multiply %a, %x : tensor<2x3xf32>
+    %c = stablehlo.transpose %b, dims = [1, 0] : (tensor<2x3xf32>) -> tensor<3x2xf32>
+    %d = stablehlo.transpose %c, dims = [1, 0] : (tensor<3x2xf32>) -> tensor<2x3xf32>
+    return %d : tensor<2x3xf32>
+  }
+}
+END
+sed 's/stablehlo.add/stablehlo.subtract/; s/2x3xf32/2x5xf32/g; s/3x2xf32/5x2xf32/g
+    s/multiply %a, %x/multiply %x, %a/; s/f32/bf16/g' "$folder/many.mlir" >"$folder/more.mlir"
+long=$folder/a-folder-whose-name-is-long/and-another-one/graphs
+mkdir -p "$long"
+cp "$folder/many.mlir" "$folder/more.mlir" "$long"
+on_terminal 500 graph diff "$long/many.mlir" "$long/more.mlir"
+report "graph diff keeps to the width of a terminal, but for statements and paths" "$(
+    wide "$folder/screen" | grep -v '^wide:  *[AB], line [0-9]*: '
+    tr '\n' ' ' <"$folder/screen" | grep -q 'Changed, by reason (a .* operand 1 ' || echo "no reasons"
+)"
+on_terminal 500 publish --store "$store/a" --output "$folder/a-site-whose-name-is-long/site-of-all-records"
+report "publish keeps to the width of a terminal" "$(
+    wide "$folder/screen"
+    tr '\n' ' ' <"$folder/screen" | grep -q ' unchanged, .*/index.html' || echo "no files"
+)"
 if [ -x "$built/tests/harness/replay/make_recording" ]; then
     "$built/tests/harness/replay/make_recording" text "$folder/recording"
+    on_terminal 500 import --store "$folder/imported" "$folder/recording"
+    report "import keeps to the width of a terminal" "$(
+        wide "$folder/screen"
+        tr '\n' ' ' <"$folder/screen" | grep -q 'steps of .* written to' || echo "no record"
+    )"
+    report "import says what names a program that nobody knows" "$(
+        tr -s '\n ' ' ' <"$folder/screen" |
+            grep -q 'unknown step recorded unknown on plugin.so (--model NAME gives them a name) written to' ||
+            echo "not said"
+        run import --store "$folder/imported" --model mine "$folder/recording"
+        grep -q 'steps of mine step recorded unknown on plugin.so written to' "$folder/out" || echo "not named"
+    )"
     narrow "a replay" "replay: back to back" replay "$folder/recording" --runtime sim --processes 1 --steps 3 \
         --warmup 8 --min-time 0 --device-time none --store "$folder/replayed"
 else
+    skip "import keeps to the width of a terminal" "make_recording is not built"
     skip "a replay keeps to the width of a terminal" "make_recording is not built"
 fi
+
+# ---- terminals with fewer columns -------------------------------------------------------------------
+
+# fewer WHAT TEXT ARGUMENT...: a terminal of 60 columns gets 60 at most, and TEXT.
+fewer() {
+    local what=$1 text=$2
+    shift 2
+    columns=60
+    on_terminal 500 "$@" --quiet
+    report "$what keeps to the width of a terminal of 60 columns" "$(
+        wide "$folder/screen"
+        grep -q -- "$text" "$folder/screen" || echo "no '$text'"
+    )"
+    columns=80
+}
+fewer "a speedup table" "vs lazy" table --store "$folder/suite"
+fewer "a table in parts" "PJRT" table --store "$folder/suite" --table executions
+fewer "a comparison" "verdict" compare "${stores[@]}"
+fewer "a list of few columns" "^sim  *yes" list runtimes
+fewer "advice" "ms a step\|us a step\|Nothing" doctor --store "$folder/suite"
+fewer "a short explanation" "^There is nothing to complain of\|^Complaints" explain --model example_branch \
+    --mode capture --runtime sim --steps 3
 
 echo "1..$count"

@@ -121,8 +121,8 @@ static void say_long_lines(void)
     cli_say("%s", "");
     cli_note_command("[1/1] next: bench report --store a/folder/with/a/long/name --output "
                      "another/folder/page.html");
-    cli_tell("%s of a result stays one line however long it is, for it may be copied, or read by a "
-             "program", "a line");
+    cli_tell("%s of a result is broken, too, where a person reads it: programs get files and pipes, "
+             "%086d", "a line", 7);
 }
 
 static void long_lines_are_broken_between_words(void **state)
@@ -137,9 +137,10 @@ static void long_lines_are_broken_between_words(void **state)
              "  %0100d\n      end\n\n"
              "[1/1] next: bench report --store a/folder/with/a/long/name --output "
              "another/folder/page.html\n"
-             "a line of a result stays one line however long it is, for it may be copied, or read "
-             "by a program\n",
-             7, 7);
+             "a line of a result is broken, too, where a person reads it: programs get files\n"
+             "      and pipes,\n"
+             "      %086d\n",
+             7, 7, 7);
     assert_string_equal(text, wanted);
     on_terminal(end_long_jobs, text, sizeof text);
     assert_non_null(strstr(text, ":\n      \033[31mcrash\033[0m in 2.0 s, about 0:20 left\n"));

@@ -399,7 +399,7 @@ run import --store "$store" --model tiny --phase train "$folder/a"
 report "a recording becomes a record" "$(
     fault_of 0
     [ "$(stored)" -eq 1 ] || echo "$(stored) records"
-    grep -q "steps of tiny train recorded unknown on sim" "$folder/out" || echo "not said"
+    grep -q "steps of tiny train recorded unknown on sim written" "$folder/out" || echo "not said"
 )"
 run import --store "$store" --model tiny --phase train "$folder/a"
 report "once" "$(

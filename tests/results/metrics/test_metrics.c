@@ -490,7 +490,7 @@ static void differences_are_told(void **state)
     assert_true(json_is_null(json_object_get(figure_of(diff, "trace", "samples"), "b")));
     assert_null(figure_of(diff, "MarkStep", "value"));
     bn_text text = {0};
-    res_metrics_diff_put(diff, &text);
+    res_metrics_diff_put(diff, RES_TABLE_TEXT, &text);
     assert_false(text.failed);
     assert_non_null(strstr(text.data, "A: resnet50"));
     assert_non_null(strstr(text.data, "+001ms000.000us"));

@@ -78,6 +78,25 @@ static inline res_collection sample_store(void)
     return all;
 }
 
+/* Four processes of two modes that are alike: each is as often the slower one. */
+static inline res_collection like_modes(size_t processes)
+{
+    static const uint64_t walls[2][4] = {{10000000, 10100000, 10050000, 10080000},
+                                         {10100000, 10000000, 10080000, 10050000}};
+    res_collection all = {.records = calloc(2 * processes + 1, sizeof(res_record *)),
+                          .count = 2 * processes};
+    assert_non_null(all.records);
+    for (size_t p = 0; p < processes; p++)
+        for (size_t m = 0; m < 2; m++) {
+            fixture_case c = cases[m ? RESNET_CAPTURE : RESNET_LAZY];
+            c.wall_ns = walls[m][p];
+            c.trace_ns = 100000;
+            all.records[2 * p + m] = fixture_record(&c, 20);
+            fixture_group(all.records[2 * p + m], "g", (int)p + 1);
+        }
+    return all;
+}
+
 /* Eager: an op per row, dearer ones later. */
 
 static inline bn_text speedup_table(const res_collection *all, res_format format)

@@ -196,6 +196,103 @@ static void narrow_words_stand_in_several_lines(void **state)
     json_decref(rows);
 }
 
+/* The longest line of TEXT. */
+static size_t columns_of(const char *text)
+{
+    size_t most = 0;
+    for (size_t length; *text; text += length + (text[length] != '\0')) {
+        length = strcspn(text, "\n");
+        most = length > most ? length : most;
+    }
+    return most;
+}
+
+static void narrow_text_keeps_to_a_terminal_with_fewer_columns(void **state)
+{
+    (void)state;
+    static const size_t terminals[][2] = {{0, 80},  {200, 80}, {80, 80},
+                                          {60, 60}, {40, 40},  {7, 40}};
+    static const res_sheet_column columns[] = {
+        {"name", false}, {"figure", true}, {"another", true}, {"words", false}, {"more", false}};
+    static const char words[] =
+        "words that are more than a line of any of these terminals has room "
+        "for, so that they stand in several";
+    json_t *rows = json_pack("[[s, s, s, s, s]]", "cpu", "1.0", "2.0", words, words);
+    for (size_t i = 0; i < sizeof terminals / sizeof *terminals; i++) {
+        bn_text out = {0};
+        res_narrow_to(terminals[i][0]);
+        assert_int_equal(res_narrow(), terminals[i][1]);
+        res_sheet_write_named(columns, 5, 1, rows, RES_TABLE_NARROW, &out);
+        assert_true(columns_of(out.data) <= terminals[i][1]);
+        bn_text_clear(&out);
+        res_put_note(&out, RES_TABLE_NARROW, words);
+        res_put_set_in(&out, RES_TABLE_NARROW, words);
+        assert_true(columns_of(out.data) <= terminals[i][1]);
+        assert_true(columns_of(out.data) > terminals[i][1] - 12);
+        bn_text_free(&out);
+    }
+    res_narrow_to(0);
+    json_decref(rows);
+}
+
+static void rows_whose_names_leave_no_room_have_numbers(void **state)
+{
+    (void)state;
+    res_grid grid = res_grid_make("llrir");
+    res_grid_row(&grid, "a name of the model|phase|wall|95 %|compile");
+    res_grid_row(&grid, "efficientnet_b0_of_many|training|17.2 ms|[12.2, 24.3]|3.2 s");
+    res_grid_rule(&grid);
+    res_grid_row(&grid, "|inference|7.2 ms|[2.2, 4.3]|1.2 s");
+    bn_text out = {0};
+    res_narrow_to(40);
+    res_grid_render(&grid, RES_TABLE_NARROW, &out);
+    res_narrow_to(0);
+    assert_string_equal(out.data, "#  a name of the model      phase\n"
+                                  "-------------------------------------\n"
+                                  "1  efficientnet_b0_of_many  training\n"
+                                  "-------------------------------------\n"
+                                  "2                           inference\n"
+                                  "\n"
+                                  "#     wall 95 %          compile\n"
+                                  "--------------------------------\n"
+                                  "1  17.2 ms [12.2, 24.3]    3.2 s\n"
+                                  "--------------------------------\n"
+                                  "2   7.2 ms [2.2, 4.3]      1.2 s\n");
+    bn_text_free(&out);
+    res_grid_free(&grid);
+}
+
+static void wide_lines_go_on_set_in(void **state)
+{
+    (void)state;
+    static const char lines[] =
+        "a  b\n\n  a line that begins two columns in and has more words than "
+        "there is room for in one\n    /a/path/of/which/one/word/is/longer/"
+        "than/eighty/columns/and/that/stays/whole/all/the/same and more\nend";
+    bn_text out = {0};
+    res_put_set_in(&out, RES_TABLE_NARROW, lines);
+    assert_string_equal(out.data,
+                        "a  b\n\n  a line that begins two columns in and has more words than there "
+                        "is room for in\n    one\n    /a/path/of/which/one/word/is/longer/than/"
+                        "eighty/columns/and/that/stays/whole/all/the/same\n      and more\nend");
+    bn_text_clear(&out);
+    res_put_set_in(&out, RES_TABLE_TEXT, lines);
+    assert_string_equal(out.data, lines);
+    bn_text_free(&out);
+}
+
+static void a_row_of_one_text_runs_over_all_columns(void **state)
+{
+    (void)state;
+    static const res_sheet_column columns[] = {{"name", false}, {"found", false}};
+    json_t *rows = json_pack("[[s, s], [s]]", "cpu", "yes", "  a text that is wider than both");
+    bn_text out = {0};
+    res_sheet_write(columns, 2, rows, RES_TABLE_NARROW, &out);
+    assert_string_equal(out.data, "name  found\ncpu   yes\n  a text that is wider than both\n");
+    bn_text_free(&out);
+    json_decref(rows);
+}
+
 static void narrow_parts_keep_intervals_beside_their_figures(void **state)
 {
     (void)state;
@@ -228,6 +325,10 @@ int main(void)
         cmocka_unit_test(markup_is_escaped_and_spills_span),
         cmocka_unit_test(sheets_keep_their_columns_and_pad_by_characters),
         cmocka_unit_test(narrow_words_stand_in_several_lines),
+        cmocka_unit_test(narrow_text_keeps_to_a_terminal_with_fewer_columns),
+        cmocka_unit_test(rows_whose_names_leave_no_room_have_numbers),
+        cmocka_unit_test(wide_lines_go_on_set_in),
+        cmocka_unit_test(a_row_of_one_text_runs_over_all_columns),
         cmocka_unit_test(narrow_parts_keep_intervals_beside_their_figures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -237,25 +237,6 @@ static void the_table_ends_with_what_was_found(void **state)
     res_collection_free(&all);
 }
 
-/* Four processes of two modes that are alike: each is as often the slower one. */
-static res_collection like_modes(size_t processes)
-{
-    static const uint64_t walls[2][4] = {{10000000, 10100000, 10050000, 10080000},
-                                         {10100000, 10000000, 10080000, 10050000}};
-    res_collection all = {.records = calloc(2 * processes + 1, sizeof(res_record *)),
-                          .count = 2 * processes};
-    assert_non_null(all.records);
-    for (size_t p = 0; p < processes; p++)
-        for (size_t m = 0; m < 2; m++) {
-            fixture_case c = cases[m ? RESNET_CAPTURE : RESNET_LAZY];
-            c.wall_ns = walls[m][p];
-            c.trace_ns = 100000;
-            all.records[2 * p + m] = fixture_record(&c, 20);
-            fixture_group(all.records[2 * p + m], "g", (int)p + 1);
-        }
-    return all;
-}
-
 static void like_modes_are_told_no_difference(void **state)
 {
     (void)state;
@@ -373,32 +354,6 @@ static void contradictions_are_not_told(void **state)
         assert_true(json_is_null(json_object_get(row, "overhead_per_execution_ns")));
     }
     json_decref(rows);
-    res_collection_free(&all);
-}
-
-static void few_processes_make_no_claim(void **state)
-{
-    (void)state;
-    res_collection all = like_modes(2);
-    bn_text out = speedup_table(&all, RES_TABLE_TEXT);
-    line_with(out.data, "1.00x", "too few processes");
-    assert_has(out.data, "Fewer than three processes, so no interval; --processes 4 makes one: "
-                         "resnet50 train lazy (2); resnet50 train capture (2).");
-    assert_has(out.data, "Nothing can be told of fewer than three processes of a run; --processes "
-                         "4 would measure four: resnet50 train capture.");
-    bn_text_free(&out);
-    res_collection_free(&all);
-}
-
-static void nothing_beside_lazy_is_said(void **state)
-{
-    (void)state;
-    res_collection all = like_modes(4);
-    for (size_t i = 0; i < all.count; i++)
-        strcpy(all.records[i]->experiment.mode, "capture");
-    bn_text out = speedup_table(&all, RES_TABLE_TEXT);
-    assert_has(out.data, "Nothing was compared: no row stands beside one of lazy");
-    bn_text_free(&out);
     res_collection_free(&all);
 }
 
@@ -584,8 +539,6 @@ int main(void)
         cmocka_unit_test(runs_are_said_where_they_are_the_values),
         cmocka_unit_test(of_two_runs_the_later_one_stands),
         cmocka_unit_test(contradictions_are_not_told),
-        cmocka_unit_test(few_processes_make_no_claim),
-        cmocka_unit_test(nothing_beside_lazy_is_said),
         cmocka_unit_test(a_busy_machine_is_said_first),
         cmocka_unit_test(cores_that_were_apart_are_said),
         cmocka_unit_test(the_worst_row_is_named_and_what_nobody_can_tell),
