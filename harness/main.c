@@ -589,8 +589,8 @@ int main(int argc, char **argv)
         bn_fail(&st, BN_OUT_OF_MEMORY, "no memory for options");
     const bool read = memory && read_options(command, argc - first, argv + first, memory, &o, words,
                                              &count, &st) == BN_OK;
-    code = read ? carry_out(command, &o, words, count, argc, argv)
-                : refuse(command, argc, argv, &st);
+    code =
+        read ? carry_out(command, &o, words, count, argc, argv) : refuse(command, argc, argv, &st);
     bn_arena_free(memory);
     return code;
 }
