@@ -18,9 +18,9 @@ typedef enum res_format {
     RES_TABLE_JSON,
     RES_TABLE_LATEX, /* a fragment for \input that needs no package */
     RES_TABLE_HTML,  /* a fragment; res_put_page makes a page of it */
-    RES_TABLE_NARROW /* text in res_narrow() columns: notes are wrapped, columns that a grid can spare
-                        are left out until it fits, what then does not fit stands in parts, and
-                        words that still do not in several lines; a word stays whole */
+    RES_TABLE_NARROW /* text in res_narrow() columns: notes are wrapped, columns that a grid can
+                        spare are left out until it fits, what then does not fit stands in parts,
+                        and words that still do not in several lines; a word stays whole */
 } res_format;
 #define RES_NARROW       80
 #define RES_NARROWEST    40

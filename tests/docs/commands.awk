@@ -9,6 +9,7 @@
 #   commands   NUMBER, FILE and LINE of each command, with tabs
 #   NUMBER     the command, without prompt and comment
 #   NUMBER.out its output, where the document shows one
+#   NUMBER.partly is there where the paragraph before says that columns are left out
 #   spans      FILE, LINE and text of each code span outside of blocks, with tabs
 #   marks      FILE and LINE of each fence, with tabs: there ought to be none
 
@@ -71,6 +72,8 @@ function end_block(    i, prompts, current)
         if (prompts && block[i] ~ /^\$ /) {
             i = put_command(i, substr(block[i], 3))
             current = number
+            if (before ~ /[Ss]ome columns (are )?left out/)
+                print before > (out "/" current ".partly")
         } else if (prompts && current)
             print block[i] > (out "/" current ".out")
         else if (!prompts && is_command(block[i]))
@@ -85,6 +88,7 @@ function end_block(    i, prompts, current)
 function end_paragraph(    rest, span)
 {
     rest = paragraph
+    before = paragraph == "" ? before : paragraph
     while (match(rest, /`[^`]+`/)) {
         span = substr(rest, RSTART + 1, RLENGTH - 2)
         rest = substr(rest, RSTART + RLENGTH)
@@ -97,6 +101,7 @@ FNR == 1 {
     end_block()
     end_paragraph()
     file = FILENAME
+    before = ""
     blank = 1
 }
 /^ *```/ { printf "%s\t%d\n", file, FNR > (out "/marks") }

@@ -121,8 +121,8 @@ static void say_long_lines(void)
     cli_say("%s", "");
     cli_note_command("[1/1] next: bench report --store a/folder/with/a/long/name --output "
                      "another/folder/page.html");
-    cli_tell("%s of a result is broken, too, where a person reads it: programs get files and pipes, "
-             "%086d", "a line", 7);
+    cli_tell("%s of a result is broken, too, where a person reads it: programs get files and "
+             "pipes, %086d", "a line", 7);
 }
 
 static void long_lines_are_broken_between_words(void **state)
