@@ -250,6 +250,26 @@ bool model_batches_differ(const model *m)
     return m->row->example && m->row->example->batches_differ;
 }
 
+bool model_dtypes_differ(const model *m)
+{
+    return m->row->example && m->row->example->other_dtype_every > 0;
+}
+
+void model_draw_dtype(model *m, uint64_t number)
+{
+    const tg_dtype usual = m->options.dtype, other = usual == TG_BF16 ? TG_F32 : TG_BF16;
+    if (!model_dtypes_differ(m))
+        return;
+    const bool is_other = (number + 1) % (uint64_t)m->row->example->other_dtype_every == 0;
+    for (size_t i = 0; i < m->variable_count; i++) {
+        model_variable *v = &m->variables[i];
+        if (v->role != MODEL_INPUT || !tg_dtype_is_float(v->shape.dtype))
+            continue;
+        v->shape.dtype = is_other ? other : usual;
+        tg_variable_retype(v->tensor, &v->shape);
+    }
+}
+
 void model_advance(model *m, uint64_t step)
 {
     if (m->row->example && m->row->example->advance)

@@ -77,6 +77,11 @@ void model_step(tg_trace *trace, void *instance);
 
 /* Whether steps take different batches in turns, also where these lie on the device. */
 bool model_batches_differ(const model *instance);
+/* Whether some batches have floats of another dtype. */
+bool model_dtypes_differ(const model *instance);
+/* Gives the inputs of INSTANCE, whose dtypes differ, those of batch NUMBER, from 0. Not to be called
+ * while they hold contents. */
+void model_draw_dtype(model *instance, uint64_t number);
 /* Sets what the host tells step STEP, from 0. To be called before the step. */
 void model_advance(model *instance, uint64_t step);
 /* That, *BYTES of it, for mode_call.statics; owned by the instance. NULL: there is none. */

@@ -10,9 +10,9 @@
 const char explain_help[] =
     "One model, in lazy or capture mode. Examples that each do one thing that makes steps slow:\n"
     "example_scalar, example_shapes, example_branch, example_equal, example_train_eval,\n"
-    "example_loss_read, example_host_op. Their twins do the same without it: example_argument;\n"
-    "example_shapes with --buckets 1; example_select, example_identity, example_train,\n"
-    "example_loss_logged, example_mask.\n"
+    "example_loss_read, example_host_op, example_dtype. Their twins do the same without it:\n"
+    "example_argument; example_shapes with --buckets 1; example_select, example_identity,\n"
+    "example_train, example_loss_logged, example_mask, example_one_dtype.\n"
     "\n"
     "  bench explain --model resnet50 --mode capture --phase train\n"
     "  bench explain --model example_branch --mode capture\n"

@@ -31,7 +31,8 @@ struct worker_feed {
     mode_feed hooks;
     tg_tensor **inputs;
     const model_variable **rules; /* [input] */
-    tg_tensor **shaped;           /* inputs and results whose shape is the batch's */
+    bool varying;                 /* lengths of rows do */
+    tg_tensor **shaped;           /* inputs and results whose shape or dtype is the batch's */
     bool *shaped_result;
     size_t input_count, shaped_count;
     feed_batch batches[VARYING_BATCHES];
@@ -47,7 +48,14 @@ struct worker_feed {
 
 /* ---- making ----------------------------------------------------------------------- */
 
-static bn_code make_lists(worker_feed *f, bool varying, bn_status *st)
+/* Whether V has another type in other batches. */
+static bool is_shaped(const worker_feed *f, const model_variable *v)
+{
+    return (f->varying && v->length != MODEL_LENGTH_FIXED) ||
+           (model_dtypes_differ(f->session->instance) && v->role == MODEL_INPUT);
+}
+
+static bn_code make_lists(worker_feed *f, bn_status *st)
 {
     size_t count;
     const model_variable *v = model_variables(f->session->instance, &count);
@@ -64,7 +72,7 @@ static bn_code make_lists(worker_feed *f, bool varying, bn_status *st)
             f->rules[f->input_count] = &v[i];
             f->inputs[f->input_count++] = v[i].tensor;
         }
-        if (varying && v[i].length != MODEL_LENGTH_FIXED) {
+        if (is_shaped(f, &v[i])) {
             f->shaped_result[f->shaped_count] = v[i].role == MODEL_RESULT;
             f->shaped[f->shaped_count++] = v[i].tensor;
         }
@@ -117,11 +125,12 @@ static bn_code make_batch(worker_feed *f, uint64_t number, bn_status *st)
     if (!b->host || !b->resident || !b->types)
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a batch");
     bn_code code = BN_OK;
-    if (f->shaped_count > 0)
+    if (f->varying)
         code = model_draw_batch(instance, number, f->session->experiment->what.buckets, st);
+    model_draw_dtype(instance, number);
     for (size_t i = 0; i < f->shaped_count; i++)
         b->types[i] = *tg_tensor_type(f->shaped[i]);
-    if (code == BN_OK && f->shaped_count > 0)
+    if (code == BN_OK && f->varying)
         count_positions(f, b);
     return code == BN_OK ? make_contents(f, b, model_get_options(instance)->seed + number, st)
                          : code;
@@ -129,7 +138,7 @@ static bn_code make_batch(worker_feed *f, uint64_t number, bn_status *st)
 
 /* ---- a step --------------------------------------------------------------------------- */
 
-/* Gives inputs and results the shapes of batch B. What results of another shape held is dropped. */
+/* Gives inputs and results the types of batch B. What results of another shape held is dropped. */
 static void take_shapes(worker_feed *f, const feed_batch *b, mode *m)
 {
     for (size_t i = 0; i < f->shaped_count; i++) {
@@ -283,14 +292,16 @@ bn_code worker_feed_new(worker_session *s, worker_feed **feed, bn_status *st)
              : strcmp(w->input, "transfer") == 0 ? FEED_TRANSFER
                                                  : FEED_SYNTHETIC;
     f->hooks = (mode_feed){.context = f, .begin = begin, .submitted = submitted};
-    bn_code code = make_lists(f, varying, st);
+    f->varying = varying;
+    bn_code code = make_lists(f, st);
     for (size_t i = 0; i < f->input_count; i++)
         mode_clear(s->mode, f->inputs[i]);
     const model_variable *rate = model_find(s->instance, "learning_rate");
     f->rate = rate ? rate->tensor : NULL;
     const model_variable *loss = model_find(s->instance, "loss");
     f->loss = loss && model_log_every(s->instance) > 0 ? loss->tensor : NULL;
-    const size_t wanted = varying ? VARYING_BATCHES : FIXED_BATCHES;
+    const size_t wanted =
+        varying || model_dtypes_differ(s->instance) ? VARYING_BATCHES : FIXED_BATCHES;
     for (; f->batch_count < wanted && code == BN_OK; f->batch_count++)
         code = make_batch(f, f->batch_count, st);
     if (code != BN_OK) {

@@ -45,6 +45,6 @@ tg_tensor *example_mean(tg_trace *t, tg_tensor *x);
 extern const model_row example_branch, example_select, example_shapes;
 extern const model_row example_loss_read, example_loss_logged, example_host_op, example_mask;
 extern const model_row example_train_eval, example_train, example_scalar, example_argument;
-extern const model_row example_equal, example_identity;
+extern const model_row example_equal, example_identity, example_dtype, example_one_dtype;
 
 #endif

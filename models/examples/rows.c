@@ -1,6 +1,6 @@
 /*
  * rows.c - examples over rows: the loss read in each step or seldom, rows chosen by an op that the
- * host computes or by a mask, training and evaluation in turns, and a learning rate in the graph or
+ * host computes or by a mask, batches of another dtype, training and evaluation in turns, and a learning rate in the graph or
  * as its argument.
  */
 #include "models/examples/net_priv.h"
@@ -72,6 +72,17 @@ static tg_tensor *mask_forward(tg_trace *t, const void *network)
     return example_end(t, net, x, targets);
 }
 
+/* ---- an input of another dtype --------------------------------------------------------- */
+
+/* As the layers convert whatever comes in. */
+static tg_tensor *dtype_forward(tg_trace *t, const void *network)
+{
+    const example_net *net = network;
+    tg_tensor *targets = nn_classifier_targets(t, &net->task);
+    tg_tensor *x = tg_convert(t, net->input, tg_tensor_type(net->hidden.weight)->dtype);
+    return example_end(t, net, x, targets);
+}
+
 /* ---- what the host tells the step ----------------------------------------------------- */
 
 typedef struct turn {
@@ -139,6 +150,24 @@ const model_row example_host_op = {
     .summary = "an op that only the host computes: nonzero",
     .build = example_rows_build,
     .forward = host_op_forward,
+    .example = &(const model_example){.batches_differ = true},
+};
+
+const model_row example_dtype = {
+    ROWS_MODEL,
+    .name = "example_dtype",
+    .summary = "every tenth batch comes in another dtype",
+    .build = example_rows_build,
+    .forward = dtype_forward,
+    .example = &(const model_example){.batches_differ = true, .other_dtype_every = 10},
+};
+
+const model_row example_one_dtype = {
+    ROWS_MODEL,
+    .name = "example_one_dtype",
+    .summary = "batches that are converted before the step",
+    .build = example_rows_build,
+    .forward = dtype_forward,
     .example = &(const model_example){.batches_differ = true},
 };
 

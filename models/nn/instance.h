@@ -40,6 +40,7 @@ typedef struct model_static {
 /* What an example does that reference models do not (models/examples). Absent is 0 or NULL. */
 typedef struct model_example {
     bool batches_differ;         /* steps take different ones in turns, whatever the options say */
+    int other_dtype_every;       /* so many batches: floats come in another dtype; 0: never */
     bool varying;                /* its batches vary in length whatever the options say */
     const model_static *statics; /* ended by a NULL name */
     size_t static_bytes;

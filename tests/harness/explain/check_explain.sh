@@ -48,6 +48,12 @@ assert "tokens" in line_of(r), r
 assert 1 <= r["from"] <= 32 and 1 <= r["to"] <= 32
 assert rules == ["shape"] and records["complaints"][0]["count"] == len(causes)'
 
+    explained "a changed dtype is named, in $mode mode" example_dtype $mode '
+[r] = records["recompiles"]
+assert (r["cause"], r["step"], r["subject"], r["from"], r["to"]) == ("dtype", 10, "input", "f32", "bf16"), r
+assert r["place"].startswith("models/examples/rows.c:") and "net->input" in line_of(r), r
+assert rules == ["dtype"] and [g["steps"] for g in records["graphs"]] == [steps - 1, 1]'
+
     explained "a branch on a value is named, in $mode mode" example_branch $mode '
 assert causes == ["branch"], causes
 [r] = records["recompiles"]
@@ -102,7 +108,8 @@ assert causes == [] and rules == ["read", "read"], (causes, rules)'
 
 # ---- the twins, without the problem --------------------------------------------------
 
-for twin in example_argument example_select example_train example_identity example_mask example_loss_logged; do
+for twin in example_argument example_select example_train example_identity example_mask example_loss_logged \
+    example_one_dtype; do
     explained "$twin draws no complaint" $twin lazy '
 assert rules == causes == records["breaks"] == records["host_ops"] == [], (rules, causes)
 assert len(records["graphs"]) == 1 and records["counters"]["compiles"] == 1, records["graphs"]'

@@ -145,6 +145,19 @@ assert (c["why"]["rule"], c["why"]["subject"], c["why"]["dimension"]) == ("shape
 }
 live "compiling on costs what one length saves" compiles busy_stores "$folder/slow" "$folder/mended"
 
+# The tenth of 32 batches comes in another dtype, and steps 9 to 24 are measured.
+dtypes() {
+    local sim=device_us=2000,compile_us=20000 once=(--processes 1 --steps 16 --warmup 8)
+    measured slow $sim --model example_dtype --phase train --mode lazy "${once[@]}"
+    measured mended $sim --model example_one_dtype --phase train --mode lazy "${once[@]}"
+    priced compiles mean '
+assert "one dtype" in c["advice"], c
+w = c["why"]
+assert (w["rule"], w["subject"], w["from"], w["to"]) == ("dtype", "input", "f32", "bf16"), c'
+    placed compiles examples/rows.c "" "net->input"
+}
+live "compiling a batch of another dtype costs what one dtype saves" dtypes busy_stores "$folder/slow" "$folder/mended"
+
 # A device whose time is that of its products, so it grows with the positions. After 40 steps each
 # length of the 32 batches has been met.
 padding() {
