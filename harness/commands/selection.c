@@ -46,6 +46,18 @@ static bool has_value(const res_index *index, const cli_value *value, const res_
     return false;
 }
 
+/* Whether KNOWN, a list with commas, has VALUE. */
+static bool is_listed(const bn_text *known, const char *value)
+{
+    const size_t length = strlen(value);
+    const char *at = known->data;
+    for (; at && (at = strstr(at, value)); at++)
+        if ((at == known->data || strncmp(at - 2, ", ", 2) == 0) &&
+            (at[length] == '\0' || strncmp(at + length, ", ", 2) == 0))
+            return true;
+    return false;
+}
+
 /* Appends the values of AXIS that INDEX has to KNOWN, each once, and tries them in NEAR. */
 static void try_values(const res_index *index, const res_axis *axis, bn_text *known, bn_near *near)
 {
@@ -56,7 +68,7 @@ static void try_values(const res_index *index, const res_axis *axis, bn_text *kn
             bn_text_puts(&value, bn_base_name(index->experiments[i]->runtime));
         else
             res_axis_put(axis, index->experiments[i], &value);
-        if (!value.data || (known->data && bn_is_choice(value.data, known->data)))
+        if (!value.data || is_listed(known, value.data))
             continue;
         bn_text_printf(known, "%s%s", known->length ? ", " : "", value.data);
         if (axis->field.kind == RES_KIND_TEXT) /* a number near another is no slip of the hand */
@@ -65,10 +77,11 @@ static void try_values(const res_index *index, const res_axis *axis, bn_text *kn
     bn_text_free(&value);
 }
 
-/* No record of INDEX or of PART has VALUE of AXIS: says which one of theirs may be meant. */
-static void refuse_value(const command_selection *selection, const res_index *index,
-                         const res_index *part, const cli_value *value, const res_axis *axis,
-                         bn_status *st)
+/* None of INDEX or of PART, which are called KIND, has VALUE of AXIS: says which one of theirs may be
+ * meant. */
+static void refuse_value(const command_selection *selection, const char *kind,
+                         const res_index *index, const res_index *part, const cli_value *value,
+                         const res_axis *axis, bn_status *st)
 {
     const char *called = job_axis_synonym(value->word);
     bn_text known = {0};
@@ -77,14 +90,14 @@ static void refuse_value(const command_selection *selection, const res_index *in
     try_values(part, axis, &known, &near);
     bn_fail_meant(st, BN_NOT_FOUND,
                   (bn_meant){bn_near_best(&near), "There is", known.data ? known.data : "none"},
-                  "%s: none of %zu records is of --%s %s", selection->store,
-                  index->count + part->count, axis->option, value->word);
+                  "%s: none of %zu %s is of --%s %s", selection->store, index->count + part->count,
+                  kind, axis->option, value->word);
     bn_text_free(&known);
 }
 
 /* Whether each word of SELECTION is one of a record of INDEX or of PART, which may be NULL, or there
- * are no records. ST says of the first that is not what may be meant. */
-static bool all_known(const command_selection *selection, const res_index *index,
+ * are none. ST says of the first that is not what may be meant, and calls them KIND. */
+static bool all_known(const command_selection *selection, const char *kind, const res_index *index,
                       const res_index *part, bn_status *st)
 {
     static const res_index nothing = {0};
@@ -94,7 +107,7 @@ static bool all_known(const command_selection *selection, const res_index *index
         for (size_t k = 0; k < list->count; k++)
             if (!has_value(index, &list->value[k], &res_axes[i]) &&
                 !has_value(other, &list->value[k], &res_axes[i])) {
-                refuse_value(selection, index, other, &list->value[k], &res_axes[i], st);
+                refuse_value(selection, kind, index, other, &list->value[k], &res_axes[i], st);
                 return false;
             }
     }
@@ -104,7 +117,7 @@ static bool all_known(const command_selection *selection, const res_index *index
 bn_code command_refuse_selection(const command_selection *selection, const res_index *index,
                                  bn_status *st)
 {
-    if (all_known(selection, index, NULL, st))
+    if (all_known(selection, "records", index, NULL, st))
         bn_fail(st, BN_NOT_FOUND, "%s: none of %zu records is of what was asked for",
                 selection->store, index->count);
     return BN_NOT_FOUND;
@@ -114,7 +127,7 @@ void command_say_unknown(const command_selection *selection, const res_index *in
                          const res_index *part)
 {
     bn_status unknown = {.code = BN_OK};
-    if (!all_known(selection, index, part, &unknown))
+    if (!all_known(selection, "records", index, part, &unknown))
         cli_say("bench: %s", unknown.message);
 }
 
@@ -246,7 +259,7 @@ bn_code command_both_read(const command_selection *selection, const res_index *i
     }
     if (code != BN_OK || all || estimates->count > 0)
         return code;
-    if (all_known(selection, part, NULL, st))
+    if (all_known(selection, "estimates", part, NULL, st))
         bn_fail(st, BN_NOT_FOUND,
                 "%s: none of %zu records is an estimate that was asked for; bench estimate --store "
                 "DIR writes some",
