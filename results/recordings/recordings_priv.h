@@ -148,7 +148,7 @@ typedef struct rec_sequence {
     const rec_process *process;
     uint32_t *order;    /* [count]: indices of executions */
     uint32_t *programs; /* [count]: their programs */
-    double *costs;      /* [count]: their device time, or that of the call, ns */
+    double *costs;      /* [count]: device time of their programs, or that of the call, median, ns */
     uint32_t count;
 } rec_sequence;
 

@@ -103,6 +103,33 @@ static double cost_of(const rec_process *p, const rec_execution *e)
                                       : e->end_ns - e->begin_ns);
 }
 
+/* Gives each execution the median cost of its program: a program does the same work each time, and one
+ * that other work of the machine held up is no larger part of a step. */
+static bn_code even_costs(rec_sequence *q, bn_status *st)
+{
+    const size_t programs = q->process->program_count;
+    uint32_t *starts = calloc(programs + 2, sizeof *starts);
+    double *sorted = malloc(((size_t)q->count + 1) * sizeof *sorted);
+    if (starts && sorted) {
+        for (uint32_t i = 0; i < q->count; i++)
+            starts[q->programs[i] + 2]++;
+        for (size_t p = 2; p < programs + 2; p++)
+            starts[p] += starts[p - 1];
+        for (uint32_t i = 0; i < q->count; i++)
+            sorted[starts[q->programs[i] + 1]++] = q->costs[i];
+        /* Those of program P now stand from starts[P] to starts[P + 1]. */
+        for (size_t p = 0; p < programs; p++)
+            if (starts[p + 1] > starts[p])
+                sorted[starts[p]] = res_median(sorted + starts[p], starts[p + 1] - starts[p]);
+        for (uint32_t i = 0; i < q->count; i++)
+            q->costs[i] = sorted[starts[q->programs[i]]];
+    }
+    const bool made = starts && sorted;
+    free(starts);
+    free(sorted);
+    return made ? BN_OK : bn_fail(st, BN_OUT_OF_MEMORY, "no memory to look for steps");
+}
+
 static bool in_window(const rec_options *options, const rec_execution *e)
 {
     return e->begin_ns >= options->from_ns && (!options->to_ns || e->begin_ns < options->to_ns);
@@ -126,7 +153,7 @@ static bn_code make_sequence(const rec_process *p, const rec_options *options, u
         q->programs[q->count] = e->program;
         q->costs[q->count++] = cost_of(p, e);
     }
-    return BN_OK;
+    return even_costs(q, st);
 }
 
 /* ---- steps of marks --------------------------------------------------------------------- */

@@ -83,11 +83,41 @@ static void a_number_that_does_not_fit_is_not_believed(void **state)
     rec_close(recording);
 }
 
+/* A gradient and the state's eight updates; one update is held up by as long as all others take
+ * together. */
+static void one_that_was_held_up_hides_no_steps(void **state)
+{
+    (void)state;
+    play p;
+    play_begin(&p);
+    const play_program gradient = play_compile(&p, "gradient", 21, 1, 1, 10 * MS);
+    const play_program update = play_compile(&p, "update", 22, 1, 1, 10 * MS);
+    uint64_t w, slope;
+    play_execute(&p, &update, (run){.call_ns = 20 * US, .device_ns = 100 * US}, &w);
+    for (int step = 0; step < 40; step++) {
+        run r = {.call_ns = 20 * US, .device_ns = 100 * US, .arguments = &w, .argument_count = 1};
+        play_execute(&p, &gradient, r, &slope);
+        for (int i = 0; i < 8; i++) {
+            r.device_ns = step == 30 && i == 3 ? 100 * MS : 100 * US;
+            play_execute(&p, &update, r, &w);
+        }
+        play_wait(&p, 0, 0);
+    }
+    char folder[300];
+    rec_recording *recording = play_open(&p, folder, sizeof folder);
+    rec_steps *steps = play_steps(recording, NULL);
+    sums_hold(steps);
+    assert_int_equal(steps->executions_per_step, 9);
+    rec_steps_free(steps);
+    rec_close(recording);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(told_steps_are_taken_as_told),
         cmocka_unit_test(a_number_that_does_not_fit_is_not_believed),
+        cmocka_unit_test(one_that_was_held_up_hides_no_steps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
