@@ -46,15 +46,16 @@ static bool has_value(const res_index *index, const cli_value *value, const res_
     return false;
 }
 
-/* Whether KNOWN, a list with commas, has VALUE. */
+/* Whether KNOWN, a list with commas, has VALUE, which is not empty. */
 static bool is_listed(const bn_text *known, const char *value)
 {
     const size_t length = strlen(value);
-    const char *at = known->data;
-    for (; at && (at = strstr(at, value)); at++)
-        if ((at == known->data || strncmp(at - 2, ", ", 2) == 0) &&
+    for (const char *at = known->data; at && (at = strstr(at, value)); at += length) {
+        const size_t before = (size_t)(at - known->data);
+        if ((before == 0 || (before >= 2 && strncmp(at - 2, ", ", 2) == 0)) &&
             (at[length] == '\0' || strncmp(at + length, ", ", 2) == 0))
             return true;
+    }
     return false;
 }
 
@@ -68,7 +69,7 @@ static void try_values(const res_index *index, const res_axis *axis, bn_text *kn
             bn_text_puts(&value, bn_base_name(index->experiments[i]->runtime));
         else
             res_axis_put(axis, index->experiments[i], &value);
-        if (!value.data || is_listed(known, value.data))
+        if (value.length == 0 || is_listed(known, value.data))
             continue;
         bn_text_printf(known, "%s%s", known->length ? ", " : "", value.data);
         if (axis->field.kind == RES_KIND_TEXT) /* a number near another is no slip of the hand */
