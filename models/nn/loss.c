@@ -6,21 +6,28 @@
 /* Maps all dimensions but the last to themselves, for broadcasts along the last. */
 static const int leading[TG_MAX_RANK] = {0, 1, 2, 3, 4, 5};
 
+/* The last one of RANK dimensions, as a set; none of a scalar, which each value is where the trace
+ * has failed. */
+static unsigned last_of(int rank)
+{
+    return rank > 0 ? 1u << (rank - 1) : 0;
+}
+
 /* X less each row's maximum, f32; *TYPE is the result's. The maximum keeps exp in
  * range. It changes no softmax, so no gradient flows through it. */
 static tg_tensor *below_highest(tg_trace *t, tg_tensor *x, tg_type *type)
 {
     x = nn_to(t, x, TG_F32);
     *type = *tg_tensor_type(x); /* (..., K) */
-    tg_tensor *highest = tg_stop_gradient(t, tg_reduce_max(t, x, 1u << (type->rank - 1)));
+    tg_tensor *highest = tg_stop_gradient(t, tg_reduce_max(t, x, last_of(type->rank)));
     return tg_sub(t, x, tg_broadcast(t, highest, type->rank, type->dims, leading));
 }
 
 tg_tensor *nn_softmax(tg_trace *t, tg_tensor *x)
 {
     tg_type type;
-    x = tg_exp(t, below_highest(t, x, &type));                   /* (..., K) */
-    tg_tensor *sum = tg_reduce_sum(t, x, 1u << (type.rank - 1)); /* (...) */
+    x = tg_exp(t, below_highest(t, x, &type));                /* (..., K) */
+    tg_tensor *sum = tg_reduce_sum(t, x, last_of(type.rank)); /* (...) */
     return tg_div(t, x, tg_broadcast(t, sum, type.rank, type.dims, leading));
 }
 
@@ -28,7 +35,7 @@ tg_tensor *nn_log_softmax(tg_trace *t, tg_tensor *x)
 {
     tg_type type;
     x = below_highest(t, x, &type);
-    tg_tensor *sum = tg_reduce_sum(t, tg_exp(t, x), 1u << (type.rank - 1)); /* (...) */
+    tg_tensor *sum = tg_reduce_sum(t, tg_exp(t, x), last_of(type.rank)); /* (...) */
     return tg_sub(t, x, tg_broadcast(t, tg_log(t, sum), type.rank, type.dims, leading));
 }
 
@@ -59,8 +66,8 @@ tg_tensor *nn_token_loss(tg_trace *t, tg_tensor *logp, tg_tensor *labels, int ig
                          double smoothing)
 {
     const tg_type type = *tg_tensor_type(logp), *rows = tg_tensor_type(labels);
-    const int64_t classes = type.dims[type.rank - 1];
-    const unsigned last = 1u << (type.rank - 1), all_rows = last - 1u;
+    const int64_t classes = type.rank > 0 ? type.dims[type.rank - 1] : 1;
+    const unsigned last = last_of(type.rank), all_rows = last ? last - 1u : 0;
     tg_tensor *zero = tg_scalar(t, TG_F32, 0.0);
     tg_tensor *counted = /* (...) */
         tg_compare(t, labels, tg_scalar(t, rows->dtype, ignored), TG_NE);

@@ -217,7 +217,7 @@ fewer "a speedup table" "vs lazy" table --store "$folder/suite"
 fewer "a table in parts" "PJRT" table --store "$folder/suite" --table executions
 fewer "a comparison" "verdict" compare "${stores[@]}"
 fewer "a list of few columns" "^sim  *yes" list runtimes
-fewer "advice" "ms a step\|us a step\|Nothing" doctor --store "$folder/suite"
+fewer "advice" "takes\|Nothing" doctor --store "$folder/suite"
 fewer "a short explanation" "^There is nothing to complain of\|^Complaints" explain --model example_branch \
     --mode capture --runtime sim --steps 3
 

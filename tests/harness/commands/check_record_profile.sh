@@ -48,7 +48,7 @@ assert "By the plugin'"'"'s profiler, over 60 executions, kernels run" in steps[
 run steps "$folder/r"
 report "the table of programs has a column for it" "$(
     fault_of 0
-    grep -q '^program  *times  kernels  overhead  device  *call' "$folder/out" || echo "no column"
+    grep -qE '^program +times +kernels +overhead +device +call' "$folder/out" || echo "no column"
     grep -q 'were profiled' "$folder/out" || echo "left out without a word"
 )"
 run steps "$folder/r" --trace "$folder/trace.json"
