@@ -1,7 +1,7 @@
 /*
  * rows.c - examples over rows: the loss read in each step or seldom, rows chosen by an op that the
- * host computes or by a mask, batches of another dtype, training and evaluation in turns, and a learning rate in the graph or
- * as its argument.
+ * host computes or by a mask, batches of another dtype, training and evaluation in turns, and a
+ * learning rate in the graph or as its argument.
  */
 #include "models/examples/net_priv.h"
 
