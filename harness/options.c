@@ -38,7 +38,9 @@ enum {
     EXPLAIN = OPTION_EXPLAIN,
     SCOPES = OPTION_SCOPES,
     ALL = RUN | VERIFY | TABLE | LIST | SELFTEST | WEIGHTS | REPLAY | COMPARE | EXPORT | IMPORT |
-          HISTORY | SUITE | NIGHTLY | STEPS | ESTIMATE | DOCTOR | METRICS | STUDY | EXPLAIN | SCOPES
+          HISTORY | SUITE | NIGHTLY | STEPS | ESTIMATE | DOCTOR | METRICS | STUDY | EXPLAIN | SCOPES,
+    /* What these take may be something else than a recording. */
+    OF_RECORDING = REPLAY | COMPARE | ESTIMATE
 };
 
 /* A row that is MARKED says what is run, so it cannot be given with a suite. Help and manual list
@@ -65,7 +67,7 @@ static const cli_option others[] = {
      .fallback = "1e-8", .text = "of --check; bool and integers are exact"},
     {"runtime-option", "NAME=VALUE", CLI_PAIRS, AT(matrix.runtime_option),
      .commands = RUN | VERIFY | SELFTEST | COMPARE | REPLAY | STUDY | EXPLAIN | SCOPES,
-     .text = "option for the plugin's client; may be repeated"},
+     .recorded = REPLAY, .text = "option for the plugin's client; may be repeated"},
     {"runtime-option", "NAME=VALUE", CLI_PAIRS, AT(suite_option), .commands = SUITE | NIGHTLY,
      .text = "option for the plugin's client; may be repeated"},
     {"xla-flag", "NAME=VALUE", CLI_PAIRS, AT(matrix.xla_flag),
@@ -78,11 +80,12 @@ static const cli_option others[] = {
     {"label", "TEXT", CLI_TEXT, AT(suite.label), .commands = SUITE | NIGHTLY, .fallback = "",
      .text = "what this build of the runtime is, for the record (a commit, say)"},
     {"processes", "N", CLI_NUMBER, AT(matrix.processes), .commands = RUN | REPLAY | STUDY,
-     .fallback = "0", .most = RES_MOST_REPETITIONS,
+     .fallback = "0", .most = RES_MOST_REPETITIONS, .recorded = REPLAY,
      .text = "processes that measure each experiment. Intervals come from the differences between "
              "them; fewer than 3 give none. 0: 4 processes; run and study take 16 short ones where "
              "steps take less than 1 ms"},
     {"separate", NULL, CLI_FLAG, AT(matrix.separate), .commands = RUN | REPLAY,
+     .recorded = REPLAY,
      .text = "measure each mode in processes of its own; without it all modes take turns in the "
              "same processes"},
     {"steps", "N", CLI_NUMBER, AT(matrix.steps),
@@ -93,7 +96,7 @@ static const cli_option others[] = {
     {"steps", "N", CLI_NUMBER, AT(matrix.steps), .commands = EXPLAIN, .fallback = "10", .least = 1,
      .most = 10000, .text = "steps that are run and explained"},
     {"min-time", "TIME", CLI_SPAN, AT(matrix.min_time), .commands = RUN | SELFTEST | REPLAY | STUDY,
-     .fallback = "1",
+     .fallback = "1", .recorded = REPLAY,
      .text = "each process measures at least this long, 3s or 500ms (a number alone: seconds), and "
              "at least --steps steps"},
     {"warmup", "N", CLI_NUMBER, AT(matrix.warmup), .commands = RUN | COMPARE | REPLAY | STUDY,
@@ -202,18 +205,19 @@ static const cli_option others[] = {
      .text = "pytorch-xla: JSON lines as pytorch/xla's benchmarks/experiment_runner.py writes "
              "them; without it, folders of recordings"},
     {"model", "NAME", CLI_TEXT, AT(matrix.recorded.name), .commands = IMPORT | REPLAY,
+     .recorded = REPLAY,
      .text = "the recording's name in tables; by default that of the script, and for replay that "
              "of the folder"},
     {"phase", "NAME", CLI_TEXT, AT(taking.phase), .commands = IMPORT,
      .text = "of a recording: train or infer, where its steps are that; by default step"},
     {"step-program", "NAME", CLI_TEXT, AT(matrix.recorded.step_program),
      .commands = IMPORT | REPLAY | STEPS | DOCTOR | COMPARE | ESTIMATE, .marked = true,
-     .recorded = true,
+     .recorded = OF_RECORDING,
      .text = "of a recording: the first program of a step, by its name, the beginning of its name "
              "and *, or the beginning of its hash; by default steps are looked for"},
     {"process", "PID", CLI_NUMBER, AT(matrix.recorded.process),
      .commands = IMPORT | REPLAY | STEPS | DOCTOR | COMPARE | ESTIMATE, .fallback = "0",
-     .most = UINT32_MAX, .marked = true, .recorded = true,
+     .most = UINT32_MAX, .marked = true, .recorded = OF_RECORDING,
      .text = "of a recording: the process; 0: the one with most executions"},
     {"device", "ID", CLI_NUMBER, AT(stepping.device), .commands = STEPS | DOCTOR, .fallback = "-1",
      .least = -1, .text = "of a recording: the device; -1: the one with most executions"},
@@ -221,7 +225,7 @@ static const cli_option others[] = {
      .text = "also write the process as a Chrome trace for Perfetto. FILE must not exist; --force "
              "replaces it"},
     {"cost", "BY", CLI_TEXT, AT(matrix.recorded.cost), .commands = REPLAY | COMPARE,
-     .fallback = "recorded", .marked = true, .recorded = true,
+     .fallback = "recorded", .marked = true, .recorded = OF_RECORDING,
      .text = "of recorded programs that a simulated device cannot read: recorded, their device "
              "times; roofline, the FLOPs and bytes that the recorded compiler told, at the rates "
              "of the simulated device"},
@@ -475,6 +479,7 @@ static cli_option measured_row(const res_axis *axis)
         .single = axis->single,
         .marked = axis->role != RES_ROLE_BLOCK && axis->role != RES_ROLE_SEED,
         .modelled = !(OF_PROGRAMS & RES_AXIS_BIT(axis->id)),
+        .recorded = axis->id == RES_AXIS_RUNTIME ? REPLAY : 0,
     };
 }
 

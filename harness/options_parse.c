@@ -33,6 +33,13 @@ static bn_code check_work(const cli_call *call, job_matrix *m, bn_status *st)
     if (!program && call->programmed)
         return bn_fail(st, BN_INVALID, "--%s is for --program, which was not given",
                        call->programmed);
+    const bool published = call->command == OPTION_REPLAY && call->word_count == 1 &&
+                           replay_is_published(call->words[0]);
+    if (published && call->recorded)
+        return bn_fail(st, BN_INVALID,
+                       "bench replay %s runs a published case on the simulated device, with settings "
+                       "of its own, so --%s, which is for a recording, cannot be given with it",
+                       call->words[0], call->recorded);
     /* The other commands that take these have a recording as their word. */
     if (call->command & (OPTION_COMPARE | OPTION_ESTIMATE) && !recording && call->recorded)
         return bn_fail(st, BN_INVALID, "--%s is for --recording, which was not given",

@@ -162,8 +162,8 @@ typedef struct cli_option {
     bool marked;          /* cli_call.marked names the first of these that was given */
     bool modelled;        /* cli_call.modelled does likewise: it says something of a model */
     bool programmed;      /* and cli_call.programmed: it says something of --program */
-    bool recorded;        /* and cli_call.recorded: it says something of a recording */
     bool empty;           /* CLI_WORDS takes an empty word, too */
+    uint32_t recorded;    /* and cli_call.recorded: where it says something of a recording only */
 } cli_option;
 
 typedef struct cli_table {

@@ -246,7 +246,7 @@ static void note_given(cli_call *call, const cli_option *row)
         call->modelled = row->name;
     if (row->programmed && !call->programmed)
         call->programmed = row->name;
-    if (row->recorded && !call->recorded)
+    if ((row->recorded & call->command) && !call->recorded)
         call->recorded = row->name;
 }
 

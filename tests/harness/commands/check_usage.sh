@@ -154,7 +154,9 @@ done <<'ROWS'
 1#did you mean --store docs?#compare docs tests
 2#did you mean --store docs?#suite smoke docs
 2#did you mean --runtime cpu-xla?#suite smoke cpu-xla
-2#did you mean --runtime sim?#replay resnet50 sim
+2#did you mean --runtime sim?#replay recordings/a sim
+2#a published case on the simulated device, with settings of its own, so --runtime#replay resnet50 --runtime tpu
+2#so --processes, which is for a recording, cannot be given#replay models --processes 8
 2#did you mean --format json?#list models json
 2#'resnet50' is one word too many; did you mean --model resnet50?#table resnet50
 2#did you mean --model resnet50?#plot ledger resnet50
