@@ -304,8 +304,9 @@ const char *res_drift_cause_name(res_drift_cause cause)
         [RES_DRIFT_BUILD] = "with the build; the build before was not slower in those nights",
         [RES_DRIFT_OTHER] =
             "with the build, its settings or the framework; no control tells it from the machine",
-        [RES_DRIFT_RECORDED] = "with the build or its settings; no control tells it from a change "
-                               "of the recorded program or of the machine",
+        [RES_DRIFT_RECORDED] =
+            ("with the build or its settings; no control tells it from a change of the recorded "
+             "program or of the machine"),
         [RES_DRIFT_RECORDED_SAME] = "the build is the same: the recorded program or the machine",
     };
     return names[cause];
