@@ -205,7 +205,8 @@ python_of() {
 # live WHAT ATTEMPT BUSY...: a test whose judgement is of times. The function ATTEMPT runs bench and
 # prints what was wrong; the command BUSY then tells whether the machine was busy. Other programs
 # disturb times, and a verdict may err by chance. So what fails is tried again. It has failed once it
-# did so three times on a quiet machine. It is skipped where a busy one leaves no such three of six.
+# did so three times on a quiet machine. It is skipped where a busy one leaves no such three of six, and
+# where a sanitizer makes the host slower, unless bench itself failed or the sanitizer found something.
 # What the last attempt wrote to $folder/figures, comments of TAP, follows.
 live() {
     local what=$1 attempt=$2 tries=0 quiet=0
@@ -217,7 +218,9 @@ live() {
         [ -s "$folder/faults" ] || break
         "$@" || quiet=$((quiet + 1))
     done
-    if [ ! -s "$folder/faults" ] || [ $quiet -eq 3 ]; then
+    if [ $quiet -eq 3 ] && sanitized && ! grep -qE 'exit status|Sanitizer|runtime error' "$folder/faults"; then
+        skip "$what" "a sanitizer makes other times"
+    elif [ ! -s "$folder/faults" ] || [ $quiet -eq 3 ]; then
         report "$what" "$(cat "$folder/faults")"
     else
         skip "$what" "the machine was busy in $((tries - quiet)) of $tries attempts"

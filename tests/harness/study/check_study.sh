@@ -142,7 +142,7 @@ assert answers["lazy_hidden"]["low"] > 0, answers' \
 live "in-flight: host and device one after the other, and side by side" in_flight busy_stores "$store"
 
 # Only captured steps are cut. Lazy ones are beside them, whole.
-cut() {
+cut_steps() {
     study "$1" '
 lazy, cut = line("step", "lazy"), line("step", "capture")
 assert len(lazy["points"]) == len(cut["points"]) == 2, records["lines"]'"$3" \
@@ -151,9 +151,9 @@ assert len(lazy["points"]) == len(cut["points"]) == 2, records["lines"]'"$3" \
     # Nothing was left out.
     grep 'left out' "$folder/err"
 }
-report "in-flight of a cut step has lazy beside it" "$(cut in-flight '--in-flight 1,2 --graphs 5' '
+report "in-flight of a cut step has lazy beside it" "$(cut_steps in-flight '--in-flight 1,2 --graphs 5' '
 assert answers["lazy_over_capture_serial"]["estimate"] > 0, answers')"
-report "trace-cost of a cut step, too" "$(cut trace-cost '--trace-cost-ns 0,4000 --graphs 3' '')"
+report "trace-cost of a cut step, too" "$(cut_steps trace-cost '--trace-cost-ns 0,4000 --graphs 3' '')"
 
 # A slow memory makes device time of bytes, which grow with the batch; 5 ms of launch are fixed.
 batch() {
