@@ -36,27 +36,32 @@ def rows_of(o, number):
 
 
 def plant(o):
-    """Host work is CPU time, so that others on the machine do not shorten it."""
+    """Host work is CPU time, so that others on the machine do not shorten it. Returns how long it slept."""
     end = time.thread_time() + o.host_ms / 1e3
     while o.host_ms > 0 and time.thread_time() < end:
         pass
+    begin = time.perf_counter_ns()
     if o.sleep_ms > 0:
         time.sleep(o.sleep_ms / 1e3)
+    return time.perf_counter_ns() - begin
 
 
 def run(o, step, read, arrays):
-    """Runs STEP(number), READs the loss that it returns now and then. Prints when each step ended and
-    a digest of all losses that were read and of ARRAYS() at the end."""
-    digest, ends = hashlib.sha256(), [time.perf_counter_ns()]
+    """Runs STEP(number), READs the loss that it returns now and then. Prints when each step ended, for how
+    long of it this thread was on a CPU and slept, and a digest of all losses that were read and of
+    ARRAYS() at the end."""
+    digest, ends, on_cpu, slept = hashlib.sha256(), [time.perf_counter_ns()], [time.thread_time_ns()], []
     for number in range(o.steps):
-        plant(o)
+        slept.append(plant(o))
         loss = step(number)
         if (number + 1) % o.read_every == 0:
             digest.update(read(loss))
         ends.append(time.perf_counter_ns())
+        on_cpu.append(time.thread_time_ns())
         if o.say and number == 10:
             open(o.say, "w").close()
     for array in arrays():
         digest.update(array)
     print(json.dumps({"steps": o.steps, "read_every": o.read_every, "digest": digest.hexdigest(),
-                      "ends_ns": [end - ends[0] for end in ends]}))
+                      "ends_ns": [end - ends[0] for end in ends],
+                      "cpu_ns": [b - a for a, b in zip(on_cpu, on_cpu[1:])], "slept_ns": slept}))
