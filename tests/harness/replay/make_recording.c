@@ -10,6 +10,8 @@
  *   text      programs are StableHLO text, and were compiled for device 1, as PyTorch/XLA does
  *   opaque    programs are bytes that no runtime can read
  *   unweighed the same, and their compiler told neither FLOPs nor bytes
+ *   unended   the same as opaque, and no end of jit_update was recorded
+ *   readable  the same as unended, but programs are text
  *   alike     a third program runs once a step; the programs are called f, f and f_2
  *   cut       the programs' names differ in their last letter only, the 61st
  *   unkept    the code of jit_update was not kept
@@ -164,7 +166,8 @@ static void put_program(uint64_t handle, const char *text, size_t results,
 {
     char code[2048];
     const char *name = name_of(handle);
-    const bool opaque = is("opaque") || is("unweighed") || is("host") || is("ahead");
+    const bool opaque =
+        is("opaque") || is("unweighed") || is("unended") || is("host") || is("ahead");
     snprintf(code, sizeof code, "%s%s", opaque ? "ML\xefR" : "", text);
     const XXH128_hash_t hash =
         keep(code, strlen(code), "mlir", !(is("unkept") && handle == UPDATE));
@@ -242,7 +245,8 @@ static void put_execution(uint64_t executable, uint64_t number, const uint64_t a
     put(RECORD_EXECUTE, 0, time,
         (uint64_t[6]){time + length, cpu, worked ? cpu + length : 0, executable, number,
                       2 | (uint64_t)count << 32});
-    put(RECORD_COMPLETE, 0, ready, (uint64_t[6]){number, 0});
+    if (executable != UPDATE || !(is("unended") || is("readable")))
+        put(RECORD_COMPLETE, 0, ready, (uint64_t[6]){number, 0});
 }
 
 /* Step I: handles are used again every other step. */
