@@ -24,6 +24,7 @@ typedef struct making {
     uint32_t *program; /* [place] */
     size_t parts;
     json_t *shape; /* all that the digest is of */
+    json_t *names; /* of the parts so far: an object with a member for each */
 } making;
 
 static const rec_execution *run_of(const making *m, size_t run)
@@ -174,21 +175,20 @@ static bn_code add_files(making *m, const rec_program *program, json_t *json, bn
 }
 
 /* The name of part INDEX: letters, digits, dots and underscores, as all runtimes take it, and no
- * other part's. */
-static void name_part(const making *m, size_t index, char name[64])
+ * earlier part's. Notes that it is taken. */
+static void name_part(making *m, size_t index, char name[64])
 {
     const rec_program *own = &m->process->programs[m->program[index]];
-    size_t before = 0, used = 0;
-    for (size_t i = 0; i < index; i++)
-        before += strcmp(m->process->programs[m->program[i]].name, own->name) == 0;
+    size_t used = 0;
     const char *from = own->name[0] ? own->name : "program";
     if (!isalpha((unsigned char)from[0]))
         name[used++] = '_';
     for (; *from && used < 48; from++)
         name[used++] = isalnum((unsigned char)*from) || *from == '.' ? *from : '_';
     name[used] = '\0';
-    if (before)
-        snprintf(name + used, 64 - used, "_%zu", before + 1);
+    for (unsigned number = 2; json_object_get(m->names, name); number++)
+        snprintf(name + used, 64 - used, "_%u", number);
+    json_object_set_new(m->names, name, json_true());
 }
 
 /* The types of part INDEX's arguments and results, by its first run. */
@@ -399,7 +399,8 @@ static bn_code fill_request(making *m, const char *cost, bn_status *st)
         "{ss ss ss so so so so}", "recording", m->recording->path, "name", m->step->name, "cost",
         cost, "recorded", recorded_json(m), "programs", programs, "inputs", inputs, "runs", runs);
     m->shape = json_array();
-    if (!request || !m->shape)
+    m->names = json_object();
+    if (!request || !m->shape || !m->names)
         return bn_fail(st, BN_INVALID, "the recording's path is not UTF-8");
     bn_code code = number_parts(m, st);
     for (size_t i = 0; i < m->parts && code == BN_OK; i++)
@@ -455,6 +456,7 @@ static bn_code make_request(job_step *s, const rec_recording *recording, const r
         code = fill_request(&m, cost, st);
     job_flow_free(&m.flow);
     json_decref(m.shape);
+    json_decref(m.names);
     free(m.part);
     free(m.first_run);
     free(m.program);

@@ -108,6 +108,8 @@ static bn_code state_program(worker_recorded *r, const json_t *program, const ch
     const bool timed = json_is_number(json_object_get(program, time_member(cost)));
     const bool weighed = json_is_number(json_object_get(program, "flops")) ||
                          json_is_number(json_object_get(program, "bytes"));
+    /* A recorded time that is missing: it is weighed only so that it compiles, and check_times can
+     * say what is missing. */
     const bool by_model = !timed || strcmp(cost, "roofline") == 0;
     if (by_model && !weighed && strcmp(cost, "roofline") == 0)
         return bn_fail(st, BN_NOT_SUPPORTED,
@@ -238,6 +240,26 @@ static bn_code make_run(const worker_session *s, worker_recorded *r, size_t inde
 /* ---- the session ------------------------------------------------------------------------------
  */
 
+/* Fails where a program whose cost is its recorded device time has none. Only now it is known which
+ * programs the device could not read: those that it reads need no time. */
+static bn_code check_times(const worker_session *s, bn_status *st)
+{
+    const json_t *request = s->experiment->program;
+    const json_t *programs = json_object_get(request, "programs");
+    if (strcmp(json_string_value(json_object_get(request, "cost")), "recorded") != 0)
+        return BN_OK;
+    for (size_t i = 0; i < mode_execution_count(s->mode); i++) {
+        const mode_execution *x = mode_execution_at(s->mode, i);
+        const json_t *time = json_object_get(json_array_get(programs, i), time_member("recorded"));
+        if (x->stats.simulated_opaque > 0 && !json_is_number(time))
+            return bn_fail(st, BN_NOT_SUPPORTED,
+                           "program %s: its device time was not recorded; --cost roofline weighs "
+                           "it by FLOPs and bytes",
+                           x->label);
+    }
+    return BN_OK;
+}
+
 static bn_code make_room(const worker_session *s, worker_recorded *r, bn_status *st)
 {
     const json_t *request = s->experiment->program;
@@ -310,6 +332,8 @@ bn_code worker_session_recorded(worker_session *s, bn_status *st)
         code = bn_fail(st, BN_NOT_SUPPORTED, "the recording does not tell the host's time");
     if (code == BN_OK)
         code = mode_create_sequence(s->client, &way, &r->of, pace_of(e->what.mode), &s->mode, st);
+    if (code == BN_OK)
+        code = check_times(s, st);
     s->call = (mode_call){0};
     return code;
 }

@@ -130,7 +130,8 @@ void worker_program_free(worker_program *program);             /* NULL allowed *
 
 /* In place of worker_session_model: reads and compiles the programs of the experiment's step, which
  * job_step_request made, makes up its inputs, and makes the mode that the experiment names. Where
- * the device is simulated, programs that it cannot read get the cost that the request states. */
+ * the device is simulated, programs that it cannot read get the cost that the request states.
+ * BN_NOT_SUPPORTED: that cost was not recorded. */
 BN_MUST_USE bn_code worker_session_recorded(worker_session *s, bn_status *st);
 json_t *worker_recorded_to_json(const worker_session *s); /* new reference */
 void worker_recorded_free(worker_recorded *recorded);     /* NULL allowed */

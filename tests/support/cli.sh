@@ -207,19 +207,22 @@ python_of() {
 # disturb times, and a verdict may err by chance. So what fails is tried again. It has failed once it
 # did so three times on a quiet machine. It is skipped where a busy one leaves no such three of six, and
 # where a sanitizer makes the host slower, unless bench itself failed or the sanitizer found something.
-# What the last attempt wrote to $folder/figures, comments of TAP, follows.
+# What the last attempt wrote to $folder/figures, comments of TAP, follows. One that found nothing wrong, but
+# also too little to call it right, writes why to $folder/undecided: it is skipped.
 live() {
     local what=$1 attempt=$2 tries=0 quiet=0
     shift 2
     while [ $tries -lt 6 ] && [ $quiet -lt 3 ]; do
         tries=$((tries + 1))
-        rm -f "$folder/figures"
+        rm -f "$folder/figures" "$folder/undecided"
         "$attempt" >"$folder/faults"
         [ -s "$folder/faults" ] || break
         "$@" || quiet=$((quiet + 1))
     done
     if [ $quiet -eq 3 ] && sanitized && ! grep -qE 'exit status|Sanitizer|runtime error' "$folder/faults"; then
         skip "$what" "a sanitizer makes other times"
+    elif [ ! -s "$folder/faults" ] && [ -s "$folder/undecided" ]; then
+        skip "$what" "undecided: $(<"$folder/undecided")"
     elif [ ! -s "$folder/faults" ] || [ $quiet -eq 3 ]; then
         report "$what" "$(cat "$folder/faults")"
     else

@@ -7,7 +7,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 
 make=$built/tests/harness/replay/make_recording
 short=(--processes 1 --steps 3 --min-time 0 --warmup 8 --store "$store")
-for kind in text opaque unweighed unkept several stages types host ahead; do
+for kind in text opaque unweighed unended readable alike cut unkept several stages types host ahead; do
     "$make" $kind "$folder/$kind" || exit 1
 done
 
@@ -66,6 +66,27 @@ report "texts are read on the simulated device" "$(
 assert on["simulated"] is True and on["opaque"] is False, on
 assert on["device"]["ns"] < 1e6, on
 '
+)"
+run replay "$folder/readable" "${short[@]}" "${sim[@]}" --format json
+report "and need no recorded device time there" "$(
+    fault_of 0
+    holds '
+[on] = records["runtimes"]
+assert on["opaque"] is False and sorted(p["recorded_device_ns"] or 0 for p in on["programs"]) == [0, 3e6], on
+'
+)"
+# names KIND COUNT BEGIN: so many parts, each of a name of its own that begins so.
+names() {
+    run replay "$folder/$1" "${short[@]}" "${sim[@]}" --format json
+    fault_of 0
+    holds "
+names = [p['name'] for p in records['runtimes'][0]['programs']]
+assert len(set(names)) == len(names) == $2 and all(n.startswith('$3') for n in names), names
+"
+}
+report "programs of one name, and one called as the second of them would be, get a name each" "$(names alike 3 f)"
+report "so do programs whose names differ behind what is kept of them" "$(
+    names cut 2 a_name_of_sixty_letters_of_which_a_part_keeps_fe
 )"
 run replay "$folder/opaque" "${short[@]}" "${sim[@]}" --format json
 report "what it cannot read takes the device times of the recording" "$(
@@ -136,6 +157,19 @@ report "or its compiler's figures by roofline" "$(
     fault_of 0
     holds '
 [on] = records["runtimes"]
+grad, update = [p["device"]["ns"] for p in on["programs"]]
+assert abs(grad - 1e6) < 3e4 and abs(update - 0.5e6) < 3e4, on
+'
+)"
+refuses "no roofline stands in for a device time that was not recorded" 1 \
+    "program jit_update: its device time was not recorded|--cost roofline" -- \
+    replay "$folder/unended" "${short[@]}" "${sim[@]}"
+run replay "$folder/unended" "${short[@]}" "${sim[@]}" --cost roofline --format json
+report "but it does where it is asked for" "$(
+    fault_of 0
+    holds '
+[on] = records["runtimes"]
+assert records["cost"] == "roofline" and on["opaque"] is True, records
 grad, update = [p["device"]["ns"] for p in on["programs"]]
 assert abs(grad - 1e6) < 3e4 and abs(update - 0.5e6) < 3e4, on
 '

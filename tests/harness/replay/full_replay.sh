@@ -3,8 +3,9 @@
 # TAP: on the build that they were recorded on, on the other builds for CPU that are set up, and on a
 # simulated TPU v4. A recorded program, JAX's byte code or PyTorch/XLA's HLO, also runs by itself
 # (bench --program). Each framework is that of the Python of BENCH_TEST_PYTHON, or else that of `make
-# frontends`; without one it is skipped. Times are printed, not judged: made-up values are not the recorded
-# ones.
+# frontends`; without one it is skipped. Made-up values are not the recorded ones, so times on the other
+# builds are printed, not judged. Judged are: on the build of the recording, executions one by one take half
+# to twice the recorded device time; on the simulated device each program takes what was recorded.
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh
@@ -47,6 +48,15 @@ with open(folder + "/said", "w") as f:
 '
 }
 
+# as_recorded: of the recording $name on $runtime, the build that it was made on.
+as_recorded() {
+    replayed "$name" --runtime "$runtime"
+    holds '
+[on], recorded = records["runtimes"], records["recorded"]["device_ns"]
+assert 0.5 <= on["one_by_one"]["ns"] / recorded <= 2, (on["one_by_one"], recorded)
+'
+}
+
 # try_way NAME RUNTIME SCRIPT ARGUMENT...: records it once and replays it everywhere.
 try_way() {
     local name=$1 runtime=$2 other
@@ -55,13 +65,19 @@ try_way() {
     report "$name is recorded" "$(fault_of 0)"
     report "$name on the build that it was recorded on" "$(replayed "$name" --runtime "$runtime")"
     cat "$folder/said" 2>/dev/null
+    live "$name one by one there takes half to twice the recorded device time" as_recorded busy_machine
     for other in $(others "$runtime"); do
         report "$name on $other" "$(replayed "$name" --runtime "$other")"
         cat "$folder/said" 2>/dev/null
     done
     report "$name on a simulated TPU v4, opaque" "$(
         replayed "$name" --runtime sim --runtime-option preset=tpu-v4
-        holds 'assert records["runtimes"][0]["opaque"] is True, records'
+        holds '
+[on] = records["runtimes"]
+assert on["opaque"] is True, on
+# The device counts in whole nanoseconds.
+assert all(abs(p["device"]["ns"] - p["recorded_device_ns"]) <= 1 for p in on["programs"]), on
+'
     )"
     cat "$folder/said" 2>/dev/null
 }

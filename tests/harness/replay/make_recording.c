@@ -10,6 +10,10 @@
  *   text      programs are StableHLO text, and were compiled for device 1, as PyTorch/XLA does
  *   opaque    programs are bytes that no runtime can read
  *   unweighed the same, and their compiler told neither FLOPs nor bytes
+ *   unended   the same as opaque, and no end of jit_update was recorded
+ *   readable  the same as unended, but programs are text
+ *   alike     a third program runs once a step; the programs are called f, f and f_2
+ *   cut       the programs' names differ in their last letter only, the 61st
  *   unkept    the code of jit_update was not kept
  *   several   executions are on two devices
  *   stages    a second device of the same client executes once a step, too
@@ -130,6 +134,12 @@ static const char update_text[] =
     "    %n = stablehlo.subtract %w, %s : tensor<8x4xf32>\n"
     "    return %n : tensor<8x4xf32>\n  }\n}\n";
 
+static const char sum_text[] =
+    "module @jit_sum {\n"
+    "  func.func public @main(%a: tensor<8x4xf32>, %b: tensor<8x4xf32>) -> tensor<8x4xf32> {\n"
+    "    %s = stablehlo.add %a, %b : tensor<8x4xf32>\n"
+    "    return %s : tensor<8x4xf32>\n  }\n}\n";
+
 /* ---- events -------------------------------------------------------------------------------- */
 
 static uint64_t real(double value)
@@ -139,11 +149,25 @@ static uint64_t real(double value)
     return bits;
 }
 
-static void put_program(uint64_t handle, const char *text, const char *name, size_t results,
+#define SIXTY "a_name_of_sixty_letters_of_which_a_part_keeps_fewer_than_all"
+
+/* What the program HANDLE is called. */
+static const char *name_of(uint64_t handle)
+{
+    if (is("alike"))
+        return handle == STAGE ? "f_2" : "f";
+    if (is("cut"))
+        return handle == GRAD ? SIXTY "1" : SIXTY "2";
+    return handle == GRAD ? "jit_grad" : "jit_update";
+}
+
+static void put_program(uint64_t handle, const char *text, size_t results,
                         const uint64_t (*dims)[2], double flops, uint64_t time)
 {
     char code[2048];
-    const bool opaque = is("opaque") || is("unweighed") || is("host") || is("ahead");
+    const char *name = name_of(handle);
+    const bool opaque =
+        is("opaque") || is("unweighed") || is("unended") || is("host") || is("ahead");
     snprintf(code, sizeof code, "%s%s", opaque ? "ML\xefR" : "", text);
     const XXH128_hash_t hash =
         keep(code, strlen(code), "mlir", !(is("unkept") && handle == UPDATE));
@@ -157,7 +181,7 @@ static void put_program(uint64_t handle, const char *text, const char *name, siz
     add("mlir", 4);
     put(RECORD_COMPILE, 0, time, (uint64_t[6]){time + 40 * MS, 0, 0, handle, RECORD_COMPILED, 0});
     add_number(is("several") ? 2 : 1);
-    add_number(DEVICE + (handle == STAGE));
+    add_number(is("stages") && handle == STAGE ? DEVICE + 1 : DEVICE);
     if (is("several"))
         add_number(DEVICE + 1);
     for (size_t i = 0; i < results; i++) {
@@ -221,7 +245,8 @@ static void put_execution(uint64_t executable, uint64_t number, const uint64_t a
     put(RECORD_EXECUTE, 0, time,
         (uint64_t[6]){time + length, cpu, worked ? cpu + length : 0, executable, number,
                       2 | (uint64_t)count << 32});
-    put(RECORD_COMPLETE, 0, ready, (uint64_t[6]){number, 0});
+    if (executable != UPDATE || !(is("unended") || is("readable")))
+        put(RECORD_COMPLETE, 0, ready, (uint64_t[6]){number, 0});
 }
 
 /* Step I: handles are used again every other step. */
@@ -233,10 +258,10 @@ static void put_step(uint64_t i, uint64_t time)
     put_execution(GRAD, 2 * i + 1, (uint64_t[2]){w, x}, (uint64_t[2]){g, y}, 2, time + 4 * MS,
                   time + 7 * MS);
     put_execution(UPDATE, 2 * i + 2, (uint64_t[2]){w, g}, &next, 1, time + 5 * MS, time + 9 * MS);
-    if (is("stages")) {
+    if (is("stages") || is("alike")) {
         const uint64_t v = BUFFERS + 20, made = BUFFERS + 21;
-        put_execution(STAGE, 1000 + i, (uint64_t[2]){v, v}, &made, 1, time + 5 * MS + MS / 4,
-                      time + 8 * MS);
+        put_execution(STAGE, 1000 + i, (uint64_t[2]){v, v}, &made, 1, time + 5 * MS + MS / 2,
+                      time + 9 * MS + MS / 2);
         put_end(made, false, time + 6 * MS - 1);
     }
     put_end(w, true, time + 6 * MS);
@@ -260,6 +285,18 @@ static void put_worked(uint64_t i, uint64_t begin)
     put_end(y, false, time + MS / 20 + 2);
 }
 
+/* The programs, and what a third one takes. */
+static void put_programs(uint64_t begin)
+{
+    const uint64_t grad[2][2] = {{8, 4}, {2, 4}}, update[1][2] = {{8, 4}};
+    put_program(GRAD, grad_text, 2, grad, 275e9, begin + MS);
+    put_program(UPDATE, update_text, 1, update, 137.5e9, begin + 50 * MS);
+    if (!is("stages") && !is("alike"))
+        return;
+    put_program(STAGE, is("alike") ? sum_text : update_text, 1, update, 137.5e9, begin + 60 * MS);
+    put_buffer(BUFFERS + 20, 8, 4, F32, begin + 94 * MS, 0);
+}
+
 static void put_all(void)
 {
     const uint64_t begin = 1000 * MS;
@@ -278,15 +315,7 @@ static void put_all(void)
         add("device", 6);
         put(RECORD_DEVICE, 0, begin, (uint64_t[6]){DEVICE + d, d, 0, CLIENT, 0});
     }
-    put_program(GRAD, grad_text, "jit_grad", 2, (const uint64_t[2][2]){{8, 4}, {2, 4}}, 275e9,
-                begin + MS);
-    put_program(UPDATE, update_text, "jit_update", 1, (const uint64_t[1][2]){{8, 4}}, 137.5e9,
-                begin + 50 * MS);
-    if (is("stages")) {
-        put_program(STAGE, update_text, "jit_update", 1, (const uint64_t[1][2]){{8, 4}}, 137.5e9,
-                    begin + 60 * MS);
-        put_buffer(BUFFERS + 20, 8, 4, F32, begin + 94 * MS, 0);
-    }
+    put_programs(begin);
     put_buffer(BUFFERS, 8, 4, F32, begin + 95 * MS, 0);
     worked = is("host") || is("ahead");
     cpu_begin = begin + 100 * MS;
