@@ -203,22 +203,24 @@ static bn_code make_steps(rec_steps *s, const rec_marks *marks, bn_status *st)
 
 /* ---- those that are not steady ---------------------------------------------------------- */
 
-/* Leaves out the steps in which something was compiled. Calls and steps are in order of time. */
+/* Leaves out the steps in which something was compiled, by another thread perhaps and from an
+ * earlier step on. Calls and steps are in order of time. */
 static void drop_compiles(rec_steps *s)
 {
     const rec_process *p = s->process;
     size_t kept = 0, call = 0;
+    uint64_t until = 0; /* the latest end of the compilations that began before this step's end */
     for (size_t i = 0; i < s->count; i++) {
         const rec_step *step = &s->list[i];
         const uint64_t end = step->begin_ns + step->wall_ns;
-        bool compiles = false;
-        for (; call < p->call_count && p->calls[call].begin_ns < end; call++)
-            if (p->calls[call].kind == REC_CALL_COMPILE &&
-                p->calls[call].begin_ns >= step->begin_ns) {
-                compiles = true;
-                s->compile_ns += p->calls[call].end_ns - p->calls[call].begin_ns;
-            }
-        if (compiles)
+        for (; call < p->call_count && p->calls[call].begin_ns < end; call++) {
+            const rec_call *c = &p->calls[call];
+            if (c->kind != REC_CALL_COMPILE || c->end_ns <= step->begin_ns)
+                continue;
+            until = c->end_ns > until ? c->end_ns : until;
+            s->compile_ns += c->end_ns - c->begin_ns;
+        }
+        if (until > step->begin_ns)
             s->with_compiles++;
         else
             s->list[kept++] = *step;

@@ -106,11 +106,42 @@ static void threads_that_only_transfer_are_told(void **state)
     lose(&f);
 }
 
+/* Thread 1 compiles for 300 ms, while thread 0 runs steps of 20 ms. */
+static void steps_beside_a_compilation_are_left_out(void **state)
+{
+    (void)state;
+    play p;
+    play_begin(&p);
+    const play_program step = play_compile(&p, "jit_step", 43, 1, 1, 100 * MS);
+    for (unsigned i = 0; i < 60; i++) {
+        play_execute(&p, &step, (run){.call_ns = 50 * US, .device_ns = 19 * MS}, NULL);
+        play_wait(&p, 0, 0);
+        if (i == 30) {
+            const play_thread stepping = p.thread[0];
+            p.thread[0] = p.thread[1];
+            p.thread[0].now = stepping.now;
+            (void)play_compile(&p, "other", 44, 1, 1, 300 * MS);
+            p.thread[1] = p.thread[0];
+            p.thread[0] = stepping;
+        }
+        play_work(&p, 0, MS);
+    }
+    found f = find(&p, NULL);
+    sums_hold(f.steps);
+    assert_int_equal(f.steps->found, 59);
+    /* It begins 19 ms behind the begin of step 30 and ends 319 ms behind it, within step 45. */
+    assert_int_equal(f.steps->with_compiles, 16);
+    assert_int_equal(f.steps->compile_ns, 300 * MS);
+    assert_int_equal(f.steps->count, 43);
+    lose(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_tracing_thread_beside_an_executing_one),
         cmocka_unit_test(threads_that_only_transfer_are_told),
+        cmocka_unit_test(steps_beside_a_compilation_are_left_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
