@@ -413,6 +413,10 @@ BN_MUST_USE bn_code rec_steps_find(const rec_recording *recording, const rec_opt
                                    rec_steps **steps, bn_status *st);
 void rec_steps_free(rec_steps *steps); /* NULL allowed */
 
+/* What EXECUTION, one of the steps, did on their device. It may have run on others at once. Of an
+ * execution that did not run there it is the first span. */
+const rec_span *rec_steps_span(const rec_steps *steps, const rec_execution *execution);
+
 /* How many samples there are of a step: means of rec_steps.cycle steps in a row. What is left over
  * at the end is in none. */
 size_t rec_steps_samples(const rec_steps *steps);

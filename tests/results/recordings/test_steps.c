@@ -457,60 +457,6 @@ static void no_steps_is_an_error_that_helps(void **state)
     rec_close(r);
 }
 
-/* ---- devices ---------------------------------------------------------------------------- */
-
-static void one_execution_on_two_devices(void **state)
-{
-    (void)state;
-    play p;
-    play_begin(&p);
-    const play_program step = play_compile(&p, "pmapped", 81, 1, 2, 100 * MS);
-    for (unsigned i = 0; i < LOOPS; i++) {
-        play_work(&p, 0, 500 * US);
-        play_execute(&p, &step, (run){.call_ns = 50 * US, .device_ns = 3 * MS, .devices = 2}, NULL);
-        play_wait(&p, 0, 1);
-    }
-    found f = find(&p, NULL);
-    sums_hold(f.steps);
-    assert_int_equal(f.steps->executions_per_step, 1);
-    assert_int_equal(f.steps->device, 0);
-    assert_near(rec_steps_busy(f.steps).median_ns, 3 * MS, 1);
-    lose(&f);
-}
-
-static void each_device_has_steps_of_its_own(void **state)
-{
-    (void)state;
-    bn_status st = {0};
-    char folder[300];
-    play p;
-    rec_steps *steps = NULL;
-    play_begin(&p);
-    const play_program a = play_compile(&p, "a", 91, 1, 1, MS);
-    const play_program b = play_compile(&p, "b", 92, 1, 1, MS);
-    for (unsigned i = 0; i < LOOPS; i++) {
-        play_execute(&p, &a, (run){.call_ns = 50 * US, .device_ns = MS}, NULL);
-        if (i % 2)
-            play_execute(&p, &b,
-                         (run){.call_ns = 50 * US, .device_ns = MS, .device = 2, .on_device = true},
-                         NULL);
-        play_work(&p, 0, 2 * MS);
-    }
-    rec_recording *r = play_open(&p, folder, sizeof folder);
-    rec_options o = {.device = 2};
-    assert_ok(rec_steps_find(r, &o, &steps, &st), &st);
-    sums_hold(steps);
-    assert_int_equal(steps->device, 2);
-    assert_string_equal(steps->process->programs[steps->programs[0].program].name, "b");
-    assert_near(rec_steps_wall(steps).median_ns, 4150 * US, 1);
-    rec_steps_free(steps);
-    o.device = -1;
-    assert_ok(rec_steps_find(r, &o, &steps, &st), &st);
-    assert_int_equal(steps->device, 0);
-    rec_steps_free(steps);
-    rec_close(r);
-}
-
 /* ---- the answer ------------------------------------------------------------------------- */
 
 /* Steps that are alike over hundreds of them tell less than as many independent ones. */
@@ -591,8 +537,6 @@ int main(void)
         cmocka_unit_test(warm_up_and_compiles_are_left_out),
         cmocka_unit_test(evaluations_are_no_steps),
         cmocka_unit_test(no_steps_is_an_error_that_helps),
-        cmocka_unit_test(one_execution_on_two_devices),
-        cmocka_unit_test(each_device_has_steps_of_its_own),
         cmocka_unit_test(intervals_know_that_neighbours_are_alike),
         cmocka_unit_test(json_has_what_programs_need),
     };
