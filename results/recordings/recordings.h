@@ -380,7 +380,8 @@ typedef struct rec_steps {
     size_t count;
     uint32_t executions_per_step; /* of most steps */
     /* So many steps in a row tell how long one takes: 1, or more where the host runs ahead and
-     * waits now and then, so that single walls say nothing. Figures are of means over so many. */
+     * waits now and then, so that single walls say nothing. Without completions: more where walls
+     * come again, since the host may run ahead. Figures are of means over so many. */
     uint32_t cycle;
     bool chosen; /* by STEP_PROGRAM */
     /* Steps that were found and left out. */
