@@ -236,7 +236,7 @@ static void check_transfers(check *c)
 static double exposed(const rec_steps *s, uint32_t at, double fixed_ns)
 {
     const rec_execution *e = &s->process->executions[s->order[at]];
-    const uint64_t start = s->process->spans[e->spans].start_ns;
+    const uint64_t start = rec_steps_span(s, e)->start_ns;
     return e->end_ns > start ? fmin(fixed_ns, (double)(e->end_ns - start)) : 0;
 }
 

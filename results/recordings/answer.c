@@ -98,10 +98,10 @@ static double host_of(const rec_steps *s, size_t i, double with)
 /* ---- calls of executions ------------------------------------------------------------------------
  */
 
-/* Whether the call of E had returned when it ended, on its first device. */
-static bool returned_first(const rec_process *p, const rec_execution *e)
+/* Whether the call of E had returned when it ended, as SPAN says. */
+static bool returned_first(const rec_execution *e, const rec_span *span)
 {
-    const uint64_t complete = p->spans[e->spans].complete_ns;
+    const uint64_t complete = span->complete_ns;
     return complete > e->end_ns && complete - e->end_ns > TOLD_NS;
 }
 
@@ -112,10 +112,10 @@ double rec_step_calls_ns(const rec_steps *steps, size_t index, double within_ns)
     double sum = 0;
     for (uint32_t k = 0; k < step->executions; k++) {
         const rec_execution *e = &p->executions[steps->order[step->first + k]];
-        const rec_span *span = &p->spans[e->spans];
+        const rec_span *span = rec_steps_span(steps, e);
         const uint64_t end = e->end_ns < span->complete_ns ? e->end_ns : span->complete_ns;
         const double ns = end > span->start_ns ? (double)(end - span->start_ns) : 0;
-        sum += returned_first(p, e) ? ns : fmin(ns, within_ns);
+        sum += returned_first(e, span) ? ns : fmin(ns, within_ns);
     }
     return sum;
 }

@@ -23,6 +23,7 @@
 #define LEAST_SURE   4.5
 /* Where there is no cycle and yet the host runs ahead: so many samples. */
 #define SAMPLES      10
+/* Less of the median wall is no difference. */
 #define SKEWED       0.05
 
 /* The correlation of VALUES, whose mean is 0 and variance 1, with those LAG later. */
@@ -63,16 +64,50 @@ static size_t cycle_of(const double *values, size_t count)
     return 1;
 }
 
+/* Whether the host is more than a step ahead at the end of step I. A host that waits for each loss
+ * begins the next step before this one's update has ended, but not the one after. */
+static bool is_far_ahead(const rec_steps *s, size_t i)
+{
+    const rec_step *next = &s->list[i + 1 < s->count ? i + 1 : i];
+    return s->list[i].complete_ns > next->begin_ns + next->wall_ns;
+}
+
+/* So long the device works on when STEP ends; below 0: it had ended so long before; 0: not told. */
+static double lead_of(const rec_step *step)
+{
+    const uint64_t end = step->begin_ns + step->wall_ns;
+    return step->complete_ns ? (double)(int64_t)(step->complete_ns - end) : 0;
+}
+
+/* Whether the host is ahead at the end of step I, by more than LEAST longer than at its begin. */
+static bool gets_ahead(const rec_steps *s, size_t i, double least)
+{
+    if (i == 0)
+        return false;
+    const rec_step *step = &s->list[i], *before = &s->list[i - 1];
+    return before->begin_ns + before->wall_ns == step->begin_ns && lead_of(step) > 0 &&
+           lead_of(step) - lead_of(before) > least;
+}
+
+/* Whether the host runs ahead in many steps. It does not where each step waits for its loss, and
+ * every tenth one writes a checkpoint: each wall then says what its step takes. A host that waits
+ * in every second step is never more than a step ahead, but gets ahead again in each other step. */
+static bool runs_ahead(const rec_steps *s, double median)
+{
+    size_t ahead = 0;
+    for (size_t i = 0; i < s->count; i++)
+        ahead += is_far_ahead(s, i) || gets_ahead(s, i, SKEWED * median);
+    return 4 * ahead >= s->count;
+}
+
 /* Whether the host is more than a step ahead in many steps, and their mean wall is not their
- * median. A host that waits for each loss begins the next step before this one's update has ended,
- * but not the one after. */
+ * median. */
 static bool is_skewed(const rec_steps *s, double median)
 {
     size_t ahead = 0;
     double mean = 0;
     for (size_t i = 0; i < s->count; i++) {
-        const rec_step *next = &s->list[i + 1 < s->count ? i + 1 : i];
-        ahead += s->list[i].complete_ns > next->begin_ns + next->wall_ns;
+        ahead += is_far_ahead(s, i);
         mean += (double)s->list[i].wall_ns / (double)s->count;
     }
     return 4 * ahead >= s->count && fabs(mean - median) > SKEWED * median;
@@ -93,6 +128,9 @@ bn_code rec_cycle_find(rec_steps *steps, bn_status *st)
     size_t cycle = 1;
     if (count >= LEAST_CYCLES && standardize(values, count))
         cycle = cycle_of(values, count);
+    /* Without completions nobody knows. Means over a whole cycle are then right in either case. */
+    if (cycle > 1 && steps->completions && !runs_ahead(steps, median))
+        cycle = 1;
     if (cycle == 1 && steps->completions && is_skewed(steps, median))
         cycle = steps->count / SAMPLES > 1 ? steps->count / SAMPLES : 1;
     steps->cycle = (uint32_t)cycle;

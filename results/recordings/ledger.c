@@ -404,7 +404,7 @@ static void advance(sweep *s, uint64_t now)
         if (e->begin_ns > now)
             return;
         note_ended(s, e->begin_ns);
-        const uint64_t complete = s->process->spans[e->spans].complete_ns;
+        const uint64_t complete = rec_steps_span(steps, e)->complete_ns;
         s->complete_ns = complete > s->complete_ns ? complete : s->complete_ns;
     }
 }

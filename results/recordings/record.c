@@ -130,13 +130,8 @@ static bn_code fill_steps(const rec_steps *steps, res_record *record, bn_status 
 /* What EXECUTION did on the device of the steps; NULL: its end is not known. */
 static const rec_span *span_of(const rec_steps *steps, const rec_execution *execution)
 {
-    const rec_process *p = steps->process;
-    for (uint32_t i = 0; i < execution->devices && execution->spans + i < p->span_count; i++) {
-        const rec_span *span = &p->spans[execution->spans + i];
-        if ((span->device == steps->device || execution->devices == 1) && span->complete_ns)
-            return span;
-    }
-    return NULL;
+    const rec_span *span = rec_steps_span(steps, execution);
+    return span->complete_ns ? span : NULL;
 }
 
 /* Adds the times of the executions in the steady steps to TO: from the begin of each, or the end of

@@ -380,7 +380,8 @@ typedef struct rec_steps {
     size_t count;
     uint32_t executions_per_step; /* of most steps */
     /* So many steps in a row tell how long one takes: 1, or more where the host runs ahead and
-     * waits now and then, so that single walls say nothing. Figures are of means over so many. */
+     * waits now and then, so that single walls say nothing. Without completions: more where walls
+     * come again, since the host may run ahead. Figures are of means over so many. */
     uint32_t cycle;
     bool chosen; /* by STEP_PROGRAM */
     /* Steps that were found and left out. */
@@ -412,6 +413,10 @@ typedef struct rec_steps {
 BN_MUST_USE bn_code rec_steps_find(const rec_recording *recording, const rec_options *options,
                                    rec_steps **steps, bn_status *st);
 void rec_steps_free(rec_steps *steps); /* NULL allowed */
+
+/* What EXECUTION, one of the steps, did on their device. It may have run on others at once. Of an
+ * execution that did not run there it is the first span. */
+const rec_span *rec_steps_span(const rec_steps *steps, const rec_execution *execution);
 
 /* How many samples there are of a step: means of rec_steps.cycle steps in a row. What is left over
  * at the end is in none. */

@@ -38,7 +38,7 @@ static const rec_execution *execution_at(const rec_steps *s, uint32_t at)
 
 static const rec_span *span_at(const rec_steps *s, uint32_t at)
 {
-    return &s->process->spans[execution_at(s, at)->spans];
+    return rec_steps_span(s, execution_at(s, at));
 }
 
 static double span_of(const rec_steps *s, uint32_t at)

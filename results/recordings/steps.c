@@ -64,23 +64,36 @@ const char *rec_part_text(rec_part part)
 /* ---- whose executions --------------------------------------------------------------------------
  */
 
-static uint32_t device_of(const rec_process *p, const rec_execution *e)
+/* What E did on DEVICE, an index or REC_NONE for an unknown one; NULL: it did not run there. */
+static const rec_span *span_on(const rec_process *p, const rec_execution *e, uint32_t device)
 {
-    const uint32_t device = p->spans[e->spans].device;
-    return device == REC_NONE ? (uint32_t)p->device_count : device;
+    for (uint32_t d = 0; d < e->devices; d++)
+        if (p->spans[e->spans + d].device == device)
+            return &p->spans[e->spans + d];
+    return NULL;
+}
+
+const rec_span *rec_steps_span(const rec_steps *steps, const rec_execution *execution)
+{
+    const rec_span *span = span_on(steps->process, execution, steps->device);
+    return span ? span : &steps->process->spans[execution->spans];
 }
 
 /* The device with most executions, of those with ID unless that is negative; the number of devices
- * stands for an unknown one. */
+ * stands for an unknown one. An execution on several devices counts for each of them. */
 static bn_code choose_device(const rec_process *p, int64_t id, uint32_t *device, bn_status *st)
 {
     uint32_t *counts = calloc(p->device_count + 1, sizeof *counts);
     bool found = false;
     if (!counts)
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory to look for steps");
-    for (size_t i = 0; i < p->execution_count; i++)
-        if (!p->executions[i].failed)
-            counts[device_of(p, &p->executions[i])]++;
+    for (size_t i = 0; i < p->execution_count; i++) {
+        const rec_execution *e = &p->executions[i];
+        for (uint32_t d = 0; !e->failed && d < e->devices; d++) {
+            const uint32_t on = p->spans[e->spans + d].device;
+            counts[on == REC_NONE ? p->device_count : on]++;
+        }
+    }
     for (uint32_t d = 0; d <= p->device_count; d++) {
         const bool is_asked = id < 0 || (d < p->device_count && p->devices[d].id == id);
         if (is_asked && counts[d] && (!found || counts[d] > counts[*device])) {
@@ -96,9 +109,8 @@ static bn_code choose_device(const rec_process *p, int64_t id, uint32_t *device,
                             p->pid, (long long)id);
 }
 
-static double cost_of(const rec_process *p, const rec_execution *e)
+static double cost_of(const rec_span *span, const rec_execution *e)
 {
-    const rec_span *span = &p->spans[e->spans];
     return (double)(span->complete_ns ? span->complete_ns - span->start_ns
                                       : e->end_ns - e->begin_ns);
 }
@@ -135,6 +147,7 @@ static bool in_window(const rec_options *options, const rec_execution *e)
     return e->begin_ns >= options->from_ns && (!options->to_ns || e->begin_ns < options->to_ns);
 }
 
+/* Of DEVICE, an index or REC_NONE for an unknown one. */
 static bn_code make_sequence(const rec_process *p, const rec_options *options, uint32_t device,
                              rec_sequence *q, bn_status *st)
 {
@@ -147,11 +160,12 @@ static bn_code make_sequence(const rec_process *p, const rec_options *options, u
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory to look for steps");
     for (uint32_t i = 0; i < p->execution_count; i++) {
         const rec_execution *e = &p->executions[i];
-        if (e->failed || device_of(p, e) != device || !in_window(options, e))
+        const rec_span *span = span_on(p, e, device);
+        if (e->failed || !span || !in_window(options, e))
             continue;
         q->order[q->count] = i;
         q->programs[q->count] = e->program;
-        q->costs[q->count++] = cost_of(p, e);
+        q->costs[q->count++] = cost_of(span, e);
     }
     return even_costs(q, st);
 }
@@ -203,22 +217,24 @@ static bn_code make_steps(rec_steps *s, const rec_marks *marks, bn_status *st)
 
 /* ---- those that are not steady ---------------------------------------------------------- */
 
-/* Leaves out the steps in which something was compiled. Calls and steps are in order of time. */
+/* Leaves out the steps in which something was compiled, by another thread perhaps and from an
+ * earlier step on. Calls and steps are in order of time. */
 static void drop_compiles(rec_steps *s)
 {
     const rec_process *p = s->process;
     size_t kept = 0, call = 0;
+    uint64_t until = 0; /* the latest end of the compilations that began before this step's end */
     for (size_t i = 0; i < s->count; i++) {
         const rec_step *step = &s->list[i];
         const uint64_t end = step->begin_ns + step->wall_ns;
-        bool compiles = false;
-        for (; call < p->call_count && p->calls[call].begin_ns < end; call++)
-            if (p->calls[call].kind == REC_CALL_COMPILE &&
-                p->calls[call].begin_ns >= step->begin_ns) {
-                compiles = true;
-                s->compile_ns += p->calls[call].end_ns - p->calls[call].begin_ns;
-            }
-        if (compiles)
+        for (; call < p->call_count && p->calls[call].begin_ns < end; call++) {
+            const rec_call *c = &p->calls[call];
+            if (c->kind != REC_CALL_COMPILE || c->end_ns <= step->begin_ns)
+                continue;
+            until = c->end_ns > until ? c->end_ns : until;
+            s->compile_ns += c->end_ns - c->begin_ns;
+        }
+        if (until > step->begin_ns)
             s->with_compiles++;
         else
             s->list[kept++] = *step;
@@ -422,7 +438,7 @@ bn_code rec_steps_find(const rec_recording *recording, const rec_options *option
         s->chosen = options->step_program != NULL;
         s->cpu_clocks = s->process->cpu_clocks;
         s->completions = s->process->completions;
-        code = make_sequence(s->process, options, device, &own->sequence, st);
+        code = make_sequence(s->process, options, s->device, &own->sequence, st);
         s->order = own->sequence.order;
         s->order_count = own->sequence.count;
     }

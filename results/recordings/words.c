@@ -272,13 +272,22 @@ static void put_fused(const rec_answer *a, bn_text *out)
                       "compiler gains by fusing comes on top.\n");
 }
 
+/* Why figures are means. Only completions tell that the host runs ahead. */
+static void put_cycle(const rec_steps *s, bn_text *out)
+{
+    if (s->cycle <= 1)
+        return;
+    bn_text_printf(out, "Figures are means over %u steps in a row: ", s->cycle);
+    bn_text_puts(out, s->completions
+                          ? "the host runs ahead and waits now and then, so a single step's wall "
+                            "says nothing.\n"
+                          : "after so many their walls come again. Without completions nobody "
+                            "knows whether the host runs ahead.\n");
+}
+
 static void put_doubts(const rec_steps *s, bn_text *out)
 {
-    if (s->cycle > 1)
-        bn_text_printf(out,
-                       "Figures are means over %u steps in a row: the host runs ahead and waits "
-                       "now and then, so a single step's wall says nothing.\n",
-                       s->cycle);
+    put_cycle(s, out);
     const rec_process *p = s->process;
     static const char *const stops[] = {"", "the recording was as long as it may become",
                                         "the disk was full", "the file system failed"};

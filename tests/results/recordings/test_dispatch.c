@@ -1,6 +1,7 @@
 /*
  * test_dispatch.c - whether the device waits for the host to hand something over, or for what was
- * handed over: what calls, completions and a profile tell of it, and what they do not.
+ * handed over: what calls, completions and a profile tell of it, and what they do not. And whether
+ * the host runs ahead.
  */
 #include "tests/results/recordings/recording_fixture.h"
 
@@ -230,6 +231,57 @@ static void json_has_gaps_where_they_are_told(void **state)
     lose(&f);
 }
 
+/* ---- a host that runs ahead, or does not ------------------------------------------------ */
+
+/* The host waits in every second step only: it hands over two at once. */
+static void waiting_in_every_second_step_is_a_cycle(void **state)
+{
+    (void)state;
+    play p;
+    play_begin(&p);
+    const play_program step = play_compile(&p, "jit_step", 31, 1, 1, 90 * MS);
+    for (unsigned i = 0; i < 100; i++) {
+        play_execute(&p, &step, (run){.call_ns = 50 * US, .device_ns = 3 * MS}, NULL);
+        if (i % 2)
+            play_wait(&p, 0, 0);
+        play_work(&p, 0, MS);
+    }
+    found f = find(&p, NULL);
+    sums_hold(f.steps);
+    /* Walls of 1.05 ms and of 5.95. */
+    assert_int_equal(f.steps->cycle, 2);
+    assert_near(rec_steps_wall(f.steps).median_ns, 3500 * US, 1);
+    says(&f, "means over 2 steps in a row: the host runs ahead");
+    lose(&f);
+}
+
+/* A step waits for its loss while the device updates for 3 ms, and every tenth one writes a
+ * checkpoint. The next step begins before the update has ended, and is no further ahead for that:
+ * walls are of 9 ms, 14 with the checkpoint, and 7 behind it, when the device is free. */
+static void waiting_for_each_loss_is_no_cycle(void **state)
+{
+    (void)state;
+    play p;
+    play_begin(&p);
+    const play_program gradient = play_compile(&p, "jit_grad", 31, 1, 1, 90 * MS);
+    const play_program update = play_compile(&p, "jit_update", 32, 1, 1, 90 * MS);
+    for (unsigned i = 0; i < 100; i++) {
+        play_execute(&p, &gradient, (run){.call_ns = 50 * US, .device_ns = 6 * MS}, NULL);
+        const uint64_t loss_ns = p.device_free[0];
+        play_execute(&p, &update, (run){.call_ns = 50 * US, .device_ns = 3 * MS}, NULL);
+        play_rest(&p, 0, loss_ns - p.thread[0].now);
+        play_work(&p, 0, MS);
+        play_rest(&p, 0, i % 10 == 9 ? 5 * MS : 0);
+    }
+    found f = find(&p, NULL);
+    sums_hold(f.steps);
+    assert_int_equal(f.steps->executions_per_step, 2);
+    assert_true(f.answer.ahead_share > 0.8);
+    assert_int_equal(f.steps->cycle, 1);
+    assert_near(rec_steps_wall(f.steps).median_ns, 9 * MS, 1);
+    lose(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -244,6 +296,8 @@ int main(void)
         cmocka_unit_test(gaps_between_queued_executions_are_of_dispatch),
         cmocka_unit_test(without_completions_a_profile_tells_no_gaps),
         cmocka_unit_test(json_has_gaps_where_they_are_told),
+        cmocka_unit_test(waiting_in_every_second_step_is_a_cycle),
+        cmocka_unit_test(waiting_for_each_loss_is_no_cycle),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -30,6 +30,7 @@ typedef struct loop {
     unsigned read_every; /* 0: each step is awaited */
     unsigned steps;      /* 0: LOOPS */
     uint64_t read_ns;    /* a result is copied, when the device has ended */
+    unsigned slow_every; /* so many steps the host sleeps for 5 ms more; 0: never */
 } loop;
 
 /* Initialisation of many programs, then LOOPS steps of one that donates its state. */
@@ -70,6 +71,8 @@ static void play_loop(play *p, const loop *l)
             play_read(p, 0, state[0], l->read_ns);
         play_work(p, 0, l->work_ns);
         play_rest(p, 0, l->sleep_ns);
+        if (l->slow_every && i % l->slow_every == l->slow_every - 1)
+            play_rest(p, 0, 5 * MS);
     }
 }
 
@@ -220,6 +223,49 @@ static void a_pipelined_loop_overlaps(void **state)
     part_is(s, REC_PART_HOST, 440 * US, 1);
     says(&f, "overlaps the device");
     lose(&f);
+}
+
+/* Then nobody knows whether the host is ahead. */
+static void without_completions_a_cycle_says_so(void **state)
+{
+    (void)state;
+    play p;
+    play_begin(&p);
+    p.no_completions = true;
+    play_loop(&p, &(loop){.call_ns = 50 * US,
+                          .device_ns = 2800 * US,
+                          .work_ns = 400 * US,
+                          .read_every = 10,
+                          .steps = 100});
+    found f = find(&p, NULL);
+    assert_int_equal(f.steps->cycle, 10);
+    says(&f, "nobody knows whether the host runs ahead");
+    lose(&f);
+}
+
+/* Each step takes 10 ms and waits for its loss, and some write a checkpoint for 5 ms. Slow walls
+ * come again and again, and each one is what its step takes. */
+static void a_slow_step_now_and_then_is_no_cycle(void **state)
+{
+    (void)state;
+    static const unsigned every[] = {10, 5};
+    for (size_t i = 0; i < sizeof every / sizeof *every; i++) {
+        play p;
+        play_begin(&p);
+        play_loop(&p, &(loop){.call_ns = 50 * US,
+                              .device_ns = 9 * MS,
+                              .work_ns = 940 * US,
+                              .slow_every = every[i],
+                              .steps = 100});
+        found f = find(&p, NULL);
+        sums_hold(f.steps);
+        assert_int_equal(f.steps->cycle, 1);
+        assert_near(f.answer.ahead_share, 0, 1e-9);
+        assert_near(rec_steps_wall(f.steps).median_ns, 10 * MS, 1);
+        /* A tenth of slow ones is just not in it, a fifth is. */
+        assert_near(rec_steps_wall(f.steps).p90_ns, every[i] == 10 ? 10 * MS : 15 * MS, 1);
+        lose(&f);
+    }
 }
 
 /* Whatever the recorder did not write is said. */
@@ -457,60 +503,6 @@ static void no_steps_is_an_error_that_helps(void **state)
     rec_close(r);
 }
 
-/* ---- devices ---------------------------------------------------------------------------- */
-
-static void one_execution_on_two_devices(void **state)
-{
-    (void)state;
-    play p;
-    play_begin(&p);
-    const play_program step = play_compile(&p, "pmapped", 81, 1, 2, 100 * MS);
-    for (unsigned i = 0; i < LOOPS; i++) {
-        play_work(&p, 0, 500 * US);
-        play_execute(&p, &step, (run){.call_ns = 50 * US, .device_ns = 3 * MS, .devices = 2}, NULL);
-        play_wait(&p, 0, 1);
-    }
-    found f = find(&p, NULL);
-    sums_hold(f.steps);
-    assert_int_equal(f.steps->executions_per_step, 1);
-    assert_int_equal(f.steps->device, 0);
-    assert_near(rec_steps_busy(f.steps).median_ns, 3 * MS, 1);
-    lose(&f);
-}
-
-static void each_device_has_steps_of_its_own(void **state)
-{
-    (void)state;
-    bn_status st = {0};
-    char folder[300];
-    play p;
-    rec_steps *steps = NULL;
-    play_begin(&p);
-    const play_program a = play_compile(&p, "a", 91, 1, 1, MS);
-    const play_program b = play_compile(&p, "b", 92, 1, 1, MS);
-    for (unsigned i = 0; i < LOOPS; i++) {
-        play_execute(&p, &a, (run){.call_ns = 50 * US, .device_ns = MS}, NULL);
-        if (i % 2)
-            play_execute(&p, &b,
-                         (run){.call_ns = 50 * US, .device_ns = MS, .device = 2, .on_device = true},
-                         NULL);
-        play_work(&p, 0, 2 * MS);
-    }
-    rec_recording *r = play_open(&p, folder, sizeof folder);
-    rec_options o = {.device = 2};
-    assert_ok(rec_steps_find(r, &o, &steps, &st), &st);
-    sums_hold(steps);
-    assert_int_equal(steps->device, 2);
-    assert_string_equal(steps->process->programs[steps->programs[0].program].name, "b");
-    assert_near(rec_steps_wall(steps).median_ns, 4150 * US, 1);
-    rec_steps_free(steps);
-    o.device = -1;
-    assert_ok(rec_steps_find(r, &o, &steps, &st), &st);
-    assert_int_equal(steps->device, 0);
-    rec_steps_free(steps);
-    rec_close(r);
-}
-
 /* ---- the answer ------------------------------------------------------------------------- */
 
 /* Steps that are alike over hundreds of them tell less than as many independent ones. */
@@ -585,14 +577,14 @@ int main(void)
         cmocka_unit_test(without_clocks_the_rest_is_host_work),
         cmocka_unit_test(without_completions_there_is_no_verdict),
         cmocka_unit_test(a_pipelined_loop_overlaps),
+        cmocka_unit_test(without_completions_a_cycle_says_so),
+        cmocka_unit_test(a_slow_step_now_and_then_is_no_cycle),
         cmocka_unit_test(what_was_not_recorded_is_said),
         cmocka_unit_test(two_programs_are_one_step),
         cmocka_unit_test(an_update_op_by_op_is_no_step_of_its_own),
         cmocka_unit_test(warm_up_and_compiles_are_left_out),
         cmocka_unit_test(evaluations_are_no_steps),
         cmocka_unit_test(no_steps_is_an_error_that_helps),
-        cmocka_unit_test(one_execution_on_two_devices),
-        cmocka_unit_test(each_device_has_steps_of_its_own),
         cmocka_unit_test(intervals_know_that_neighbours_are_alike),
         cmocka_unit_test(json_has_what_programs_need),
     };
