@@ -339,7 +339,7 @@ fails exit crash "ModuleNotFoundError: no module fake"
 fails silent crash "ended without a report"
 fails damaged damaged-file "the report of jax: not JSON"
 fails wrong_mode damaged-file "where 'capture' was asked for"
-fails unrecorded not-found "jax: "
+fails unrecorded not-found "jax: it ran unrecorded: nothing was executed on runtime sim; check JAX_PLATFORMS,"
 fails hang timeout "no end after 2 s" --timeout 2
 mkdir "$folder/build"
 cp "$sim" "$folder/build/libpjrt_sim.so"
