@@ -57,6 +57,20 @@ static bn_code import_files(const command_taking *own, const char *const *files,
     return st->code;
 }
 
+/* A record must be of the process that was meant, and name the variables that it ran with: without
+ * these it would be pooled with others. BN_FORMAT, or why recording.json cannot be read. */
+static bn_code check_known(const rec_recording *recording, uint32_t pid, bn_status *st)
+{
+    const bn_status *fault = &recording->about_fault;
+    if (rec_check_whole(recording, pid, "with --process", st) != BN_OK)
+        return bn_context(st, "%s", recording->path);
+    if (fault->code == BN_OK)
+        return BN_OK;
+    return bn_fail(st, fault->code,
+                   "%s: %s: which variables were set is not known; record the program again",
+                   recording->path, fault->message);
+}
+
 /* The steady steps of the recording at PATH as a record; the caller frees it. */
 static bn_code read_recording(const command_taking *own, const char *path, res_record **record,
                               bn_status *st)
@@ -74,6 +88,8 @@ static bn_code read_recording(const command_taking *own, const char *path, res_r
         .pid = (uint32_t)own->process, .device = -1, .step_program = own->step_program};
     const rec_naming naming = {.model = own->model, .phase = own->phase};
     bn_code code = rec_open(path, &recording, st);
+    if (code == BN_OK)
+        code = check_known(recording, options.pid, st);
     if (code == BN_OK)
         code = rec_steps_find(recording, &options, &steps, st);
     if (code == BN_OK)

@@ -241,9 +241,8 @@ static void say_nothing_recorded(const recording *r)
         cli_say("  - a framework with CUDA built in, and not as a PJRT plugin, cannot be recorded");
     else if (strcmp(r->way.runtime, "tpu") == 0)
         cli_say("  - is libtpu loaded from TPU_LIBRARY_PATH, or does the program set that itself?");
-    else
-        cli_say("  - does it, or its environment, choose a platform or a plugin by itself "
-                "(JAX_PLATFORMS, jax.config, PJRT_DEVICE)?");
+    cli_say("  - does it, or its environment, choose a platform or a plugin by itself "
+            "(JAX_PLATFORMS, jax.config, PJRT_DEVICE)?");
     cli_say("  - was it stopped before its first execution?");
     if (r->way.conflicts.length > 0)
         cli_say("  - variables that were set already: see the first lines of this run");

@@ -510,19 +510,6 @@ static bn_code check_words(const job_recorded *recorded, const char *cost, bn_st
     return BN_OK;
 }
 
-/* Which process executed most is not known while one of them cannot be read. */
-static bn_code check_whole(const job_recorded *recorded, const rec_recording *recording,
-                           bn_status *st)
-{
-    const struct rec_damaged *first = &recording->damaged[0];
-    if (recording->damaged_count == 0 || recorded->process)
-        return BN_OK;
-    return bn_fail(st, BN_FORMAT,
-                   "%s is damaged: %s; name the process that is wanted, with --process or as "
-                   "\"process\" in a suite",
-                   first->name, first->why.message);
-}
-
 /* Whether the step S is the one that was asked for. */
 static bn_code check_digest(const job_recorded *recorded, const job_step *s, bn_status *st)
 {
@@ -559,6 +546,7 @@ bn_code job_step_read(const job_recorded *recorded, job_step *s, bn_status *st)
     const rec_options wanted = {
         .pid = (uint32_t)recorded->process, .device = -1, .step_program = recorded->step_program};
     const char *cost = recorded->cost ? recorded->cost : "recorded";
+    const char *by_name = "with --process or as \"process\" in a suite";
     rec_recording *recording = NULL;
     rec_steps *steps = NULL;
     *s = (job_step){0};
@@ -567,7 +555,7 @@ bn_code job_step_read(const job_recorded *recorded, job_step *s, bn_status *st)
     name_step(recorded, s->name);
     bn_code code = rec_open(recorded->folder, &recording, st);
     if (code == BN_OK)
-        code = check_whole(recorded, recording, st);
+        code = rec_check_whole(recording, wanted.pid, by_name, st);
     if (code == BN_OK)
         code = rec_steps_find(recording, &wanted, &steps, st);
     if (code == BN_OK)

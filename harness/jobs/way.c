@@ -29,6 +29,9 @@
 /* Of the user's own words: what follows of them must fit, too. */
 #define MOST_OWN      200
 
+static const char jax_elsewhere[] = "jax runs on another platform than the recorded one",
+                  pytorch_elsewhere[] = "PyTorch/XLA uses that device and not the recorded one";
+
 /* A variable of ours or of the user's; "" where it is not set. */
 static const char *variable(const char *name)
 {
@@ -59,14 +62,20 @@ static void block(job_way *way, const char *format, ...)
         snprintf(way->blocked, sizeof way->blocked, "%s", text);
 }
 
-/* The same, unless the user has set NAME to something else: then WHAT follows of it. */
+/* Says that the user's NAME stays, and WHAT follows of it. */
+static void stays(job_way *way, const char *name, const char *what)
+{
+    block(way, "%s is '%.*s' and stays so: %s", name, BN_FIT(variable(name), MOST_OWN), what);
+}
+
+/* Sets NAME to VALUE, unless the user has set it to something else: then WHAT follows of it. */
 static bn_code want(job_way *way, const char *name, const char *value, const char *what,
                     bn_status *st)
 {
     const char *own = variable(name);
     if (!own[0] || strcmp(own, value) == 0)
         return set(way, name, value, st);
-    block(way, "%s is '%.*s' and stays so: %s", name, BN_FIT(own, MOST_OWN), what);
+    stays(way, name, what);
     return BN_OK;
 }
 
@@ -208,6 +217,14 @@ static bool has_word(const char *words, const char *word)
     return false;
 }
 
+/* Whether the user has JAX prefer one of PLATFORMS, which have commas between: the first word of
+ * its variable is JAX' default, wherever others stand. */
+static bool jax_prefers(const char *platforms)
+{
+    char first[RES_TEXT];
+    return res_axis_word(variable(JAX_PLATFORMS), 0, first) && has_word(platforms, first);
+}
+
 /* Appends the entries of the user's list but that of NAME; says whether it had one. */
 static bool other_entries(const char *name, bn_text *out)
 {
@@ -246,9 +263,8 @@ static bn_code tell_jax(job_way *way, bn_status *st)
         code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the environment");
     else
         code = set(way, JAX_LIST, list.data, st);
-    if (!odd && code == BN_OK && !has_word(variable(JAX_PLATFORMS), name))
-        code = want(way, JAX_PLATFORMS, platforms.data,
-                    "jax runs on another platform than the recorded one", st);
+    if (!odd && code == BN_OK && !jax_prefers(name))
+        code = want(way, JAX_PLATFORMS, platforms.data, jax_elsewhere, st);
     bn_text_free(&list);
     bn_text_free(&others);
     bn_text_free(&platforms);
@@ -265,9 +281,25 @@ static bn_code tell_pytorch(job_way *way, bool asked, bn_status *st)
                        way->runtime);
     bn_code code = set(way, "PJRT_LIBRARY_PATH", way->recorder, st);
     if (code == BN_OK)
-        code = want(way, "PJRT_DEVICE", "LIBRARY",
-                    "PyTorch/XLA uses that device and not the recorded one", st);
+        code = want(way, "PJRT_DEVICE", "LIBRARY", pytorch_elsewhere, st);
     return code;
+}
+
+/* No variable leads a framework to its own plugin of a TPU or a GPU, but the user's may lead it
+ * elsewhere. PLATFORMS are JAX' names of the recorded one, DEVICES those of PyTorch/XLA. */
+static void check_own_plugin(job_way *way, const char *platforms, const char *devices)
+{
+    const char *device = variable("PJRT_DEVICE");
+    if (variable(JAX_PLATFORMS)[0] && !jax_prefers(platforms))
+        stays(way, JAX_PLATFORMS, jax_elsewhere);
+    if (device[0] && !has_word(devices, device))
+        stays(way, "PJRT_DEVICE", pytorch_elsewhere);
+}
+
+static bn_code tell_tpu(job_way *way, bn_status *st)
+{
+    check_own_plugin(way, "tpu", "TPU");
+    return set(way, "TPU_LIBRARY_PATH", way->recorder, st);
 }
 
 /* CUDA plugins are loaded from a place of their framework's: the recorder is preloaded, and answers
@@ -276,6 +308,8 @@ static bn_code preload(job_way *way, bn_status *st)
 {
     char list[2 * PATH_MAX];
     const char *own = variable("LD_PRELOAD");
+    /* Whatever library PyTorch/XLA is told of, the recorder stands before it. */
+    check_own_plugin(way, "cuda,gpu", "CUDA,GPU,LIBRARY");
     if (strpbrk(way->recorder, ": "))
         return bn_fail(st, BN_INVALID, "%s: a path with a space or ':' in it cannot be preloaded",
                        way->recorder);
@@ -313,7 +347,7 @@ bn_code job_way_make(const char *runtime, const char *program, const char *folde
     if (code == BN_OK)
         code = set(way, RECORD_ENV_PLUGIN, way->plugin, st);
     if (code == BN_OK && strcmp(way->runtime, "tpu") == 0)
-        return set(way, "TPU_LIBRARY_PATH", way->recorder, st);
+        return tell_tpu(way, st);
     if (code == BN_OK)
         code = tell_recorder(way, st);
     if (code == BN_OK)

@@ -35,6 +35,30 @@ static bn_code check_whole(const rec_process *p, bn_status *st)
                                                  : "events were lost");
 }
 
+static bn_code ran_unrecorded(const worker_framework *f, bn_status *st)
+{
+    const char *runtime = f->e.what.runtime;
+    return bn_fail(st, BN_NOT_FOUND,
+                   "it ran unrecorded: nothing was executed on runtime %s; check %sJAX_PLATFORMS, "
+                   "PJRT_DEVICE and jax.config",
+                   runtime,
+                   strcmp(runtime, "cuda") == 0 ? "that its Python has a CUDA plugin, " : "");
+}
+
+/* Opens the recording. BN_NOT_FOUND says what to check where the script ran without the recorder:
+ * its framework may have loaded it, and yet executed elsewhere. */
+static bn_code open_recording(const worker_framework *f, rec_recording **recording, bn_status *st)
+{
+    bn_code code = rec_open(f->recording, recording, st);
+    if (code == BN_NOT_FOUND)
+        return ran_unrecorded(f, st);
+    const rec_process *most = code == BN_OK ? rec_process_find(*recording, 0) : NULL;
+    if (!most || most->execution_count > 0 || (*recording)->damaged_count > 0)
+        return code;
+    code = check_whole(most, st);
+    return code == BN_OK ? ran_unrecorded(f, st) : code;
+}
+
 /* As many steps as the script says, but for the last, which has no next one to end it. */
 static bn_code check_count(const rec_steps *steps, const frontend_report *report, bn_status *st)
 {
@@ -57,7 +81,7 @@ static bn_code find_steps(const worker_framework *f, measured *m, bn_status *st)
                                  .from_ns = report->first_start_ns,
                                  .to_ns = report->last_end_ns,
                                  .steps = (uint32_t)report->steps};
-    bn_code code = rec_open(f->recording, &m->recording, st);
+    bn_code code = open_recording(f, &m->recording, st);
     if (code == BN_OK)
         code = rec_steps_find(m->recording, &options, &m->steps, st);
     if (code == BN_OK)

@@ -357,6 +357,16 @@ bn_code rec_open(const char *path, rec_recording **recording, bn_status *st)
     return BN_OK;
 }
 
+bn_code rec_check_whole(const rec_recording *recording, uint32_t pid, const char *how,
+                        bn_status *st)
+{
+    const struct rec_damaged *first = &recording->damaged[0];
+    if (recording->damaged_count == 0 || pid != 0)
+        return BN_OK;
+    return bn_fail(st, BN_FORMAT, "%s is damaged: %s; name the process that is wanted, %s",
+                   first->name, first->why.message, how);
+}
+
 const rec_process *rec_process_find(const rec_recording *recording, uint32_t pid)
 {
     const rec_process *best = NULL;

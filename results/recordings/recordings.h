@@ -238,6 +238,11 @@ typedef struct rec_recording {
 BN_MUST_USE bn_code rec_open(const char *path, rec_recording **recording, bn_status *st);
 void rec_close(rec_recording *recording); /* NULL allowed */
 
+/* BN_FORMAT where a process of RECORDING is damaged and PID is 0: which one executed most is not
+ * known while one of them cannot be read. HOW says how the user names one: "with --process". */
+BN_MUST_USE bn_code rec_check_whole(const rec_recording *recording, uint32_t pid, const char *how,
+                                    bn_status *st);
+
 /* The process with PID or, where that is 0, with most executions; NULL: none. */
 const rec_process *rec_process_find(const rec_recording *recording, uint32_t pid);
 

@@ -263,16 +263,16 @@ report "a runtime of no framework's name is a platform of its own" "$(
     grep -q '^LD_PRELOAD=' "$folder/out" && echo preloaded
 )"
 cp "$sim" "$folder/my_cpu_plugin.so"
-export PJRT_NAMES_AND_LIBRARY_PATHS=other:/x.so,cpu:/y.so PJRT_DEVICE=CPU JAX_PLATFORMS=cuda,tpu
+export PJRT_NAMES_AND_LIBRARY_PATHS=other:/x.so,cpu:/y.so PJRT_DEVICE=CPU JAX_PLATFORMS=cuda,cpu
 run record --runtime "$folder/my_cpu_plugin.so" --output "$folder/f" -- env
 report "a CPU plugin takes the place of JAX' own, and what is set stays and is said" "$(
     for line in "PJRT_NAMES_AND_LIBRARY_PATHS=cpu:$recorder,other:/x.so" \
-        JAX_PLATFORMS=cuda,tpu PJRT_DEVICE=CPU "PJRT_LIBRARY_PATH=$recorder" \
+        JAX_PLATFORMS=cuda,cpu PJRT_DEVICE=CPU "PJRT_LIBRARY_PATH=$recorder" \
         BENCH_RECORD_CPU_DEVICES=1; do
         grep -qxF -- "$line" "$folder/out" || echo "no $line"
     done
     grep -q "PJRT_DEVICE is 'CPU' and stays so" "$folder/err" || echo "no PJRT_DEVICE"
-    grep -q "JAX_PLATFORMS is 'cuda,tpu' and stays so" "$folder/err" || echo "no JAX_PLATFORMS"
+    grep -q "JAX_PLATFORMS is 'cuda,cpu' and stays so" "$folder/err" || echo "no JAX_PLATFORMS"
     # Others might write a folder above the recording, and put a file of theirs in the place of ours.
     find "$folder/f" -type f ! -name recording.json
 )"
@@ -304,10 +304,13 @@ report "a TPU's plugin is replaced by its path" "$(
 mkdir -p "$folder/venv/bin" "$folder/venv/lib/python3.12/site-packages/libtpu"
 cp "$sim" "$folder/venv/lib/python3.12/site-packages/libtpu/libtpu.so"
 ln -s "$(command -v env)" "$folder/venv/bin/python"
-run record --runtime tpu --output "$folder/t2" -- "$folder/venv/bin/python"
-report "the libtpu of the program's own Python is found" "$(
+JAX_PLATFORMS=cpu PJRT_DEVICE=CPU run record --runtime tpu --output "$folder/t2" -- "$folder/venv/bin/python"
+report "the libtpu of the program's own Python is found, and what is in its way is said" "$(
     grep -qxF "BENCH_RECORD_PLUGIN=$folder/venv/lib/python3.12/site-packages/libtpu/libtpu.so" \
         "$folder/out" || echo "not found"
+    for said in "JAX_PLATFORMS is 'cpu' and" "PJRT_DEVICE is 'CPU' and" "(JAX_PLATFORMS, jax.config, "; do
+        grep -qF -- "$said" "$folder/err" || echo "no $said"
+    done
 )"
 JAX_ENABLE_X64=1 OMP_NUM_THREADS=2 JAX_PLATFORMS=recorded TF_CPP_MIN_LOG_LEVEL=3 run record --runtime sim \
     --output "$folder/v" -- "$program" --steps 3
@@ -329,9 +332,10 @@ report "without --runtime the plugin that PyTorch/XLA is told of is recorded" "$
 if ldd "$bench" | grep -q 'lib[at]san'; then
     skip "a preloaded recorder finds the program's own plugin" "a build with a sanitizer"
 else
-    PJRT_LIBRARY_PATH=$sim run record --runtime cuda --output "$folder/p" -- "$program" --steps 3
+    PJRT_LIBRARY_PATH=$sim JAX_PLATFORMS=cpu run record --runtime cuda --output "$folder/p" -- "$program" --steps 3
     report "a preloaded recorder finds the program's own plugin" "$(
         fault_of 0
+        grep -q "JAX_PLATFORMS is 'cpu' and stays so" "$folder/err" || echo "no JAX_PLATFORMS"
         grep -q '1 process, 3 executions' "$folder/err" || echo "not recorded"
         "$python" - "$folder/p/recording.json" "$sim" <<'PYTHON' 2>&1 | tail -n 1
 import hashlib, json, sys

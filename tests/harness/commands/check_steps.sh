@@ -121,6 +121,21 @@ report "a damaged process is told, and the other one shown" "$(
     lines "Host-bound"
 )"
 
+# Of which process the steps are is not known then. The one that can be read may be a helper.
+import=(import --store "$store" --model resnet50 --phase train)
+refuses "an import of a recording of which a process is damaged" 3 "$folder/damaged: 200-1 is damaged: |--process" -- \
+    "${import[@]}" "$folder/damaged"
+cp -r "$folder/loop" "$folder/untold"
+echo '{"environment": {' >"$folder/untold/recording.json"
+refuses "or of one whose variables cannot be read" 3 "$folder/untold: recording.json: line |record the program again" \
+    -- "${import[@]}" "$folder/untold"
+report "leaves no record" "$([ "$(stored)" -eq 0 ] || echo "$(stored) records")"
+run "${import[@]}" --process 100 "$folder/damaged"
+report "the process that is named is imported" "$(
+    fault_of 0
+    [ "$(stored)" -eq 1 ] || echo "$(stored) records"
+)"
+
 run steps "$folder/loop" --trace "$folder/trace.json"
 report "a timeline beside it" "$(
     fault_of 0

@@ -339,7 +339,7 @@ fails exit crash "ModuleNotFoundError: no module fake"
 fails silent crash "ended without a report"
 fails damaged damaged-file "the report of jax: not JSON"
 fails wrong_mode damaged-file "where 'capture' was asked for"
-fails unrecorded not-found "jax: "
+fails unrecorded not-found "jax: it ran unrecorded: nothing was executed on runtime sim; check JAX_PLATFORMS,"
 fails hang timeout "no end after 2 s" --timeout 2
 mkdir "$folder/build"
 cp "$sim" "$folder/build/libpjrt_sim.so"
@@ -380,12 +380,22 @@ refuses "--weights" 2 "--weights is for front end bench, not for jax" -- \
     run "${own[@]}" --front-end jax --mode capture --weights w.safetensors
 refuses "--pin" 2 "--pin is for front end bench" -- run "${own[@]}" --front-end jax --mode capture --pin all
 before=$(find "$folder/failed" -name '*.h5' | wc -l)
-JAX_PLATFORMS=cuda run "${one[@]}"
-report "a variable of the user's that is in the way is refused, without a record" "$(
-    [ "$status" -eq 2 ] || echo "exit status $status"
-    [ "$(find "$folder/failed" -name '*.h5' | wc -l)" = "$before" ] || echo "there is a record"
-    grep -q "jax: it would run unrecorded: JAX_PLATFORMS is 'cuda' and stays so" "$folder/err" || echo "not said"
-)"
+export PJRT_NAMES_AND_LIBRARY_PATHS=cuda:$fake,tpu:$fake TPU_LIBRARY_PATH=$fake
+# JAX' default is the first word, wherever the recorded platform stands.
+for way in "sim JAX_PLATFORMS=cuda" "sim JAX_PLATFORMS=cuda,recorded" "cuda JAX_PLATFORMS=cpu,cuda" \
+    "cuda PJRT_DEVICE=CPU" "tpu JAX_PLATFORMS=cpu" "tpu PJRT_DEVICE=CPU"; do
+    variable=${way#* } value=${way#*=}
+    export "${variable?}"
+    run "${one[@]}" --runtime "${way% *}"
+    unset "${variable%=*}"
+    report "$variable in the way of ${way% *} is refused, without a record" "$(
+        [ "$status" -eq 2 ] || echo "exit status $status"
+        [ "$(find "$folder/failed" -name '*.h5' | wc -l)" = "$before" ] || echo "there is a record"
+        grep -qF "jax: it would run unrecorded: ${variable%=*} is '$value' and stays so" "$folder/err" ||
+            echo "not said"
+    )"
+done
+unset PJRT_NAMES_AND_LIBRARY_PATHS TPU_LIBRARY_PATH
 # A bench beside which no framework is installed, whatever third_party holds.
 usual=$bench
 mkdir "$folder/bare"
@@ -446,7 +456,7 @@ report "and knows what is done" "$(
 if ldd "$bench" | grep -q 'lib[at]san'; then
     skip "suites on a framework's own plugin" "a build with a sanitizer"
 else
-    export PJRT_NAMES_AND_LIBRARY_PATHS=cuda:$fake PJRT_LIBRARY_PATH=$sim
+    export PJRT_NAMES_AND_LIBRARY_PATHS=cuda:$fake PJRT_LIBRARY_PATH=$sim JAX_PLATFORMS=gpu,cpu PJRT_DEVICE=LIBRARY
     ours=$(sha256sum "$fake" | cut -d ' ' -f 1) theirs=$(sha256sum "$sim" | cut -d ' ' -f 1)
     sed 's/"sim"/"cuda"/; s/"bench", "jax"/"jax"/' "$folder/suite.json" >"$folder/cuda.json"
     for turn in first second; do
@@ -464,7 +474,7 @@ else
             grep -la "$ours" "$folder"/cuda-failed/*.h5
         )"
     done
-    unset PJRT_NAMES_AND_LIBRARY_PATHS PJRT_LIBRARY_PATH
+    unset PJRT_NAMES_AND_LIBRARY_PATHS PJRT_LIBRARY_PATH JAX_PLATFORMS PJRT_DEVICE
 fi
 # Nights in which the framework's version changes, and with it what the host does in each step. Three are
 # measured. The others are copies of them with other dates (make_night).
