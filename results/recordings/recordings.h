@@ -246,6 +246,11 @@ BN_MUST_USE bn_code rec_check_whole(const rec_recording *recording, uint32_t pid
 /* The process with PID or, where that is 0, with most executions; NULL: none. */
 const rec_process *rec_process_find(const rec_recording *recording, uint32_t pid);
 
+/* What EXECUTION did on DEVICE, an index or REC_NONE for an unknown one; NULL: it did not run there.
+ */
+const rec_span *rec_span_on(const rec_process *process, const rec_execution *execution,
+                            uint32_t device);
+
 /* The number of argument or result INDEX of EXECUTION on its device DEVICE (0 is the first);
  * REC_NONE where an execution has none such, or the plugin gave none. */
 uint32_t rec_argument(const rec_process *process, const rec_execution *execution, uint32_t device,

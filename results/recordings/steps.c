@@ -64,21 +64,6 @@ const char *rec_part_text(rec_part part)
 /* ---- whose executions --------------------------------------------------------------------------
  */
 
-/* What E did on DEVICE, an index or REC_NONE for an unknown one; NULL: it did not run there. */
-static const rec_span *span_on(const rec_process *p, const rec_execution *e, uint32_t device)
-{
-    for (uint32_t d = 0; d < e->devices; d++)
-        if (p->spans[e->spans + d].device == device)
-            return &p->spans[e->spans + d];
-    return NULL;
-}
-
-const rec_span *rec_steps_span(const rec_steps *steps, const rec_execution *execution)
-{
-    const rec_span *span = span_on(steps->process, execution, steps->device);
-    return span ? span : &steps->process->spans[execution->spans];
-}
-
 /* The device with most executions, of those with ID unless that is negative; the number of devices
  * stands for an unknown one. An execution on several devices counts for each of them. */
 static bn_code choose_device(const rec_process *p, int64_t id, uint32_t *device, bn_status *st)
@@ -160,7 +145,7 @@ static bn_code make_sequence(const rec_process *p, const rec_options *options, u
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory to look for steps");
     for (uint32_t i = 0; i < p->execution_count; i++) {
         const rec_execution *e = &p->executions[i];
-        const rec_span *span = span_on(p, e, device);
+        const rec_span *span = rec_span_on(p, e, device);
         if (e->failed || !span || !in_window(options, e))
             continue;
         q->order[q->count] = i;

@@ -1,6 +1,6 @@
 /*
- * values.c - what a recording says of buffers and programs: numbers of operands, types, the bytes
- * of a program; and the name of the script that ran.
+ * values.c - what a recording says of executions, buffers and programs: spans, numbers of operands,
+ * types, the bytes of a program; and the name of the script that ran.
  */
 #define _GNU_SOURCE
 #include "results/recordings/recordings_priv.h"
@@ -13,6 +13,24 @@
 #include <string.h>
 #include <unistd.h>
 #include <xxhash.h>
+
+/* ---- spans ------------------------------------------------------------------------------------
+ */
+
+const rec_span *rec_span_on(const rec_process *process, const rec_execution *execution,
+                            uint32_t device)
+{
+    for (uint32_t d = 0; d < execution->devices; d++)
+        if (process->spans[execution->spans + d].device == device)
+            return &process->spans[execution->spans + d];
+    return NULL;
+}
+
+const rec_span *rec_steps_span(const rec_steps *steps, const rec_execution *execution)
+{
+    const rec_span *span = rec_span_on(steps->process, execution, steps->device);
+    return span ? span : &steps->process->spans[execution->spans];
+}
 
 /* ---- operands ---------------------------------------------------------------------------------
  */
