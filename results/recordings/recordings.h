@@ -335,6 +335,8 @@ typedef struct rec_step_program {
     uint32_t executions;   /* in all steady steps */
     double device_ns;      /* from start to completion; NaN: not told */
     double device_step_ns; /* all of a step together, on average */
+    double device_share_ns; /* of an execution: what those of a step take together, over their
+                               number; NaN: not told */
     double kernels_ns;    /* of an execution, while kernels ran, as the plugin's profiler told; NaN:
                              not told */
     double call_ns;       /* of Execute */
@@ -360,7 +362,7 @@ typedef struct rec_before {
     bool waits;       /* in most of these steps, for all that had been handed over */
 } rec_before;
 
-/* Device time of an execution: by the plugin's profiler where that saw it, else between
+/* Device time of an execution: by the plugin's profiler where that saw it, else its share between
  * completions; NaN: not told. */
 double rec_step_program_device_ns(const rec_step_program *program);
 

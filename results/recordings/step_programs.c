@@ -93,6 +93,22 @@ static double median_of(const rec_steps *s, const use *uses, size_t count,
     return res_median(room, told);
 }
 
+/* The median over the steps of what the COUNT uses of one program take there together, over their
+ * number. Completions of short executions are often told together: each but the first then takes no
+ * time of its own, and so may their median. Steps in which one was not told do not count. */
+static double share_of(const rec_steps *s, const use *uses, size_t count, double *room)
+{
+    size_t told = 0;
+    for (size_t from = 0, to; from < count; from = to) {
+        double sum = 0;
+        for (to = from; to < count && uses[to].within == uses[from].within; to++)
+            sum += span_of(s, uses[to].at);
+        if (!isnan(sum))
+            room[told++] = sum / (double)(to - from);
+    }
+    return res_median(room, told);
+}
+
 /* What the profiler told of PROGRAM. Names are all that a profile has, so two programs of one name
  * cannot be told apart. NULL: nothing. */
 static const rec_profile_program *profiled(const rec_process *p, uint32_t program)
@@ -145,7 +161,7 @@ static void add_overheads(rec_steps *s)
 
 double rec_step_program_device_ns(const rec_step_program *program)
 {
-    return isfinite(program->kernels_ns) ? program->kernels_ns : program->device_ns;
+    return isfinite(program->kernels_ns) ? program->kernels_ns : program->device_share_ns;
 }
 
 static uint32_t donated_by(const rec_process *p, uint32_t index)
@@ -174,6 +190,7 @@ static placed row_of(const rec_steps *s, const use *uses, size_t count, double *
     row->executions = (uint32_t)count;
     row->times = (double)count / (double)s->count;
     row->device_ns = median_of(s, uses, count, span_of, room);
+    row->device_share_ns = share_of(s, uses, count, room);
     row->device_step_ns = told ? sum / (double)told * row->times : (double)NAN;
     row->call_ns = median_of(s, uses, count, call_of, room);
     row->overhead_ns = (double)NAN;

@@ -82,13 +82,14 @@ static inline void make_steps(made *m)
                                        .times = 1,
                                        .executions = STEPS,
                                        .device_ns = 3e6,
+                                       .device_share_ns = 3e6,
                                        .kernels_ns = (double)NAN,
                                        .overhead_ns = 1e5,
                                        .arguments = 3,
                                        .results = 1};
     m->of_step[1] = m->of_step[0];
     m->of_step[1].program = 1;
-    m->of_step[1].device_ns = 2e6;
+    m->of_step[1].device_ns = m->of_step[1].device_share_ns = 2e6;
     m->steps = (rec_steps){.process = &m->process,
                            .order = m->order,
                            .order_count = EXECUTIONS,

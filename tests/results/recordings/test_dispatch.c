@@ -68,6 +68,33 @@ static void gaps_in_reads_in_place_are_waits_by_name(void **state)
     lose(&f);
 }
 
+/* The ends of three short executions are told at once, as JAX tells those of an update op by op: the
+ * first one has all the time. Each has a third of it, and not the none that is their median. */
+static void ends_told_together_are_shared(void **state)
+{
+    (void)state;
+    static play p;
+    play_begin(&p);
+    const play_program step = play_compile(&p, "jit_step", 20, 1, 1, MS);
+    const play_program update = play_compile(&p, "jit_subtract", 21, 1, 1, MS);
+    for (int i = 0; i < LOOPS; i++) {
+        play_execute(&p, &step, (run){.call_ns = 10 * US, .device_ns = MS}, NULL);
+        for (int k = 0; k < 3; k++)
+            play_execute(&p, &update, (run){.call_ns = 10 * US, .device_ns = k ? 0 : 300 * US},
+                         NULL);
+        play_wait(&p, 0, 0);
+    }
+    found f = find(&p, NULL);
+    const rec_step_program *row = &f.steps->programs[1];
+    assert_int_equal(f.steps->program_count, 2);
+    assert_near(row->times, 3, 0);
+    assert_near(row->device_ns, 0, 0);
+    assert_near(row->device_step_ns, 300 * US, 1);
+    assert_near(rec_step_program_device_ns(row), 100 * US, 1);
+    assert_near(rec_step_program_device_ns(&f.steps->programs[0]), MS, 1);
+    lose(&f);
+}
+
 /* ---- calls that return before their executions have ended ------------------------------------ */
 
 static const run long_call = {.call_ns = 2 * MS, .launch_ns = 2 * MS, .device_ns = 100 * US};
@@ -286,6 +313,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gaps_in_reads_in_place_are_waits_by_name),
+        cmocka_unit_test(ends_told_together_are_shared),
         cmocka_unit_test(few_long_calls_have_a_fixed_cost),
         cmocka_unit_test(so_has_one_call_that_bounds_the_step),
         cmocka_unit_test(calls_that_are_a_small_part_bound_nothing),

@@ -89,10 +89,11 @@ static void the_way_is_told_where_it_is_known(void **state)
     assert_way(m, NULL, "unknown");
     /* One that does nearly all. */
     m->of_step[0].times = 1;
-    m->of_step[1].device_ns = 1e5;
+    m->of_step[1].device_ns = m->of_step[1].device_share_ns = 1e5;
     assert_way(m, NULL, "captured");
     /* By their calls, where no completions are known. */
-    m->of_step[0].device_ns = m->of_step[1].device_ns = (double)NAN;
+    m->of_step[0].device_ns = m->of_step[0].device_share_ns = (double)NAN;
+    m->of_step[1].device_ns = m->of_step[1].device_share_ns = (double)NAN;
     m->of_step[0].call_ns = m->of_step[1].call_ns = 1e6;
     assert_way(m, NULL, "unknown");
     /* A front end's mode tells. */
@@ -102,7 +103,7 @@ static void the_way_is_told_where_it_is_known(void **state)
     m->process.frameworks = torch;
     assert_way(m, "lazy", "lazy");
     assert_way(m, "dynamo-step", "captured");
-    m->of_step[0].device_ns = 3e6;
+    m->of_step[0].device_ns = m->of_step[0].device_share_ns = 3e6;
     assert_way(m, NULL, "unknown");
     drop(m);
 }
@@ -135,7 +136,7 @@ static void programs_are_executions(void **state)
     assert_string_equal(measures.source, "event");
     res_record_free(record);
 
-    m->of_step[1].device_ns = (double)NAN;
+    m->of_step[1].device_ns = m->of_step[1].device_share_ns = (double)NAN;
     record = record_of(m, &naming);
     assert_int_equal(record->executions[1].device_source, BN_DEVICE_TIME_UNAVAILABLE);
     assert_true(isnan(res_record_measures(record).device_ns));
