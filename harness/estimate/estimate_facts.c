@@ -7,9 +7,9 @@
 #include <string.h>
 
 /* A compiler counts in cycles and states no clock. The peak rates that Google publishes agree with
- * these: a matrix unit of 128 x 128 does 32768 operations a cycle, so the 4, 8 and 4 units of a
- * chip of v3, v4 and v5e do 123, 275 and 197 TFLOPS, as cloud.google.com/tpu/docs/v3, v4 and v5e
- * say. */
+ * these: a matrix unit of 128 x 128 does 32768 operations a cycle, so the 4, 8, 4 and 8 units of a
+ * chip of v3, v4, v5e and v5p do 123, 275, 197 and 459 TFLOPS, as cloud.google.com/tpu/docs/v3, v4,
+ * v5e and v5p say. */
 static const struct {
     const char *generation; /* the part of a topology's name before the colon */
     double ghz;
@@ -27,6 +27,9 @@ static const struct {
     {"v5e", 1.50,
      "J. Austin et al., How to Scale Your Model, 2025, part 2: "
      "jax-ml.github.io/scaling-book/tpus"},
+    {"v5p", 1.75,
+     "J. Austin et al., How to Scale Your Model, 2025, part 2, about 1.75 GHz, in the quiz on the "
+     "vector unit: jax-ml.github.io/scaling-book/tpus"},
 };
 
 /* pytorch/xla's issue 4475, "TPU dynamo speed up on Training analysis". It says neither the batch

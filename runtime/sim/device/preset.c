@@ -43,15 +43,16 @@ static const sim_preset presets[] = {
      "vector_gflops=14300,memory_gbps=2765,memory_bytes=102005473280,group_us=0.5," HOST_CALL
      "launch_us=15,completion_us=10,transfer_us=20,to_device_gbps=16,to_host_gbps=16,"
      "compile_us=50000,compile_op_us=2000",
-     "Google Cloud, TPU v5p: 459 TFLOPS bf16, 918 TOPS int8, 95 GB, 2765 GB/s a chip; clock 1.75 "
-     "GHz, 2 cores. The rest as tpu-v4."},
+     "Google Cloud, TPU v5p: 459 TFLOPS bf16, 918 TOPS int8, 95 GB, 2765 GB/s a chip; 2 cores. "
+     "How to Scale Your Model: clock 1.75 GHz. The rest as tpu-v4."},
     {"tpu-v6e",
      "kind=simulated TPU v6e,f64_gflops=200,f32_gflops=918000,f16_gflops=918000,int_gops=1836000,"
      "vector_gflops=7200,memory_gbps=1640,memory_bytes=34359738368,group_us=0.5," HOST_CALL
      "launch_us=15,completion_us=10,transfer_us=20,to_device_gbps=32,to_host_gbps=32,"
      "compile_us=50000,compile_op_us=2000",
      "Google Cloud, TPU v6e (Trillium): 918 TFLOPS bf16, 1836 TOPS int8, 32 GB, 1640 GB/s a chip; "
-     "clock 1.75 GHz, 1 core. The rest as tpu-v4."},
+     "1 core. No clock is published: 1.75 GHz, that of a v5p, is an assumption. The rest as "
+     "tpu-v4."},
     {"h100",
      "kind=simulated H100 SXM,f64_gflops=66900,f32_gflops=494700,f16_gflops=989400,"
      "int_gops=1978900,vector_gflops=66900,memory_gbps=3350,memory_bytes=85899345920,"

@@ -37,7 +37,9 @@ for line in records:
     assert len(e["layouts"]) > 0 and sum(e["results"].values()) > 0
 v4, mega = records[2], records[3]
 assert v4["estimate"]["topology"]["devices"] == 2 and mega["estimate"]["topology"]["devices"] == 1
-assert mega["estimated_ms"] > 0 and records[5]["estimated_ms"] is None
+v5p, v6e = records[5], records[6]
+assert mega["estimated_ms"] > 0 and v6e["estimated_ms"] is None
+assert abs(v5p["estimated_ms"] * 1.75e6 / v5p["estimate"]["cycles"] - 1) < 1e-9
 ')"
 
 run "${estimate[@]}" --model llama --variant small --mode capture --graphs 1,3 --layouts default,auto \

@@ -106,9 +106,15 @@ static void a_clock_makes_milliseconds(void **state)
     line = line_of(0, "step", "v40:1x1x1", 18.82e6);
     assert_true(json_is_null(json_object_get(line, "estimated_ms")));
     json_decref(line);
-    assert_true(estimate_clock("v5p:1x1x1", &source) == 0);
+    assert_true(estimate_clock("v6e:1x1", &source) == 0);
     assert_true(estimate_clock("v5e:2x2", &source) == 1.5);
     assert_non_null(strstr(source, "scaling-book"));
+    assert_true(estimate_clock("v5p:1x1x1", &source) == 1.75);
+    assert_non_null(strstr(source, "scaling-book"));
+    /* 3.5e6 cycles at 1.75e9 a second. */
+    line = line_of(0, "step", "v5p:1x1x1", 3.5e6);
+    assert_true(json_number_value(json_object_get(line, "estimated_ms")) == 2);
+    json_decref(line);
 }
 
 static void published_times_are_of_one_setup(void **state)
@@ -215,7 +221,7 @@ static void the_simulator_is_told_one_time_a_graph(void **state)
     json_array_clear(lines);
     assert_fails(estimate_into_sim(lines, path, &st), BN_INVALID, "nothing was estimated", &st);
     /* That there is no time is no fault of the words: it does not fit, or no clock is known. */
-    json_array_append_new(lines, line_of(0, "step", "v5p:1x1x1", 1e6));
+    json_array_append_new(lines, line_of(0, "step", "v6e:1x1", 1e6));
     assert_fails(estimate_into_sim(lines, path, &st), BN_NOT_SUPPORTED, "no estimated time", &st);
     json_array_clear(lines);
     json_array_append_new(lines, line_of(0, "step", "v4:1", 1e6));
