@@ -65,11 +65,10 @@ static bn_code check_words(const estimate_options *o, bn_status *st)
 }
 
 /* The simulated device knows graphs by their names alone, so it can be told the times of one step.
- * It is told times, and a compiler counts in cycles. */
+ * It is told times, and a compiler counts in cycles. What it is not told, it has of a preset. */
 static bn_code check_into_sim(const command *c, bn_status *st)
 {
     const estimate_options *o = c->options;
-    const char *topology = o->topologies.value[0].word, *source;
     bool one = o->topologies.count == 1;
     if (!o->into_sim)
         return BN_OK;
@@ -79,11 +78,7 @@ static bn_code check_into_sim(const command *c, bn_status *st)
         return bn_fail(st, BN_INVALID,
                        "--into-sim takes the times of one step: one model, phase, batch, topology "
                        "and kind of layouts");
-    if (estimate_clock(topology, &source) > 0)
-        return BN_OK;
-    return bn_fail(st, BN_INVALID,
-                   "--into-sim: no published clock of %s is known, so there are no times",
-                   topology);
+    return estimate_into_sim_check(o->topologies.value[0].word, st);
 }
 
 /* The folder of what was compiled before; without one everything is compiled. */

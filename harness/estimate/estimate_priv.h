@@ -123,6 +123,9 @@ void estimate_notes(const json_t *lines, bn_text *out);
 
 /* ---- estimate_sim.c ---------------------------------------------------------- */
 
+/* Whether the simulated device can stand for TOPOLOGY: a clock makes its cycles times, and a preset
+ * has what is not estimated. Else BN_INVALID, and the message names generations that have both. */
+BN_MUST_USE bn_code estimate_into_sim_check(const char *topology, bn_status *st);
 /* Writes the times of LINES, which are of one step, to PATH, a file of settings of the simulated
  * device. BN_NOT_SUPPORTED where one has no time; BN_INVALID where there are none, or graphs of one
  * name have different times. */

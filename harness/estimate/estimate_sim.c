@@ -22,6 +22,24 @@ static const char *preset_of(const char *topology)
     return NULL;
 }
 
+bn_code estimate_into_sim_check(const char *topology, bn_status *st)
+{
+    const char *source;
+    bn_text able = {0};
+    const bool timed = estimate_clock(topology, &source) > 0;
+    if (timed && preset_of(topology))
+        return BN_OK;
+    for (size_t i = 0; i < sizeof presets / sizeof *presets; i++)
+        if (estimate_clock(presets[i][0], &source) > 0)
+            bn_text_printf(&able, "%s%s", able.length ? ", " : "", presets[i][0]);
+    bn_fail(st, BN_INVALID, "--into-sim: no %s of %s is known, so %s; take a topology of %s",
+            timed ? "preset" : "published clock", topology,
+            timed ? "the simulated device cannot be one" : "there are no times",
+            able.data ? able.data : "");
+    bn_text_free(&able);
+    return BN_INVALID;
+}
+
 /* Puts LINE's module and its time into TIMES. BN_NOT_SUPPORTED where it has none. BN_INVALID where
  * another graph of the same name takes another time: the device would not know which is meant. */
 static bn_code add_time(json_t *times, const json_t *line, bn_status *st)

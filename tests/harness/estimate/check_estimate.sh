@@ -232,6 +232,8 @@ report "which has a clock, or no worker starts" "$(
     grep -E 'loading the runtime|compiling' "$folder/err"
     [ ! -e "$folder/x.json" ] || echo "it was written"
 )"
+refuses "and a preset" 2 "no preset of v3:2x2|take a topology of v4, v5e, v5p" -- \
+    "${v4[@]}" --topology v3:2x2 --into-sim "$folder/x.json"
 FAKE_PJRT=hlo,device_oom run "${v4[@]}" --into-sim "$folder/x.json"
 report "and an estimate: without one the step has failed, and the words are right" "$(
     [ "$status" -eq 1 ] || echo "exit status $status, not 1"

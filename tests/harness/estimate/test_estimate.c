@@ -231,6 +231,21 @@ static void the_simulator_is_told_one_time_a_graph(void **state)
     unlink(path);
 }
 
+/* That is known before anything is compiled. v2 and v3 have a clock and no preset, v6e the reverse. */
+static void the_simulator_can_be_some_generations(void **state)
+{
+    (void)state;
+    bn_status st = {.code = BN_OK};
+    static const char *const can[] = {"v4:1x1x1/megacore", "v5e:1x1", "v5p:2x2x1"};
+    for (size_t i = 0; i < sizeof can / sizeof *can; i++)
+        assert_ok(estimate_into_sim_check(can[i], &st), &st);
+    assert_fails(estimate_into_sim_check("v2:2x2", &st), BN_INVALID, "no preset of v2:2x2", &st);
+    assert_fails(estimate_into_sim_check("v3:2x2", &st), BN_INVALID,
+                 "take a topology of v4, v5e, v5p", &st);
+    assert_fails(estimate_into_sim_check("v6e:1x1", &st), BN_INVALID,
+                 "no published clock of v6e:1x1", &st);
+}
+
 /* A line of llama with DEPTH layers (0: its own number), as one loop or not. */
 static json_t *layered(int step, int depth, const char *scan, double cycles)
 {
@@ -495,6 +510,7 @@ int main(void)
         cmocka_unit_test(published_times_of_hosts_say_so),
         cmocka_unit_test(what_is_not_a_result_is_noticed),
         cmocka_unit_test(the_simulator_is_told_one_time_a_graph),
+        cmocka_unit_test(the_simulator_can_be_some_generations),
         cmocka_unit_test(what_grows_with_depth_is_drawn),
         cmocka_unit_test(a_picture_needs_two_numbers_of_layers),
         cmocka_unit_test(what_was_compiled_is_kept_by_all_it_depends_on),
