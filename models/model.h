@@ -22,6 +22,8 @@
 typedef struct model_info {
     const char *name, *summary, *source, *family;
     int default_batch, default_image, default_seq; /* image or seq is 0: the model has none */
+    int small_image, small_seq;                    /* of the reduced variant */
+    model_optimizer optimizer;                     /* that it is trained with */
     int depth, small_depth;                        /* layers of a decoder; 0: none to choose */
     int golden_batch;                              /* of the golden data */
     bool pads;                                     /* takes the option pad */

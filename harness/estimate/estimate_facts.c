@@ -3,6 +3,7 @@
  * them. A clock or a time without a source is not here.
  */
 #include "harness/estimate/estimate_priv.h"
+#include "models/model.h"
 
 #include <string.h>
 
@@ -112,6 +113,30 @@ static bool is_own_size(const res_experiment *what)
     return (what->image == 0 || what->image == 224) && (what->seq == 0 || what->seq == 128);
 }
 
+/* Whether WHAT trains as the model's source does. Its optimizer has two names: default, and its own.
+ */
+static bool is_own_training(const res_experiment *what)
+{
+    const char *usual = res_axes[RES_AXIS_OPTIMIZER].usual;
+    model_info info;
+    return res_axis_is_usual(&res_axes[RES_AXIS_DROPOUT], what) &&
+           model_describe_named(what->model, &info) &&
+           (strcmp(what->optimizer, usual) == 0 ||
+            strcmp(what->optimizer, info.optimizer == MODEL_ADAMW ? "adamw" : "sgd") == 0);
+}
+
+/* Whether nothing was asked that makes another program than the published one: no loop over layers,
+ * no flags of the compiler. In inference optimizer and dropout make no difference. */
+static bool is_own_step(const res_experiment *what)
+{
+    static const res_axis_id usual[] = {RES_AXIS_SCAN, RES_AXIS_REMAT, RES_AXIS_OFFLOAD,
+                                        RES_AXIS_SETTINGS};
+    for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
+        if (!res_axis_is_usual(&res_axes[usual[i]], what))
+            return false;
+    return strcmp(what->phase, "train") != 0 || is_own_training(what);
+}
+
 bool estimate_published(const res_experiment *what, const char *topology, const char *label,
                         estimate_time *found)
 {
@@ -119,7 +144,7 @@ bool estimate_published(const res_experiment *what, const char *topology, const 
         if (strcmp(times[i].model, what->model) == 0 && strcmp(what->variant, "full") == 0 &&
             strcmp(times[i].phase, what->phase) == 0 && strcmp(times[i].dtype, what->dtype) == 0 &&
             times[i].batch == what->batch && times[i].graphs == what->graphs && is_own_size(what) &&
-            strcmp(times[i].topology, topology) == 0 &&
+            is_own_step(what) && strcmp(times[i].topology, topology) == 0 &&
             (label ? times[i].label && strcmp(times[i].label, label) == 0 : !times[i].label)) {
             *found = times[i].time;
             return true;

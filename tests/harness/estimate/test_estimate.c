@@ -129,6 +129,25 @@ static void published_times_are_of_one_setup(void **state)
     assert_non_null(strstr(found.source, "4475"));
     assert_false(estimate_published(&what, "v4:1x1x1", NULL, &found));
     assert_false(estimate_published(&what, "v4:1x1x1/megacore", "step", &found));
+    /* Another optimizer is another program; ResNet50's own has a name, too. */
+    snprintf(what.optimizer, sizeof what.optimizer, "adamw");
+    assert_false(estimate_published(&what, "v4:1x1x1/megacore", NULL, &found));
+    snprintf(what.optimizer, sizeof what.optimizer, "sgd");
+    assert_true(estimate_published(&what, "v4:1x1x1/megacore", NULL, &found));
+    static const struct {
+        res_axis_id axis;
+        const char *other, *usual;
+    } axes[] = {{RES_AXIS_DROPOUT, "off", "default"},
+                {RES_AXIS_SCAN, "on", "off"},
+                {RES_AXIS_REMAT, "layer", "none"},
+                {RES_AXIS_OFFLOAD, "activations", "none"},
+                {RES_AXIS_SETTINGS, "xla_flag=1", ""}};
+    for (size_t i = 0; i < sizeof axes / sizeof *axes; i++) {
+        res_axis_set_value(&res_axes[axes[i].axis], axes[i].other, 0, &what);
+        assert_false(estimate_published(&what, "v4:1x1x1/megacore", NULL, &found));
+        res_axis_set_value(&res_axes[axes[i].axis], axes[i].usual, 0, &what);
+        assert_true(estimate_published(&what, "v4:1x1x1/megacore", NULL, &found));
+    }
     what.graphs = 5;
     assert_true(estimate_published(&what, "v4:1x1x1/megacore", "forward", &found));
     assert_true(found.ms == 9.6);
@@ -151,6 +170,7 @@ static void published_times_of_hosts_say_so(void **state)
     snprintf(what.phase, sizeof what.phase, "infer");
     what.batch = 4;
     what.image = 224;
+    snprintf(what.optimizer, sizeof what.optimizer, "adamw"); /* inference has none */
     assert_true(estimate_published(&what, "v4:1x1x1/megacore", NULL, &found));
     assert_true(found.ms == 5.98695 && found.wall);
     assert_non_null(strstr(found.source, "87741"));
@@ -159,6 +179,8 @@ static void published_times_of_hosts_say_so(void **state)
     what.batch = 128;
     assert_true(estimate_published(&what, "v3:2x2", NULL, &found));
     assert_true(found.ms > 226.05 && found.ms < 226.06 && found.wall);
+    snprintf(what.optimizer, sizeof what.optimizer, "sgd"); /* its own is AdamW */
+    assert_false(estimate_published(&what, "v3:2x2", NULL, &found));
 }
 
 static void what_is_not_a_result_is_noticed(void **state)
