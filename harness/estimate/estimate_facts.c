@@ -113,8 +113,8 @@ static bool is_own_size(const res_experiment *what)
     return (what->image == 0 || what->image == 224) && (what->seq == 0 || what->seq == 128);
 }
 
-/* Whether WHAT trains as the model's source does. Its optimizer has two names: default, and its own.
- */
+/* Whether WHAT trains as the model's source does. That optimizer has two names: default, and its
+ * own. */
 static bool is_own_training(const res_experiment *what)
 {
     const char *usual = res_axes[RES_AXIS_OPTIMIZER].usual;

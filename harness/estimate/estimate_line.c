@@ -5,6 +5,7 @@
  * another kind or no number is not known.
  */
 #include "harness/estimate/estimate_priv.h"
+#include "models/model.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -152,25 +153,47 @@ bool estimate_what(const json_t *line, res_experiment *what)
     return res_experiment_from_json(json_object_get(line, "experiment"), what, &ignored) == BN_OK;
 }
 
+/* WHAT with sizes of 0, as they are where nothing was asked, in place of the model's own. */
+static res_experiment without_own_sizes(const res_experiment *what)
+{
+    res_experiment asked = *what;
+    model_info info;
+    if (!model_describe_named(what->model, &info))
+        return asked;
+    const bool small = strncmp(what->variant, "small", 5) == 0;
+    if (what->image == (small ? info.small_image : info.default_image))
+        asked.image = 0;
+    if (what->seq == (small ? info.small_seq : info.default_seq))
+        asked.seq = 0;
+    return asked;
+}
+
+void estimate_step_title(const res_experiment *what, char *text, size_t size)
+{
+    if (estimate_is_recorded(what)) {
+        snprintf(text, size, "%s %s", what->model, what->variant);
+        return;
+    }
+    const res_axis_set said = RES_AXIS_BIT(RES_AXIS_IMAGE) | RES_AXIS_BIT(RES_AXIS_SEQ) |
+                              RES_AXIS_BIT(RES_AXIS_OPTIMIZER) | RES_AXIS_BIT(RES_AXIS_DROPOUT) |
+                              RES_AXIS_BIT(RES_AXIS_DEPTH) | RES_AXIS_BIT(RES_AXIS_SCAN) |
+                              RES_AXIS_BIT(RES_AXIS_REMAT) | RES_AXIS_BIT(RES_AXIS_OFFLOAD);
+    const res_experiment asked = without_own_sizes(what);
+    const bool full = strcmp(what->variant, "full") == 0;
+    bn_text words = {0};
+    res_setup_text(&asked, said, &words);
+    snprintf(text, size, "%s%s%s %s b%d %s%s%s", what->model, full ? "" : " ",
+             full ? "" : what->variant, what->phase, what->batch, what->dtype,
+             words.length ? ", " : "", words.length ? words.data : "");
+    bn_text_free(&words);
+}
+
 void estimate_title(const json_t *line, char *text, size_t size)
 {
     res_experiment what;
     text[0] = '\0';
-    if (!estimate_what(line, &what))
-        return;
-    if (estimate_is_recorded(&what)) {
-        snprintf(text, size, "%s %s", what.model, what.variant);
-        return;
-    }
-    const res_axis_set loops = RES_AXIS_BIT(RES_AXIS_DEPTH) | RES_AXIS_BIT(RES_AXIS_SCAN) |
-                               RES_AXIS_BIT(RES_AXIS_REMAT) | RES_AXIS_BIT(RES_AXIS_OFFLOAD);
-    bn_text words = {0};
-    res_setup_text(&what, loops, &words);
-    snprintf(text, size, "%s%s%s %s b%d %s%s%s", what.model,
-             strcmp(what.variant, "full") == 0 ? "" : " ",
-             strcmp(what.variant, "full") == 0 ? "" : what.variant, what.phase, what.batch,
-             what.dtype, words.length ? ", " : "", words.length ? words.data : "");
-    bn_text_free(&words);
+    if (estimate_what(line, &what))
+        estimate_step_title(&what, text, size);
 }
 
 void estimate_put_amount(bn_text *out, double amount, const char *unit)

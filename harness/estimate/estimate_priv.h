@@ -105,7 +105,11 @@ const char *estimate_class(const json_t *lines, size_t first, size_t end);
 json_t *estimate_words(const char *first, const char *const *list);
 /* What LINE's step is: its experiment. False where it cannot be read. */
 bool estimate_what(const json_t *line, res_experiment *what);
-/* "resnet50 train b32 f32", for people. */
+/* "resnet50 train b32 f32", "llama train b1 f32, seq 512, sgd, scan on", for people: all in which
+ * steps of a call may differ, but for topology, mode and layouts. Sizes are said where they are not
+ * the model's own. */
+void estimate_step_title(const res_experiment *what, char *text, size_t size);
+/* The same of LINE's step. */
 void estimate_title(const json_t *line, char *text, size_t size);
 /* "12.3 M", "1.05 G": three digits; "-" for what is not known. UNIT is put behind. */
 void estimate_put_amount(bn_text *out, double amount, const char *unit);

@@ -96,11 +96,13 @@ static void end(step *s)
     model_free(s->instance);
 }
 
+/* "resnet50 train b32 f32, adamw, capture 3, forward, on v4:1x1x1": words of the table. */
 static void set_title(step *s, const char *graph)
 {
-    const res_experiment *w = &s->what;
-    snprintf(s->title, sizeof s->title, "%s %s b%d %s %s, %s, on %.*s%s", w->model, w->phase,
-             w->batch, w->dtype, w->mode, graph, BN_FIT(s->task->topology, 100),
+    char title[ESTIMATE_TITLE];
+    estimate_step_title(&s->what, title, sizeof title);
+    snprintf(s->title, sizeof s->title, "%.*s, %s %d, %.*s, on %.*s%s", BN_FIT(title, 300),
+             s->what.mode, s->what.graphs, BN_FIT(graph, 60), BN_FIT(s->task->topology, 90),
              is_automatic(s) ? ", layouts auto" : "");
 }
 

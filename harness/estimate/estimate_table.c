@@ -235,6 +235,10 @@ static void csv_row(const json_t *line, bn_text *out)
     res_sheet_put(cells, "%s", known ? what.scan : "");
     res_sheet_put(cells, "%s", known ? what.remat : "");
     res_sheet_put(cells, "%s", known ? what.offload : "");
+    res_sheet_put(cells, "%d", known ? what.image : 0);
+    res_sheet_put(cells, "%d", known ? what.seq : 0);
+    res_sheet_put(cells, "%s", known ? what.optimizer : "");
+    res_sheet_put(cells, "%s", known ? what.dropout : "");
     for (size_t i = 0; i < json_array_size(cells); i++)
         put_field(out, json_string_value(json_array_get(cells, i)),
                   i + 1 == json_array_size(cells));
@@ -246,7 +250,8 @@ static void csv_table(const json_t *lines, bn_text *out)
     bn_text_puts(out, "topology,model,variant,phase,batch,dtype,mode,graphs,layouts,graph,class");
     for (size_t i = 0; i < CSV_FIGURES; i++)
         bn_text_printf(out, ",%s", csv_figures[i].head);
-    bn_text_puts(out, ",estimated_ms,clock_ghz,our_flops,times_a_step,depth,scan,remat,offload\n");
+    bn_text_puts(out, ",estimated_ms,clock_ghz,our_flops,times_a_step,depth,scan,remat,offload,"
+                      "image,seq,optimizer,dropout\n");
     for (size_t i = 0; i < json_array_size(lines); i++)
         csv_row(json_array_get(lines, i), out);
 }

@@ -199,6 +199,24 @@ report "CSV has a line a graph" "$(fault_of 0)$(
     awk -F, 'NR == 1 { n = NF } NF != n { print "line " NR " has " NF " fields, not " n }' "$folder/out"
 )"
 
+# resnet18's small images have 64 pixels, and its own optimizer is called default.
+several=("${estimate[@]}" "${keep[@]}" --image 32,64 --optimizer default,adamw)
+run "${several[@]}" --format csv
+report "and what tells steps apart" "$(fault_of 0)$("$python" - "$folder/out" 2>&1 <<'PYTHON' | tail -n 1
+import csv, sys
+rows = list(csv.DictReader(open(sys.argv[1])))
+found = sorted((r["image"], r["seq"], r["optimizer"], r["dropout"]) for r in rows)
+assert found == [(i, "0", o, "default") for i in ("32", "64") for o in ("adamw", "default")], found
+PYTHON
+)"
+FAKE_PJRT=hlo,compile_error run "${several[@]}" --batch 3 --mode capture --graphs 2
+report "which failures say, too" "$(fault_of 1)$(
+    for words in "image 32, adamw, " "image 32, " "adamw, " ""; do
+        complaints | grep -qF "resnet18 small train b3 f32, ${words}capture 2, update, on fake:1: compile-error: " ||
+            echo "no failure of '$words'"
+    done
+)"
+
 run "${estimate[@]}" "${none[@]}" --format md
 report "Markdown" "$(fault_of 0)$(said '| estimated Mcycles')"
 
