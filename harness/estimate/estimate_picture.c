@@ -14,7 +14,7 @@
 #define MOST_SERIES 12
 
 /* What of a step says which series it is in. */
-enum { PART_TOPOLOGY, PART_MODEL, PART_WAY, PART_LOOP, PARTS };
+enum { PART_TOPOLOGY, PART_MODEL, PART_SIZE, PART_WAY, PART_LOOP, PARTS };
 /* What is drawn of it. */
 enum {
     FIGURE_COMPILE,
@@ -99,6 +99,17 @@ bn_code estimate_picture_check(const job_experiment *list, size_t count, bn_stat
                    "--depth 4,8");
 }
 
+/* "seq 512, adamw": what else decides over WHAT's program. Empty where nothing is said. */
+static void set_size(const res_experiment *what, char *text, size_t size)
+{
+    const res_axis_set axes = RES_AXIS_BIT(RES_AXIS_IMAGE) | RES_AXIS_BIT(RES_AXIS_SEQ) |
+                              RES_AXIS_BIT(RES_AXIS_OPTIMIZER) | RES_AXIS_BIT(RES_AXIS_DROPOUT);
+    bn_text words = {0};
+    res_setup_text(what, axes, &words);
+    snprintf(text, size, "%s", words.length ? words.data : "");
+    bn_text_free(&words);
+}
+
 static bool set_point(const json_t *lines, size_t first, size_t end, point *p)
 {
     const json_t *line = json_array_get(lines, first);
@@ -111,6 +122,7 @@ static bool set_point(const json_t *lines, size_t first, size_t end, point *p)
     snprintf(p->part[PART_TOPOLOGY], sizeof p->part[0], "%.*s", BN_FIT(topology, 190));
     snprintf(p->part[PART_MODEL], sizeof p->part[0], "%.*s %.*s %s, batch %d, %s",
              BN_FIT(what.model, 60), BN_FIT(what.variant, 30), what.phase, what.batch, what.dtype);
+    set_size(&what, p->part[PART_SIZE], sizeof p->part[0]);
     snprintf(p->part[PART_WAY], sizeof p->part[0], "%s, %d graph%s, layouts %.*s", what.mode,
              what.graphs, what.graphs == 1 ? "" : "s", BN_FIT(layouts, 40));
     snprintf(p->part[PART_LOOP], sizeof p->part[0], "%s%s%s%s%s",
@@ -137,7 +149,7 @@ static void join(const picture *d, const point *p, bool same, char *text, size_t
     size_t used = 0;
     text[0] = '\0';
     for (size_t k = 0; k < PARTS && used < size; k++)
-        if (d->same[k] == same)
+        if (d->same[k] == same && p->part[k][0])
             used +=
                 (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "", p->part[k]);
 }

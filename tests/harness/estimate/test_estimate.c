@@ -117,44 +117,6 @@ static void a_clock_makes_milliseconds(void **state)
     json_decref(line);
 }
 
-/* Steps of one call that differ in what a title did not say: rows, notes and failures were alike. */
-static void rows_of_different_steps_differ(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *model, *variant;
-        res_axis_id axis;
-        const char *word;
-        int number;
-        const char *title;
-    } rows[] = {
-        {"resnet50", "full", RES_AXIS_OPTIMIZER, "sgd", 0, "resnet50 train b32 f32, sgd"},
-        {"resnet50", "full", RES_AXIS_OPTIMIZER, "adamw", 0, "resnet50 train b32 f32, adamw"},
-        {"resnet50", "full", RES_AXIS_DROPOUT, "off", 0, "resnet50 train b32 f32, dropout off"},
-        /* A model's own sizes, 224 and 64 pixels, 64 and 16 tokens, are not said. */
-        {"resnet50", "full", RES_AXIS_IMAGE, "", 224, "resnet50 train b32 f32"},
-        {"resnet50", "full", RES_AXIS_IMAGE, "", 64, "resnet50 train b32 f32, image 64"},
-        {"resnet50", "small", RES_AXIS_IMAGE, "", 64, "resnet50 small train b32 f32"},
-        {"llama", "full", RES_AXIS_SEQ, "", 64, "llama train b32 f32"},
-        {"llama", "full", RES_AXIS_SEQ, "", 512, "llama train b32 f32, seq 512"},
-        {"llama", "small", RES_AXIS_SEQ, "", 16, "llama small train b32 f32"},
-        {"llama", "small", RES_AXIS_SEQ, "", 64, "llama small train b32 f32, seq 64"},
-        {"llama", "full", RES_AXIS_DEPTH, "", 8, "llama train b32 f32, depth 8"}};
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        char title[ESTIMATE_TITLE];
-        res_experiment what;
-        json_t *line = line_of(0, "step", "v4:1x1x1", 1);
-        assert_true(estimate_what(line, &what));
-        snprintf(what.model, sizeof what.model, "%s", rows[i].model);
-        snprintf(what.variant, sizeof what.variant, "%s", rows[i].variant);
-        res_axis_set_value(&res_axes[rows[i].axis], rows[i].word, rows[i].number, &what);
-        json_object_set_new(line, "experiment", res_experiment_to_json(&what));
-        estimate_title(line, title, sizeof title);
-        assert_string_equal(title, rows[i].title);
-        json_decref(line);
-    }
-}
-
 static void published_times_are_of_one_setup(void **state)
 {
     (void)state;
@@ -289,21 +251,6 @@ static void the_simulator_is_told_one_time_a_graph(void **state)
     assert_fails(estimate_into_sim(lines, path, &st), BN_NOT_SUPPORTED, "no estimated time", &st);
     json_decref(lines);
     unlink(path);
-}
-
-/* v2 and v3 have a clock and no preset, v6e has a preset and no clock. */
-static void the_simulator_can_be_some_generations(void **state)
-{
-    (void)state;
-    bn_status st = {.code = BN_OK};
-    static const char *const can[] = {"v4:1x1x1/megacore", "v5e:1x1", "v5p:2x2x1"};
-    for (size_t i = 0; i < sizeof can / sizeof *can; i++)
-        assert_ok(estimate_into_sim_check(can[i], &st), &st);
-    assert_fails(estimate_into_sim_check("v2:2x2", &st), BN_INVALID, "no preset of v2:2x2", &st);
-    assert_fails(estimate_into_sim_check("v3:2x2", &st), BN_INVALID,
-                 "take a topology of v4, v5e, v5p", &st);
-    assert_fails(estimate_into_sim_check("v6e:1x1", &st), BN_INVALID,
-                 "no published clock of v6e:1x1", &st);
 }
 
 /* A line of llama with DEPTH layers (0: its own number), as one loop or not. */
@@ -566,12 +513,10 @@ int main(void)
         cmocka_unit_test(figures_that_are_not_known_are_told),
         cmocka_unit_test(a_step_executes_programs_more_than_once),
         cmocka_unit_test(a_clock_makes_milliseconds),
-        cmocka_unit_test(rows_of_different_steps_differ),
         cmocka_unit_test(published_times_are_of_one_setup),
         cmocka_unit_test(published_times_of_hosts_say_so),
         cmocka_unit_test(what_is_not_a_result_is_noticed),
         cmocka_unit_test(the_simulator_is_told_one_time_a_graph),
-        cmocka_unit_test(the_simulator_can_be_some_generations),
         cmocka_unit_test(what_grows_with_depth_is_drawn),
         cmocka_unit_test(a_picture_needs_two_numbers_of_layers),
         cmocka_unit_test(what_was_compiled_is_kept_by_all_it_depends_on),
