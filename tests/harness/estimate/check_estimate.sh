@@ -223,8 +223,14 @@ for r in records:
     [x] = [x for x in r["executions"] if x["per_step"]]
     assert x["device_time_source"] == "profiler", (x["device_time_source"], x["device_note"])
     assert abs(x["device_ns"] / 1e6 / told["estimated_ms"] - 1) < 0.01, (x["device_ns"], told["estimated_ms"])
-    assert "estimated times" in json.dumps(r["provenance"])
+    assert "estimated times of resnet18 small infer" in json.dumps(r["provenance"])
 ')"
+run "${quick[@]}" --phase infer --mode eager --runtime sim --runtime-option config="$folder/v4.json" \
+    --runtime-option values=none --format json
+report "what was not estimated is refused there, and not given the model's time" "$(
+    [ "$status" -eq 1 ] || echo "exit status $status, not 1"
+    complaints | grep -qF 'no time is stated of module bench_' || echo "nobody says so"
+)$(holds 'assert [r["status"] for r in records] == ["compile-error"], records')"
 refuses "of one step" 2 "one step" -- "${v4[@]}" --into-sim "$folder/x.json" --dtype f32,bf16
 run "${estimate[@]}" "${none[@]}" --verbose --into-sim "$folder/x.json"
 report "which has a clock, or no worker starts" "$(

@@ -209,6 +209,10 @@ static void the_simulator_is_told_one_time_a_graph(void **state)
     assert_string_equal(json_string_value(json_object_get(settings, "preset")), "tpu-v4");
     assert_string_equal(json_string_value(json_object_get(settings, "stated")),
                         "bench_step:2000.000000;bench_forward:1000.000000");
+    /* Other steps have modules of these names, and other cuts have others. */
+    assert_string_equal(json_string_value(json_object_get(settings, "kind")),
+                        "v4:1, estimated times of resnet50 train b32 f32");
+    assert_true(json_is_true(json_object_get(settings, "stated_only")));
     json_decref(settings);
     json_array_append_new(lines, line_of(3, "forward", "v4:1", 1e6));
     assert_fails(estimate_into_sim(lines, path, &st), BN_INVALID, "graphs called forward", &st);
