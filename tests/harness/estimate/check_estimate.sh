@@ -132,7 +132,7 @@ said() {
 run "${estimate[@]}" "${none[@]}" --topology v4:1x1x1/megacore --mode capture --graphs 3 --by-scope
 report "a table says what is estimated" "$(fault_of 0)$(said 'estimated Mcycles' 'estimated ms' \
     'resnet18 small train' 'capture 3' 'backward' ' all ' 'layer1' 'Nothing was executed' \
-    'Clock of v4:1x1x1/megacore: 1.05 GHz, published:' 'loop while.16 runs 8 times' \
+    'Clock of v4:1x1x1/megacore: 1.05 GHz, published:' ' 6.40 kB' 'loop while.16 runs 8 times' \
     'collectives without an estimate, 1,' 'take an estimated')"
 
 parts=("${estimate[@]}" "${keep[@]}" --topology v4:1x1x1/megacore --mode capture --graphs 3)
@@ -175,16 +175,22 @@ report "and those that a host measured, which are more" "$(fault_of 0)$(said '5.
 )"
 
 # full_estimate.sh judges so what the compiler of TPUs says.
-run estimate --runtime "$fake" --topology v4:1x1x1/megacore --model vgg16 --phase infer --batch 4 \
-    --check-published --format csv "${none[@]}"
+host=(estimate --runtime "$fake" --topology v4:1x1x1/megacore --model vgg16 --phase infer --batch 4
+    --check-published "${none[@]}")
+run "${host[@]}" --format json
+cp "$folder/out" "$folder/vgg16.json"
+run "${host[@]}" --format csv
+cp "$folder/out" "$folder/vgg16.csv"
 report "as CSV, which says how far off an estimate is" "$(fault_of 0)$(
-    "$python" tests/harness/estimate/published_rows.py "$folder/out" "$folder/said" 2>&1 | tail -n 1
+    "$python" tests/harness/estimate/published_rows.py "$folder/out" "$folder/vgg16.json" "$folder/said" 2>&1 |
+        tail -n 1
     grep -qE '^# vgg16 .* published 5[.]987 ms \(host\), below, 0[.][0-9]+ of it$' "$folder/said" ||
         cat "$folder/said"
 )"
 sed 's/below, /ABOVE, /' "$folder/out" >"$folder/above.csv"
 report "and one above what a host measured is a fault" "$(
-    "$python" tests/harness/estimate/published_rows.py "$folder/above.csv" "$folder/said" 2>"$folder/err" &&
+    "$python" tests/harness/estimate/published_rows.py "$folder/above.csv" "$folder/vgg16.json" "$folder/said" \
+        2>"$folder/err" &&
         echo "it is none"
     grep -q '^AssertionError: .*ABOVE' "$folder/err" || echo "nobody says so"
 )"
