@@ -336,6 +336,13 @@ static bn_code compile(const asked *a, rt_topology *topology, json_t *result, bn
     rt_executable *executable = NULL;
     worker_send_progress("compiling", 0, 0);
     const double cpu = cpu_seconds();
+/* Whether MESSAGE is of the device's main memory. Other memories are of a kernel's own, which no
+ * smaller batch helps, and bench itself can lack memory, too. */
+static bool is_of_device_memory(const char *message)
+{
+    return strstr(message, "HbmOom") || strstr(message, "available HBM") || strstr(message, " hbm");
+}
+
     const uint64_t start = bn_now_ns();
     bn_code code = rt_topology_compile_program(topology, &a->program, &options, &executable, st);
     json_object_set_new(result, "compile_s", json_real((double)(bn_now_ns() - start) / 1e9));
@@ -360,6 +367,8 @@ static bn_code run(const asked *a, json_t *result, bn_status *st)
     rt_plugin *plugin = NULL;
     rt_topology *topology = NULL;
     set_environment();
+    if (code == BN_OUT_OF_MEMORY && !is_of_device_memory(st->message))
+        return st->code = BN_COMPILE;
     worker_send_progress(JOB_LOADING, 0, 0);
     bn_code code = rt_plugin_load(a->plugin, a->sha256, &plugin, st);
     if (code != BN_OK)

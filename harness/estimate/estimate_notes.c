@@ -3,6 +3,7 @@
  * copies, loops, and what they leave out.
  */
 #include "harness/estimate/estimate_priv.h"
+#include "models/model.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -226,6 +227,25 @@ static void put_failure(const json_t *line, bn_text *out)
     put_subject(out, line);
     if (strcmp(estimate_word(line, "class"), ESTIMATE_MEMORY) != 0) {
         bn_text_printf(out, ": %s: %s\n", estimate_word(line, "class"),
+/* What makes a step of LINE smaller; nothing of a recorded one, whose programs are as they are. */
+static void put_remedies(const json_t *line, bn_text *out)
+{
+    res_experiment what;
+    if (!estimate_what(line, &what) || estimate_is_recorded(&what))
+        return;
+    model_info info;
+    const bool saves = strcmp(what.phase, "train") == 0 && strcmp(what.offload, "none") == 0 &&
+                       model_describe_named(what.model, &info) && info.scans;
+    bn_text_puts(out, " Try a smaller --batch");
+    if (strcmp(what.dtype, "f32") == 0)
+        bn_text_puts(out, ", --dtype bf16");
+    if (saves)
+        bn_text_puts(out, strcmp(what.remat, "layer") == 0
+                              ? ", --offload activations"
+                              : ", --scan on --remat layer, and with these --offload activations");
+    bn_text_putc(out, '.');
+}
+
                        estimate_word(line, "message"));
         return;
     }
@@ -239,7 +259,9 @@ static void put_failure(const json_t *line, bn_text *out)
         estimate_put_amount(out, used - limit, "B");
         bn_text_puts(out, " too much");
     }
-    bn_text_printf(out, " (%s)\n", estimate_word(line, "message"));
+    bn_text_printf(out, " (%s).", estimate_word(line, "message"));
+    put_remedies(line, out);
+    bn_text_putc(out, '\n');
 }
 
 void estimate_notes(const json_t *lines, bn_text *out)

@@ -499,11 +499,12 @@ assert line["estimate"]["limit_bytes"] == 15.75 * 2**30
 ')"
 run "${estimate[@]}" --cache-dir "$folder/oom"
 report "it is told again without a compilation" "$(fault_of 1)$(said 'out of device memory' \
-    'needs 75.8 GB of 16.9 GB' 'out-of-device-memory')"
+    'needs 75.8 GB of 16.9 GB' 'out-of-device-memory' 'Try a smaller --batch, --dtype bf16.')"
 FAKE_PJRT=hlo,device_oom_used run "${estimate[@]}" "${none[@]}"
 report "older builds have other words for it" "$(fault_of 1)$(said 'needs 44.8 GB of 33.6 GB')"
 
-for row in compile_abort:crash compile_error:compile-error; do
+# What a kernel's own memory lacks is not the device's memory.
+for row in compile_abort:crash compile_error:compile-error device_oom_vmem:compile-error; do
     FAKE_PJRT=hlo,${row%:*} run "${estimate[@]}" "${keep[@]}" --batch 7 --format json
     report "a compiler that fails so, ${row%:*}, is told and not kept" "$(fault_of 1 "${row#*:}")$(holds "
 assert records[0]['class'] == '${row#*:}' and not records[0]['estimate']
