@@ -115,7 +115,7 @@ static void put_item(bn_text *out, const json_t *item)
 static void put_copies(const json_t *line, bn_text *out)
 {
     const json_t *copies = list_of(line, "copies");
-    const size_t count = json_array_size(copies);
+    const size_t count = estimate_count(line, "copies", NULL);
     const double cycles = estimate_figure(line, NULL, "cycles");
     const double moved = estimate_figure(line, NULL, "copy_cycles");
     if (count == 0 || cycles <= 0)
@@ -161,7 +161,13 @@ static void put_loops(const json_t *line, bn_text *out)
     const json_t *loops = list_of(line, "loops");
     for (size_t i = 0; i < json_array_size(loops); i++) {
         const json_t *loop = json_array_get(loops, i);
-        const double trips = number_of(loop, "times");
+        const double trips = number_of(loop, "times"), more = number_of(loop, "count");
+        if (more >= 0) {
+            put_subject(out, line);
+            bn_text_printf(out, ": %.0f more loops; the rounds of %.0f cannot be told.\n", more,
+                           number_of(loop, "without_times"));
+            continue;
+        }
         put_subject(out, line);
         if (trips >= 0) {
             bn_text_printf(out, ": loop %s runs %.0f times, an estimated ",
@@ -177,13 +183,14 @@ static void put_loops(const json_t *line, bn_text *out)
     if (json_array_size(list_of(line, "branches"))) {
         put_subject(out, line);
         bn_text_printf(out, ": of each conditional, %zu, the most costly branch counts.\n",
-                       json_array_size(list_of(line, "branches")));
+                       estimate_count(line, "branches", NULL));
     }
 }
 
 static void put_collectives(const json_t *line, bn_text *out)
 {
     const json_t *list = list_of(line, "collectives");
+    const size_t all = estimate_count(line, "collectives", "cycles");
     size_t silent = 0;
     bn_text names = {0};
     for (size_t i = 0; i < json_array_size(list); i++) {
@@ -194,10 +201,10 @@ static void put_collectives(const json_t *line, bn_text *out)
             bn_text_printf(&names, "%s%s", silent ? ", " : "", estimate_word(item, "name"));
         silent++;
     }
-    if (silent) {
+    if (all) {
         put_subject(out, line);
         bn_text_printf(out, ": collectives without an estimate, %zu, are not in the sum: %s%s.\n",
-                       silent, names.data ? names.data : "", silent > MOST_NAMED ? ", ..." : "");
+                       all, names.data ? names.data : "", all > MOST_NAMED ? ", ..." : "");
     }
     bn_text_free(&names);
 }
@@ -220,13 +227,6 @@ static void put_silent(const json_t *line, bn_text *out)
     bn_text_puts(out, ".\n");
 }
 
-static void put_failure(const json_t *line, bn_text *out)
-{
-    const double used = estimate_figure(line, NULL, "used_bytes");
-    const double limit = estimate_figure(line, NULL, "limit_bytes");
-    put_subject(out, line);
-    if (strcmp(estimate_word(line, "class"), ESTIMATE_MEMORY) != 0) {
-        bn_text_printf(out, ": %s: %s\n", estimate_word(line, "class"),
 /* What makes a step of LINE smaller; nothing of a recorded one, whose programs are as they are. */
 static void put_remedies(const json_t *line, bn_text *out)
 {
@@ -246,6 +246,13 @@ static void put_remedies(const json_t *line, bn_text *out)
     bn_text_putc(out, '.');
 }
 
+static void put_failure(const json_t *line, bn_text *out)
+{
+    const double used = estimate_figure(line, NULL, "used_bytes");
+    const double limit = estimate_figure(line, NULL, "limit_bytes");
+    put_subject(out, line);
+    if (strcmp(estimate_word(line, "class"), ESTIMATE_MEMORY) != 0) {
+        bn_text_printf(out, ": %s: %s\n", estimate_word(line, "class"),
                        estimate_word(line, "message"));
         return;
     }
