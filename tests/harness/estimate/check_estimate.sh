@@ -401,6 +401,11 @@ for r in rows:
     assert r["estimated"] and r["runtime"].endswith(" (estimated)") and r["steps"] == 0, r
     assert (r["estimated_cycles"] is None) == (r["class"] != "ok"), r
     assert (r["estimated_ns"] is None) == (r["clock_ghz"] is None or r["class"] != "ok"), r
+    # Of each graph an all-reduce, additions and comparisons have no estimate; the rounds of its loop are known.
+    graphs = 3 if r["graph"] == "all" else 1
+    lacks = [r["untold_loops"], r["collectives"], r["silent"]]
+    assert lacks == ([0, graphs, 2 * graphs] if r["class"] == "ok" else [None] * 3), r
+    assert r["class"] != "ok" or (r["peak_bytes"], r["device_peak_bytes"]) == (7000, 6400), r
 assert len({r["runtime"] for r in rows}) == 2
 parts = [r for r in rows if r["graphs"] == 3 and "megacore" in r["runtime"]]
 whole = [r for r in parts if r["graph"] == "all"]
