@@ -10,7 +10,7 @@ export FAKE_PJRT=hlo
 # judged WHOLE PARTS: what is said of the published training with a step of one graph that is estimated at WHOLE of
 # its published time, and all else at PARTS.
 published=(estimate --runtime "$fake" --topology v4:1x1x1/megacore --model resnet50 --batch 32 --mode capture
-    --graphs 1,5 --check-published --cache-dir "")
+    --graphs "1,5" --check-published --cache-dir "")
 run "${published[@]}" --format json
 cp "$folder/out" "$folder/training.json"
 run "${published[@]}" --format csv
