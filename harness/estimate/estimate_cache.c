@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define VERSION "bench-estimate 2\n" /* another one whenever estimate_job.c tells other things */
+#define VERSION "bench-estimate 3\n" /* another one whenever estimate_job.c tells other things */
 
 /* Appends a line of WORD, with its length: no word can pass for two lines. Where its VALUE names a
  * file, what is in the file counts as well. */

@@ -21,7 +21,6 @@
  */
 #include "harness/estimate/estimate_priv.h"
 #include "harness/worker/worker.h"
-#include "runtime/hlo/hlo.h"
 #include "runtime/pjrt/pjrt.h"
 
 #include <stdio.h>
@@ -29,7 +28,7 @@
 #include <string.h>
 #include <time.h>
 
-#define MOST_ITEMS 2000 /* of a list; the rest is in the sums */
+#define MOST_ITEMS 2000 /* of a list; the last one stands for all others */
 
 /* What a worker is asked to compile; all borrowed from the request but for the bytes of a file. */
 typedef struct asked {
@@ -162,7 +161,26 @@ static void describe(json_t *result, const rt_plugin *plugin, const rt_topology 
 
 /* ---- what is known of the program -------------------------------------------- */
 
-static json_t *items_json(const hlo_items *items)
+/* The items behind the first MOST_ITEMS, as one. */
+static json_t *rest_json(const hlo_items *items)
+{
+    double cycles = 0, times = 0;
+    size_t silent = 0, untold = 0;
+    for (size_t i = MOST_ITEMS; i < items->count; i++) {
+        const hlo_item *item = &items->list[i];
+        cycles += item->cycles < 0 ? 0 : item->cycles;
+        times += item->times < 0 ? 0 : item->times;
+        silent += item->cycles < 0;
+        untold += item->times < 0;
+    }
+    const size_t count = items->count - MOST_ITEMS;
+    return json_pack("{ss ss ss so sf ss sI sI sI}", "name", "(rest)", "what", "", "scope", "",
+                     "cycles", silent == count ? json_null() : json_real(cycles), "times", times,
+                     "why", "", "count", (json_int_t)count, "without_cycles", (json_int_t)silent,
+                     "without_times", (json_int_t)untold);
+}
+
+json_t *estimate_items(const hlo_items *items)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < items->count && i < MOST_ITEMS; i++) {
@@ -173,6 +191,8 @@ static json_t *items_json(const hlo_items *items)
                             "cycles", item->cycles < 0 ? json_null() : json_real(item->cycles),
                             "times", item->times, "why", res_json_text(item->why)));
     }
+    if (items->count > MOST_ITEMS)
+        json_array_append_new(list, rest_json(items));
     return list;
 }
 
@@ -184,7 +204,7 @@ static void add_report(json_t *result, const hlo_report *r)
                                 &r->scopes, &r->costly,      &r->silent};
     json_t *layouts = json_array();
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        json_object_set_new(result, names[i], items_json(lists[i]));
+        json_object_set_new(result, names[i], estimate_items(lists[i]));
     for (size_t i = 0; i < r->layout_count; i++)
         json_array_append_new(layouts, r->layouts[i] ? json_string(r->layouts[i]) : json_null());
     json_object_set_new(result, "layouts", layouts);
@@ -316,6 +336,13 @@ static void add_shortage(json_t *result, const char *message)
     json_object_set_new(result, "limit_bytes", json_real(limit));
 }
 
+/* Whether MESSAGE is of the device's main memory. Other memories are of a kernel's own, which no
+ * smaller batch helps, and bench itself can lack memory, too. */
+static bool is_of_device_memory(const char *message)
+{
+    return strstr(message, "HbmOom") || strstr(message, "available HBM") || strstr(message, " hbm");
+}
+
 static void set_class(json_t *result, const char *class, const char *message)
 {
     json_object_set_new(result, "class", json_string(class));
@@ -340,6 +367,8 @@ static bn_code compile(const asked *a, rt_topology *topology, json_t *result, bn
     bn_code code = rt_topology_compile_program(topology, &a->program, &options, &executable, st);
     json_object_set_new(result, "compile_s", json_real((double)(bn_now_ns() - start) / 1e9));
     json_object_set_new(result, "compile_cpu_s", json_real(cpu_seconds() - cpu));
+    if (code == BN_OUT_OF_MEMORY && !is_of_device_memory(st->message))
+        return st->code = BN_COMPILE;
     if (code == BN_OUT_OF_MEMORY) {
         /* That is an answer. */
         set_class(result, ESTIMATE_MEMORY, st->message);

@@ -24,6 +24,24 @@ double estimate_figure(const json_t *line, const char *part, const char *name)
     return isfinite(number) && number >= 0 ? number : -1;
 }
 
+size_t estimate_count(const json_t *line, const char *name, const char *lacking)
+{
+    const json_t *items = json_object_get(found_of(line, NULL), name);
+    const char *sum = !lacking                         ? "count"
+                      : strcmp(lacking, "cycles") == 0 ? "without_cycles"
+                                                       : "without_times";
+    size_t count = 0;
+    for (size_t i = 0; i < json_array_size(items); i++) {
+        const json_t *item = json_array_get(items, i), *rest = json_object_get(item, sum);
+        const json_t *figure = lacking ? json_object_get(item, lacking) : NULL;
+        if (json_is_integer(rest) && json_integer_value(rest) >= 0)
+            count += (size_t)json_integer_value(rest);
+        else
+            count += !lacking || !json_is_number(figure) || json_number_value(figure) < 0;
+    }
+    return count;
+}
+
 const char *estimate_word(const json_t *line, const char *name)
 {
     const char *word = json_string_value(json_object_get(line, name));

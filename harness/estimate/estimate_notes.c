@@ -3,6 +3,7 @@
  * copies, loops, and what they leave out.
  */
 #include "harness/estimate/estimate_priv.h"
+#include "models/model.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -114,7 +115,7 @@ static void put_item(bn_text *out, const json_t *item)
 static void put_copies(const json_t *line, bn_text *out)
 {
     const json_t *copies = list_of(line, "copies");
-    const size_t count = json_array_size(copies);
+    const size_t count = estimate_count(line, "copies", NULL);
     const double cycles = estimate_figure(line, NULL, "cycles");
     const double moved = estimate_figure(line, NULL, "copy_cycles");
     if (count == 0 || cycles <= 0)
@@ -160,7 +161,13 @@ static void put_loops(const json_t *line, bn_text *out)
     const json_t *loops = list_of(line, "loops");
     for (size_t i = 0; i < json_array_size(loops); i++) {
         const json_t *loop = json_array_get(loops, i);
-        const double trips = number_of(loop, "times");
+        const double trips = number_of(loop, "times"), more = number_of(loop, "count");
+        if (more >= 0) {
+            put_subject(out, line);
+            bn_text_printf(out, ": %.0f more loops; the rounds of %.0f cannot be told.\n", more,
+                           number_of(loop, "without_times"));
+            continue;
+        }
         put_subject(out, line);
         if (trips >= 0) {
             bn_text_printf(out, ": loop %s runs %.0f times, an estimated ",
@@ -176,13 +183,14 @@ static void put_loops(const json_t *line, bn_text *out)
     if (json_array_size(list_of(line, "branches"))) {
         put_subject(out, line);
         bn_text_printf(out, ": of each conditional, %zu, the most costly branch counts.\n",
-                       json_array_size(list_of(line, "branches")));
+                       estimate_count(line, "branches", NULL));
     }
 }
 
 static void put_collectives(const json_t *line, bn_text *out)
 {
     const json_t *list = list_of(line, "collectives");
+    const size_t all = estimate_count(line, "collectives", "cycles");
     size_t silent = 0;
     bn_text names = {0};
     for (size_t i = 0; i < json_array_size(list); i++) {
@@ -193,10 +201,10 @@ static void put_collectives(const json_t *line, bn_text *out)
             bn_text_printf(&names, "%s%s", silent ? ", " : "", estimate_word(item, "name"));
         silent++;
     }
-    if (silent) {
+    if (all) {
         put_subject(out, line);
         bn_text_printf(out, ": collectives without an estimate, %zu, are not in the sum: %s%s.\n",
-                       silent, names.data ? names.data : "", silent > MOST_NAMED ? ", ..." : "");
+                       all, names.data ? names.data : "", all > MOST_NAMED ? ", ..." : "");
     }
     bn_text_free(&names);
 }
@@ -219,6 +227,25 @@ static void put_silent(const json_t *line, bn_text *out)
     bn_text_puts(out, ".\n");
 }
 
+/* What makes a step of LINE smaller; nothing of a recorded one, whose programs are as they are. */
+static void put_remedies(const json_t *line, bn_text *out)
+{
+    res_experiment what;
+    if (!estimate_what(line, &what) || estimate_is_recorded(&what))
+        return;
+    model_info info;
+    const bool saves = strcmp(what.phase, "train") == 0 && strcmp(what.offload, "none") == 0 &&
+                       model_describe_named(what.model, &info) && info.scans;
+    bn_text_puts(out, " Try a smaller --batch");
+    if (strcmp(what.dtype, "f32") == 0)
+        bn_text_puts(out, ", --dtype bf16");
+    if (saves)
+        bn_text_puts(out, strcmp(what.remat, "layer") == 0
+                              ? ", --offload activations"
+                              : ", --scan on --remat layer, and with these --offload activations");
+    bn_text_putc(out, '.');
+}
+
 static void put_failure(const json_t *line, bn_text *out)
 {
     const double used = estimate_figure(line, NULL, "used_bytes");
@@ -239,7 +266,9 @@ static void put_failure(const json_t *line, bn_text *out)
         estimate_put_amount(out, used - limit, "B");
         bn_text_puts(out, " too much");
     }
-    bn_text_printf(out, " (%s)\n", estimate_word(line, "message"));
+    bn_text_printf(out, " (%s).", estimate_word(line, "message"));
+    put_remedies(line, out);
+    bn_text_putc(out, '\n');
 }
 
 void estimate_notes(const json_t *lines, bn_text *out)

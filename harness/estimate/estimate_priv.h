@@ -33,6 +33,7 @@
 
 #include "harness/estimate/estimate.h"
 #include "results/tables/tables.h"
+#include "runtime/hlo/hlo.h"
 
 /* Classes of a line beside those of bn_code_name. */
 #define ESTIMATE_OK       "ok"
@@ -55,6 +56,12 @@ typedef struct estimate_time {
  * NULL. False: none is known. */
 bool estimate_published(const res_experiment *what, const char *topology, const char *label,
                         estimate_time *found);
+
+/* ---- estimate_job.c -------------------------------------------------------------------- */
+
+/* ITEMS as a list of objects (new reference). All behind the first 2000 are one item, "(rest)",
+ * with their sums, their count, and how many of them lack a figure. */
+json_t *estimate_items(const hlo_items *items);
 
 /* ---- estimate_cache.c ------------------------------------------------------------------ */
 
@@ -79,6 +86,9 @@ void estimate_cache_put(int folder, const estimate_key *key, const json_t *resul
 /* Member NAME, or PART.NAME, of what was found of LINE's graph; -1: not known. */
 double estimate_figure(const json_t *line, const char *part, const char *name);
 const char *estimate_word(const json_t *line, const char *name);
+/* Items of LINE's list NAME; of them those without a known figure LACKING, "cycles" or "times",
+ * unless it is NULL. */
+size_t estimate_count(const json_t *line, const char *name, const char *lacking);
 bool estimate_is_ok(const json_t *line);
 /* Whether RESULT, from a worker or a file, is what estimate_job.c makes. */
 bool estimate_sound(const json_t *result);

@@ -116,19 +116,41 @@ static json_t *figures_json(double cycles, double copy_cycles, double ms)
                      known(ms));
 }
 
-/* The figures of one execution of LINE's program. */
-static json_t *execution_json(const json_t *line)
+/* Adds to FIGURES what makes the sum over the lines from FIRST to END too low. */
+static void add_lacks(json_t *figures, const json_t *lines, size_t first, size_t end)
 {
-    return figures_json(estimate_figure(line, NULL, "cycles"),
-                        estimate_figure(line, NULL, "copy_cycles"), estimate_ms(line));
+    static const struct {
+        const char *name, *list, *lacking;
+    } lacks[] = {{"untold_loops", "loops", "times"},
+                 {"collectives", "collectives", "cycles"},
+                 {"silent", "silent", NULL}};
+    for (size_t k = 0; k < sizeof lacks / sizeof *lacks; k++) {
+        size_t count = 0;
+        for (size_t i = first; i < end; i++)
+            count += estimate_count(json_array_get(lines, i), lacks[k].list, lacks[k].lacking);
+        json_object_set_new(figures, lacks[k].name, json_integer((json_int_t)count));
+    }
+}
+
+/* The figures of one execution of the program of line INDEX. */
+static json_t *execution_json(const json_t *lines, size_t index)
+{
+    const json_t *line = json_array_get(lines, index);
+    json_t *figures = figures_json(estimate_figure(line, NULL, "cycles"),
+                                   estimate_figure(line, NULL, "copy_cycles"), estimate_ms(line));
+    if (estimate_is_ok(line))
+        add_lacks(figures, lines, index, index + 1);
+    return figures;
 }
 
 /* Those of a step: the lines from FIRST to END, which all have an estimate. */
 static json_t *step_json(const json_t *lines, size_t first, size_t end)
 {
-    return figures_json(estimate_sum_of_step(lines, first, end, "cycles"),
-                        estimate_sum_of_step(lines, first, end, "copy_cycles"),
-                        estimate_sum_ms(lines, first, end));
+    json_t *figures = figures_json(estimate_sum_of_step(lines, first, end, "cycles"),
+                                   estimate_sum_of_step(lines, first, end, "copy_cycles"),
+                                   estimate_sum_ms(lines, first, end));
+    add_lacks(figures, lines, first, end);
+    return figures;
 }
 
 static json_t *estimate_json(const estimate_task *task, const json_t *lines, size_t first,
@@ -139,7 +161,7 @@ static json_t *estimate_json(const estimate_task *task, const json_t *lines, siz
     const bool ok = strcmp(class, ESTIMATE_OK) == 0;
     json_t *graphs = json_array();
     for (size_t i = first; i < end; i++)
-        json_array_append_new(graphs, execution_json(json_array_get(lines, i)));
+        json_array_append_new(graphs, execution_json(lines, i));
     json_t *estimate =
         json_pack("{so ss ss so* so* so so}", "topology", res_json_text(task->topology), "layouts",
                   task->experiment->what.layouts, "class", class, "clock_ghz",
@@ -168,8 +190,7 @@ static void set_failure(const json_t *lines, size_t first, size_t end, res_recor
     r->status = strcmp(class, ESTIMATE_MEMORY) == 0      ? BN_OUT_OF_MEMORY
                 : code == BN_OK || code == BN_CODE_COUNT ? BN_NOT_SUPPORTED
                                                          : code;
-    snprintf(r->message, sizeof r->message, "%.*s: %.*s", BN_FIT(class, 60),
-             BN_FIT(message, 900));
+    snprintf(r->message, sizeof r->message, "%.*s: %.*s", BN_FIT(class, 60), BN_FIT(message, 900));
 }
 
 static bn_code fill(const estimate_run *run, const estimate_task *task, size_t first, size_t end,

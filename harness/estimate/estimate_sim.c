@@ -1,6 +1,6 @@
 /*
  * estimate_sim.c - estimated times for the simulated device: a file of its settings that states for
- * each graph of a step what it takes (runtime/sim/README.md, `stated`).
+ * each graph of a step what it takes (runtime/sim/README.md, `stated`), and refuses all others.
  */
 #include "harness/estimate/estimate_priv.h"
 
@@ -76,14 +76,18 @@ static bn_code write_settings(const json_t *lines, json_t *times, const char *pa
 {
     const char *topology = estimate_word(json_array_get(lines, 0), "topology");
     const char *preset = preset_of(topology);
+    char title[ESTIMATE_TITLE];
     bn_text stated = {0}, kind = {0};
     bn_code code = BN_OK;
     put_times(times, &stated);
-    bn_text_printf(&kind, "%.*s, estimated times", BN_FIT(topology, 40));
+    estimate_title(json_array_get(lines, 0), title, sizeof title);
+    /* Steps have modules of the same names, so the device says whose times it has. */
+    bn_text_printf(&kind, "%.*s, estimated times of %.*s", BN_FIT(topology, 40),
+                   BN_FIT(title, 190));
     json_t *settings = stated.failed || kind.failed
                            ? NULL
-                           : json_pack("{ss* ss ss}", "preset", preset, "kind", kind.data, "stated",
-                                       stated.data ? stated.data : "");
+                           : json_pack("{ss* ss ss sb}", "preset", preset, "kind", kind.data,
+                                       "stated", stated.data ? stated.data : "", "stated_only", 1);
     char *text = settings ? json_dumps(settings, JSON_INDENT(1) | RES_JSON_SHOWN) : NULL;
     if (!text)
         code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for settings");

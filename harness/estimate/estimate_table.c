@@ -4,6 +4,7 @@
  * lines.
  */
 #include "harness/estimate/estimate_priv.h"
+#include "results/records/estimates.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -83,6 +84,18 @@ static double largest(const json_t *lines, size_t first, size_t end, const char 
     return most;
 }
 
+/* The most memory of the device in use at a time, in the lines from FIRST to END. */
+static double largest_peak(const json_t *lines, size_t first, size_t end)
+{
+    double most = -1;
+    for (size_t i = first; i < end; i++) {
+        const json_t *line = json_array_get(lines, i);
+        most = fmax(most, res_device_peak(estimate_figure(line, "memory", "peak"),
+                                          estimate_figure(line, "memory", "host_temp")));
+    }
+    return most;
+}
+
 /* Figure NAME of line FIRST. */
 static double figure_of(const json_t *lines, size_t first, size_t end, const char *name)
 {
@@ -142,7 +155,7 @@ static json_t *text_row(const json_t *lines, size_t first, size_t end, bool whol
     put_amount(row, whole ? -1 : estimate_figure(line, "memory", "argument"), "B");
     put_amount(row, largest(lines, first, end, "memory", "temp"), "B");
     put_amount(row, largest(lines, first, end, "memory", "host_temp"), "B");
-    put_amount(row, largest(lines, first, end, "memory", "peak"), "B");
+    put_amount(row, largest_peak(lines, first, end), "B");
     put_amount(row, estimate_figure(line, "topology", "memory_bytes"), "B");
     put_amount(row, flops, "");
     put_amount(row, sum_flops(lines, first, end), "");

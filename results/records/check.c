@@ -344,6 +344,29 @@ static bn_code check_samples(const res_record *r, bn_status *st)
     return check_rounds(r, st);
 }
 
+/* Whether FIGURES, of an estimate or one of its graphs, have counts where they have any. */
+static bool lacks_fit(const json_t *figures)
+{
+    static const char *const names[] = {"untold_loops", "collectives", "silent"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const json_t *count = json_object_get(figures, names[i]);
+        if (count && !(json_is_integer(count) && json_integer_value(count) >= 0))
+            return false;
+    }
+    return true;
+}
+
+static bn_code check_lacks(const json_t *estimate, bn_status *st)
+{
+    const json_t *graphs = json_object_get(estimate, "graphs");
+    bool fit = lacks_fit(estimate);
+    for (size_t i = 0; i < json_array_size(graphs); i++)
+        fit = fit && lacks_fit(json_array_get(graphs, i));
+    return fit ? BN_OK
+               : bn_fail(st, BN_FORMAT,
+                         "untold_loops, collectives or silent of its estimate is no count");
+}
+
 /* An estimate says so in its name, and nobody measured anything of it. */
 static bn_code check_estimate(const res_record *r, bn_status *st)
 {
@@ -360,7 +383,7 @@ static bn_code check_estimate(const res_record *r, bn_status *st)
             "its runtime's name and its provenance disagree on whether it is an estimate");
     if (estimated && times > 0)
         return bn_fail(st, BN_FORMAT, "it is an estimate, and has measured times");
-    return BN_OK;
+    return estimated ? check_lacks(res_record_estimate(r), st) : BN_OK;
 }
 
 bn_code res_record_check(res_record *r, bn_status *st)

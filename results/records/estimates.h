@@ -6,7 +6,13 @@
  *
  *   "estimate": {"topology", "layouts", "class": "ok" or why there is none, "cycles",
  *                "copy_cycles", "ms", "clock_ghz", "clock_source", "memory_bytes" of the device,
- *                "graphs": [{"cycles", "copy_cycles", "ms"}, ...], one for each execution}
+ *                "untold_loops", "collectives", "silent",
+ *                "graphs": [{"cycles", "copy_cycles", "ms", "untold_loops", "collectives",
+ *                            "silent"}, ...], one for each execution}
+ *
+ * The last three say by what the cycles are too low: loops whose body counts once, since nobody
+ * can tell their rounds; collectives; kinds of other operations without an estimate. Older records
+ * lack them.
  *
  * The runtime of such a record, and of no other, has a name that ends with RES_ESTIMATED. So it has
  * blocks and series of its own, and whatever names the runtime says the word.
@@ -24,6 +30,9 @@ bool res_is_estimate(const res_experiment *e);
 const json_t *res_record_estimate(const res_record *record);
 /* Member NAME of ESTIMATE, or of one of its graphs; NaN where it is not known. */
 double res_estimate_number(const json_t *estimate, const char *name);
+/* How much of PEAK, the most memory in use at a time, lies on the device. libtpu adds to it the
+ * HOST_TEMP bytes in the host's memory. -1 where the peak is not known. */
+double res_device_peak(double peak, double host_temp);
 
 /* Moves the estimates out of ALL into ESTIMATES, which is to be released with res_collection_free.
  * Both keep their order. False without memory: nothing was moved. */

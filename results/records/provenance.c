@@ -154,6 +154,13 @@ double res_estimate_number(const json_t *estimate, const char *name)
     return isfinite(number) && number >= 0 ? number : (double)NAN;
 }
 
+double res_device_peak(double peak, double host_temp)
+{
+    if (!(peak >= 0))
+        return -1;
+    return host_temp > 0 && host_temp <= peak ? peak - host_temp : peak;
+}
+
 bool res_estimates_split(res_collection *all, res_collection *estimates)
 {
     size_t kept = 0;

@@ -12,6 +12,14 @@
 /* No size of ours is larger, and it is exact in a double. */
 #define MOST_BYTES 9007199254740992.0
 
+/* What an estimate can lack, which makes it too low. */
+static const struct {
+    const char *name, *words;
+} lacks[] = {{"untold_loops", "loops whose rounds cannot be told, so their bodies count once"},
+             {"collectives", "collectives without an estimate"},
+             {"silent", "other operations without one"}};
+#define LACKS (sizeof lacks / sizeof *lacks)
+
 static json_t *known_bytes(double bytes)
 {
     return bytes >= 0 && bytes <= MOST_BYTES ? json_integer((json_int_t)bytes) : json_null();
@@ -23,13 +31,23 @@ static json_t *known_text(const json_t *estimate, const char *name)
     return text ? res_json_text(text) : json_null();
 }
 
-/* The most memory in use at a time over the executions from FIRST to END, as far as it is known. */
-static double peak_of(const res_record *record, size_t first, size_t end)
+/* The most memory in use at a time over the executions from FIRST to END, as far as it is known; ON
+ * the DEVICE alone, or with what lies in the host's memory. */
+static double peak_of(const res_record *record, size_t first, size_t end, bool on_device)
 {
     double most = -1;
-    for (size_t i = first; i < end; i++)
-        most = fmax(most, (double)record->executions[i].peak_bytes);
+    for (size_t i = first; i < end; i++) {
+        const res_execution *x = &record->executions[i];
+        const double host = on_device ? (double)x->host_temp_bytes : 0;
+        most = fmax(most, res_device_peak((double)x->peak_bytes, host));
+    }
     return most;
+}
+
+static json_t *known_count(const json_t *figures, const char *name)
+{
+    const json_t *count = json_object_get(figures, name);
+    return json_is_integer(count) ? json_integer(json_integer_value(count)) : json_null();
 }
 
 /* Adds a row of FIGURES, which are of the executions from FIRST to END of RECORD. */
@@ -53,9 +71,12 @@ static void add_row(const res_record *record, const char *graph, const json_t *f
     json_object_set_new(row, "clock_ghz",
                         res_json_real(res_estimate_number(estimate, "clock_ghz")));
     json_object_set_new(row, "clock_source", known_text(estimate, "clock_source"));
-    json_object_set_new(row, "peak_bytes", known_bytes(peak_of(record, first, end)));
+    json_object_set_new(row, "peak_bytes", known_bytes(peak_of(record, first, end, false)));
     json_object_set_new(row, "memory_bytes",
                         known_bytes(res_estimate_number(estimate, "memory_bytes")));
+    json_object_set_new(row, "device_peak_bytes", known_bytes(peak_of(record, first, end, true)));
+    for (size_t i = 0; i < LACKS; i++)
+        json_object_set_new(row, lacks[i].name, known_count(figures, lacks[i].name));
     json_array_append_new(rows, row);
 }
 
@@ -103,6 +124,21 @@ static res_row_group *newest_of(const res_collection *all, size_t *count)
     return groups;
 }
 
+/* Says what the estimates of GROUPS lack; nothing where they lack nothing. */
+static void put_lacks(const res_row_group *groups, size_t count, bn_text *note)
+{
+    for (size_t k = 0; k < LACKS; k++) {
+        size_t steps = 0;
+        for (size_t i = 0; i < count; i++)
+            steps += res_estimate_number(res_record_estimate(groups[i].record), lacks[k].name) > 0;
+        if (steps)
+            bn_text_printf(note, "%s%zu of %zu steps %s", note->length ? "; in " : "Too low: in ",
+                           steps, count, lacks[k].words);
+    }
+    if (note->length)
+        bn_text_puts(note, ". JSON and CSV say how many each graph has.");
+}
+
 void res_table_estimates(const res_collection *all, res_format format, bn_text *out)
 {
     static const res_column columns[] = {
@@ -112,20 +148,25 @@ void res_table_estimates(const res_collection *all, res_format format, bn_text *
         {"estimated_copy_cycles", "copies", RES_CELL_AMOUNT, false},
         {"estimated", "estimated time", RES_CELL_TIME, false},
         {"clock_ghz", "GHz", RES_CELL_TEXT, true},
-        {"peak", "peak", RES_CELL_SIZE, false},
+        {"device_peak", "peak", RES_CELL_SIZE, false},
         {"memory", "of memory", RES_CELL_SIZE, false},
         {NULL, NULL, RES_CELL_TEXT, false}};
-    static const char *const notes[] = {
+    bn_text lacking = {0};
+    const char *notes[] = {
         "Estimated by each runtime's compiler. Nothing was executed, and no measured figure is "
         "compared with these.",
         "estimated time: the estimated cycles at the published clock; \"-\" where none is known.",
-        NULL};
+        "peak: on the device, without what the compiler puts into the host's memory.", NULL, NULL};
     size_t count = 0;
     res_row_group *groups = newest_of(all, &count);
     if (groups)
+        put_lacks(groups, count, &lacking);
+    notes[sizeof notes / sizeof *notes - 2] = lacking.data;
+    if (groups)
         res_put_groups("Estimated, not measured", groups, count, columns, RES_MOST_ROWS, notes,
                        format, out);
-    out->failed = out->failed || !groups;
+    out->failed = out->failed || !groups || lacking.failed;
+    bn_text_free(&lacking);
     for (size_t i = 0; i < count; i++)
         json_decref(groups[i].rows);
     free(groups);

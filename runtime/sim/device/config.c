@@ -53,6 +53,8 @@ static const setting settings[] = {
      "device time of each execution; -1: by the model"},
     {"stated", STATED, 0, 0, 0, 0,
      "times of modules by name, module:device_us[:overhead_us];..., * ends a name's beginning"},
+    {"stated_only", FLAG, AT(stated_only), 0, 0, 0,
+     "a module that stated does not name is not compiled"},
     {"f64_gflops", RATE_AT(f64_gflops), "products and convolutions, f64"},
     {"f32_gflops", RATE_AT(f32_gflops), "products and convolutions, f32"},
     {"f16_gflops", RATE_AT(f16_gflops), "products and convolutions, bf16 and f16"},

@@ -47,11 +47,12 @@ typedef struct sim_fault {
 
 typedef struct sim_config {
     char preset[32];
-    char kind[64]; /* of the device, as clients see it */
+    char kind[256]; /* of the device, as clients see it */
     char values[8];
     char report[1024]; /* file for the precision that was reached, "" for none */
     int64_t devices, memory_bytes, seed, process, evaluate_limit;
     bool blocking;
+    bool stated_only; /* a module that STATED does not have is not compiled */
     /* device */
     double device_us; /* of each execution; negative: by the model */
     double f64_gflops, f32_gflops, f16_gflops, int_gops, vector_gflops, memory_gbps;

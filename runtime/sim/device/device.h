@@ -27,7 +27,7 @@ struct PJRT_Memory {
 
 struct PJRT_DeviceDescription {
     int id;
-    char kind[64], text[96];
+    char kind[256], text[272];
     PJRT_NamedValue attributes[3];
 };
 

@@ -3,6 +3,7 @@
  */
 #include "runtime/sim/device/executable.h"
 
+#include "runtime/base/base.h"
 #include "runtime/sim/device/entries.h"
 #include "runtime/sim/device/error.h"
 #include "runtime/sim/device/memory.h"
@@ -80,8 +81,9 @@ static bool fill_results(PJRT_Executable *x)
 /* Sets the times that are stated for the module, or else what is stated of an opaque program,
  * OPAQUE_US unless it is negative, or the model's time, and the configured overheads. Of several
  * entries that fit, a whole name wins over a beginning, a longer beginning over a shorter one, and
- * a later entry over an earlier one. */
-static void set_times(const sim_config *config, PJRT_Executable *x, double opaque_us)
+ * a later entry over an earlier one. SIM_NOT_FOUND where none fits and stated_only is set. */
+static sim_code set_times(const sim_config *config, PJRT_Executable *x, double opaque_us,
+                          sim_status *st)
 {
     const sim_stated *best = NULL;
     size_t best_length = 0;
@@ -97,11 +99,19 @@ static void set_times(const sim_config *config, PJRT_Executable *x, double opaqu
             best_length = weight;
         }
     }
+    /* The model's time beside stated ones would make a speedup that nobody expects. */
+    if (!best && config->stated_only)
+        return sim_fail(st, SIM_NOT_FOUND,
+                        "no time is stated of module %.*s for this device, %.*s: write the file of "
+                        "settings again with bench estimate --into-sim and the same --mode and "
+                        "--graphs as here, or set stated_only=false for the model's times",
+                        BN_FIT(x->program->name, 96), BN_FIT(config->kind, 200));
     x->overhead_us = best ? best->overhead_us : -1;
     x->device_us = best                     ? best->device_us
                    : config->device_us >= 0 ? config->device_us
                    : opaque_us >= 0         ? opaque_us
                                             : sim_model_us(config, &x->cost);
+    return SIM_OK;
 }
 
 static void fill_costs(PJRT_Executable *x)
@@ -167,7 +177,9 @@ static sim_code executable_fill(PJRT_Executable *x, const sim_config *config, bo
         return sim_fail(st, SIM_RESOURCE_EXHAUSTED, "no memory on the host");
     for (size_t i = 0; i < x->cost.group_count; i++)
         x->group_us[i] = sim_group_us(config, &x->cost.groups[i]);
-    set_times(config, x, x->opaque ? opaque->device_us : -1);
+    code = set_times(config, x, x->opaque ? opaque->device_us : -1, st);
+    if (code != SIM_OK)
+        return code;
     x->evaluates = !x->opaque && strcmp(config->values, "none") != 0 &&
                    x->cost.flops + x->cost.bytes / 4 <= (double)config->evaluate_limit &&
                    sim_program_can_evaluate(x->program, &unused) == SIM_OK;

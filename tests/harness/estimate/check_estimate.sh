@@ -132,7 +132,7 @@ said() {
 run "${estimate[@]}" "${none[@]}" --topology v4:1x1x1/megacore --mode capture --graphs 3 --by-scope
 report "a table says what is estimated" "$(fault_of 0)$(said 'estimated Mcycles' 'estimated ms' \
     'resnet18 small train' 'capture 3' 'backward' ' all ' 'layer1' 'Nothing was executed' \
-    'Clock of v4:1x1x1/megacore: 1.05 GHz, published:' 'loop while.16 runs 8 times' \
+    'Clock of v4:1x1x1/megacore: 1.05 GHz, published:' ' 6.40 kB' 'loop while.16 runs 8 times' \
     'collectives without an estimate, 1,' 'take an estimated')"
 
 parts=("${estimate[@]}" "${keep[@]}" --topology v4:1x1x1/megacore --mode capture --graphs 3)
@@ -175,16 +175,22 @@ report "and those that a host measured, which are more" "$(fault_of 0)$(said '5.
 )"
 
 # full_estimate.sh judges so what the compiler of TPUs says.
-run estimate --runtime "$fake" --topology v4:1x1x1/megacore --model vgg16 --phase infer --batch 4 \
-    --check-published --format csv "${none[@]}"
+host=(estimate --runtime "$fake" --topology v4:1x1x1/megacore --model vgg16 --phase infer --batch 4
+    --check-published "${none[@]}")
+run "${host[@]}" --format json
+cp "$folder/out" "$folder/vgg16.json"
+run "${host[@]}" --format csv
+cp "$folder/out" "$folder/vgg16.csv"
 report "as CSV, which says how far off an estimate is" "$(fault_of 0)$(
-    "$python" tests/harness/estimate/published_rows.py "$folder/out" "$folder/said" 2>&1 | tail -n 1
+    "$python" tests/harness/estimate/published_rows.py "$folder/out" "$folder/vgg16.json" "$folder/said" 2>&1 |
+        tail -n 1
     grep -qE '^# vgg16 .* published 5[.]987 ms \(host\), below, 0[.][0-9]+ of it$' "$folder/said" ||
         cat "$folder/said"
 )"
 sed 's/below, /ABOVE, /' "$folder/out" >"$folder/above.csv"
 report "and one above what a host measured is a fault" "$(
-    "$python" tests/harness/estimate/published_rows.py "$folder/above.csv" "$folder/said" 2>"$folder/err" &&
+    "$python" tests/harness/estimate/published_rows.py "$folder/above.csv" "$folder/vgg16.json" "$folder/said" \
+        2>"$folder/err" &&
         echo "it is none"
     grep -q '^AssertionError: .*ABOVE' "$folder/err" || echo "nobody says so"
 )"
@@ -241,8 +247,14 @@ for r in records:
     [x] = [x for x in r["executions"] if x["per_step"]]
     assert x["device_time_source"] == "profiler", (x["device_time_source"], x["device_note"])
     assert abs(x["device_ns"] / 1e6 / told["estimated_ms"] - 1) < 0.01, (x["device_ns"], told["estimated_ms"])
-    assert "estimated times" in json.dumps(r["provenance"])
+    assert "estimated times of resnet18 small infer" in json.dumps(r["provenance"])
 ')"
+run "${quick[@]}" --phase infer --mode eager --runtime sim --runtime-option config="$folder/v4.json" \
+    --runtime-option values=none --format json
+report "what was not estimated is refused there, and not given the model's time" "$(
+    [ "$status" -eq 1 ] || echo "exit status $status, not 1"
+    complaints | grep -qF 'no time is stated of module bench_' || echo "nobody says so"
+)$(holds 'assert [r["status"] for r in records] == ["compile-error"], records')"
 refuses "of one step" 2 "one step" -- "${v4[@]}" --into-sim "$folder/x.json" --dtype f32,bf16
 run "${estimate[@]}" "${none[@]}" --verbose --into-sim "$folder/x.json"
 report "which has a clock, or no worker starts" "$(
@@ -409,6 +421,11 @@ for r in rows:
     assert r["estimated"] and r["runtime"].endswith(" (estimated)") and r["steps"] == 0, r
     assert (r["estimated_cycles"] is None) == (r["class"] != "ok"), r
     assert (r["estimated_ns"] is None) == (r["clock_ghz"] is None or r["class"] != "ok"), r
+    # Of each graph an all-reduce, additions and comparisons have no estimate; the rounds of its loop are known.
+    graphs = 3 if r["graph"] == "all" else 1
+    lacks = [r["untold_loops"], r["collectives"], r["silent"]]
+    assert lacks == ([0, graphs, 2 * graphs] if r["class"] == "ok" else [None] * 3), r
+    assert r["class"] != "ok" or (r["peak_bytes"], r["device_peak_bytes"]) == (7000, 6400), r
 assert len({r["runtime"] for r in rows}) == 2
 parts = [r for r in rows if r["graphs"] == 3 and "megacore" in r["runtime"]]
 whole = [r for r in parts if r["graph"] == "all"]
@@ -507,11 +524,12 @@ assert line["estimate"]["limit_bytes"] == 15.75 * 2**30
 ')"
 run "${estimate[@]}" --cache-dir "$folder/oom"
 report "it is told again without a compilation" "$(fault_of 1)$(said 'out of device memory' \
-    'needs 75.8 GB of 16.9 GB' 'out-of-device-memory')"
+    'needs 75.8 GB of 16.9 GB' 'out-of-device-memory' 'Try a smaller --batch, --dtype bf16.')"
 FAKE_PJRT=hlo,device_oom_used run "${estimate[@]}" "${none[@]}"
 report "older builds have other words for it" "$(fault_of 1)$(said 'needs 44.8 GB of 33.6 GB')"
 
-for row in compile_abort:crash compile_error:compile-error; do
+# What a kernel's own memory lacks is not the device's memory.
+for row in compile_abort:crash compile_error:compile-error device_oom_vmem:compile-error; do
     FAKE_PJRT=hlo,${row%:*} run "${estimate[@]}" "${keep[@]}" --batch 7 --format json
     report "a compiler that fails so, ${row%:*}, is told and not kept" "$(fault_of 1 "${row#*:}")$(holds "
 assert records[0]['class'] == '${row#*:}' and not records[0]['estimate']

@@ -220,11 +220,15 @@ assert share < 0.3, share
 
 # beside WHAT OPTION...: the step with its published time; says what went wrong, and how far off it is.
 beside() {
+    local own=(estimate --cache-dir "$cache" --check-published --timeout 3600 "${@:2}")
     rm -f "$folder/said"
-    run estimate --cache-dir "$cache" --format csv --check-published --timeout 3600 "${@:2}"
+    run "${own[@]}" --format json
+    cp "$folder/out" "$folder/lines.json"
+    run "${own[@]}" --format csv
     report "$1 beside its published time" "$(
         fault_of 0
-        "$python" tests/harness/estimate/published_rows.py "$folder/out" "$folder/said" 2>&1 | tail -n 1
+        "$python" tests/harness/estimate/published_rows.py "$folder/out" "$folder/lines.json" "$folder/said" 2>&1 |
+            tail -n 1
     )"
     cat "$folder/said" 2>/dev/null
 }

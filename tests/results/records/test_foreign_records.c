@@ -68,6 +68,17 @@ static void estimates_say_so_and_have_no_times(void **state)
     refused(r, "measured times"); /* of executions */
     assert_int_equal(res_record_reserve_executions(r, 1, &st), BN_OK);
     assert_int_equal(res_record_check(r, &st), BN_OK);
+    json_t *estimate = json_object_get(r->provenance, "estimate");
+    json_object_set_new(estimate, "silent", json_integer(-1));
+    refused(r, "no count");
+    json_object_set_new(estimate, "silent", json_integer(3));
+    json_object_set_new(estimate, "graphs", json_pack("[{sf}]", "untold_loops", 1.5));
+    refused(r, "no count");
+    json_object_set_new(estimate, "graphs", json_pack("[{si}]", "untold_loops", 1));
+    json_object_set_new(estimate, "collectives", json_string("2"));
+    refused(r, "no count");
+    json_object_del(estimate, "collectives");
+    assert_int_equal(res_record_check(r, &st), BN_OK);
     r->executions[0].device_source = BN_DEVICE_TIME_SLOPE;
     refused(r, "measured times");
     r->executions[0].device_source = BN_DEVICE_TIME_UNAVAILABLE;

@@ -20,6 +20,7 @@
  *   oom                                 an execution finds no memory
  *   device_oom device_oom_used          a compilation finds that the device has too little, and
  *                                       says it in either way
+ *   device_oom_vmem                     the same of a kernel's own memory
  *   compile_hang compile_abort          a compilation never returns, or ends the process
  *   hlo                                 optimized programs are HLO modules with estimates
  *   strict                              an execution refuses structs that are shorter than

@@ -55,6 +55,10 @@ static PJRT_Error *compile_check(const PJRT_Program *program, size_t options_siz
         return fake_error_new(PJRT_Error_Code_RESOURCE_EXHAUSTED,
                               "Ran out of memory in memory space hbm. Used 41.76G of 31.25G hbm. "
                               "Exceeded hbm capacity by 10.51G.\n");
+    if (fake_ordered("device_oom_vmem")) /* of a kernel's own memory, whatever the device has */
+        return fake_error_new(PJRT_Error_Code_RESOURCE_EXHAUSTED,
+                              "Ran out of memory in memory space vmem. Used 20.00M of 16.00M vmem. "
+                              "Exceeded vmem capacity by 4.00M.\n");
     return fake_error_if("compile_error", "-:3:7: error: the fake compiler\n\trefuses\n");
 }
 

@@ -174,6 +174,8 @@ static void options_of_each_kind_are_settings(void **state)
 
 /* ---- what is refused -------------------------------------------------------------------- */
 
+#define SIXTY_FOUR "aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeeeeffffffffffgggg"
+
 static void bad_settings_are_refused(void **state)
 {
     (void)state;
@@ -196,8 +198,7 @@ static void bad_settings_are_refused(void **state)
         {"efficiency=0", "efficiency=0: wants a number from 1e-06"},
         {"blocking=yes", "blocking=yes: wants true or false"},
         {"values=some", "values=some: wants auto or none"},
-        {"kind=aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeeeeffffffffffgggg",
-         "wants a shorter text"},
+        {"kind=" SIXTY_FOUR SIXTY_FOUR SIXTY_FOUR SIXTY_FOUR, "wants a shorter text"},
         {"stated=step", "stated=step: wants module:device_us or module:device_us:overhead_us"},
         {"stated=step:4:", "stated=step:4:"},
         {"stated=step:4:-1", "stated=step:4:-1"},

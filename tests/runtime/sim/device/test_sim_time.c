@@ -284,6 +284,41 @@ static void modules_have_stated_times(void **state)
     }
 }
 
+/* What is not stated takes the model's time, or is refused; what is stated is compiled either way.
+ */
+static void modules_may_have_stated_times_only(void **state)
+{
+    (void)state;
+    static const char *const names[] = {SIM_ADD("jit_step"), SIM_ADD("jit_step_two")};
+    static const struct {
+        const char *settings;
+        bool compiles[2];
+    } rows[] = {
+        {"stated=jit_step:300 stated_only=true", {true, false}},
+        {"stated=jit_step*:300 stated_only=true", {true, true}},
+        {"stated=jit_step:300 stated_only=false", {true, true}},
+        /* The device's time is not that of the module. */
+        {"stated=jit_step:300 device_us=70 stated_only=true", {true, false}},
+        {"stated=jit_step_two:300 stated_only=true", {false, true}},
+    };
+    for (size_t row = 0; row < sizeof rows / sizeof *rows; row++) {
+        rt_client *client = sim_client(rows[row].settings);
+        for (int i = 0; i < 2; i++) {
+            bn_status st = {0};
+            rt_executable *x = NULL;
+            const bn_code code = rt_compile(client, names[i], strlen(names[i]), NULL, &x, &st);
+            assert_int_equal(code == BN_OK, rows[row].compiles[i]);
+            if (code == BN_OK)
+                rt_executable_destroy(x);
+            else if (!strstr(st.message, i ? "module jit_step_two" : "module jit_step") ||
+                     !strstr(st.message, "simulated device") ||
+                     !strstr(st.message, "bench estimate --into-sim"))
+                fail_msg("%s", st.message);
+        }
+        rt_client_destroy(client);
+    }
+}
+
 int main(void)
 {
 #define T(test) cmocka_unit_test_teardown(test, teardown)
@@ -300,6 +335,7 @@ int main(void)
         T(a_queue_is_first_in_first_out),
         T(each_device_has_a_queue_of_its_own),
         T(modules_have_stated_times),
+        T(modules_may_have_stated_times_only),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
