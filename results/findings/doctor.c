@@ -7,6 +7,7 @@
  * capture would save.
  */
 #include "results/findings/doctor.h"
+#include "results/findings/findings_priv.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -77,6 +78,18 @@ static double median_of(const res_process *p, const bn_part *parts, size_t count
                                                   : (double)NAN;
 }
 
+/* Device time of a step of P; NaN where that is not known of all steps. */
+static double device_of(const res_process *p)
+{
+    return p->record ? res_device_of_steps(&p->record->experiment, p->measures.device_ns)
+                     : (double)NAN;
+}
+
+static double device_of_row(const res_speedup_row *row)
+{
+    return res_device_of_steps(&row->record->experiment, row->figures.device.value.estimate);
+}
+
 static bool is_in_flight(const res_process *p)
 {
     return p->record && p->record->experiment.in_flight > 1;
@@ -89,7 +102,7 @@ static double exposed(const res_process *p, bn_part other)
 {
     const bn_part parts[] = {BN_PART_BIND, BN_PART_DISPATCH, BN_PART_WAIT, other};
     const size_t count = sizeof parts / sizeof *parts - (other == BN_PART_WAIT);
-    return median_of(p, parts, count) - p->measures.device_ns;
+    return median_of(p, parts, count) - device_of(p);
 }
 
 /* NaN where either is. */
@@ -103,7 +116,7 @@ static double lesser(double a, double b)
 static double not_hidden(const res_process *p, double own_ns)
 {
     static const bn_part wait = BN_PART_WAIT;
-    const double wall_ns = p->measures.wall_ns, device_ns = p->measures.device_ns;
+    const double wall_ns = p->measures.wall_ns, device_ns = device_of(p);
     if (isnan(device_ns))
         return own_ns;
     return lesser(own_ns, wall_ns - fmax(device_ns, wall_ns - own_ns - median_of(p, &wait, 1)));
@@ -113,7 +126,7 @@ static double not_hidden(const res_process *p, double own_ns)
 static double behind_executions(const res_process *p, bn_part part, double own_ns)
 {
     const res_measures *m = &p->measures;
-    if (is_in_flight(p) || isnan(m->overhead_ns))
+    if (is_in_flight(p) || isnan(m->overhead_ns) || isnan(device_of(p)))
         return not_hidden(p, own_ns);
     return lesser(own_ns, exposed(p, part) - m->executions * m->overhead_ns);
 }
@@ -133,7 +146,7 @@ static double cost_of_reads(const res_process *p, const void *context)
     const res_measures *m = &p->measures;
     const double own_ns = median_of(p, &read, 1);
     (void)context;
-    if (!p->record || is_in_flight(p) || isnan(m->overhead_ns))
+    if (!p->record || is_in_flight(p) || isnan(m->overhead_ns) || isnan(device_of(p)))
         return not_hidden(p, own_ns);
     const double breaks =
         fmin(res_counter_a_step(p->record, BN_COUNTER_GRAPH_BREAKS), m->executions - 1);
@@ -342,7 +355,7 @@ static const rule rules[RES_RULE_COUNT] = {
 /* What steps in flight would hide of COST behind the device; NaN where that is not known. */
 static double hidden(const res_speedup_row *row, double cost_ns)
 {
-    const double device_ns = row->figures.device.value.estimate;
+    const double device_ns = device_of_row(row);
     const bool waits = row->record->experiment.in_flight <= 1;
     return waits && isfinite(device_ns) ? fmin(cost_ns, device_ns) : (double)NAN;
 }
@@ -362,12 +375,17 @@ static res_estimate cost_of(const res_speedup_row *row, res_rule number, double 
     return known ? own : all;
 }
 
-/* Whether what rule NUMBER costs ROW is an upper bound. A read waits for the device, too, and
- * without a device time nobody knows how long. */
+/* Whether what rule NUMBER costs ROW is an upper bound. A read waits for the device, too, and the
+ * device works meanwhile on what was submitted before. Without a device time nobody knows how long.
+ */
 static bool is_bound(const res_speedup_row *row, res_rule number)
 {
+    const res_record *r = row->record;
     const bool reads = number == RES_RULE_READS || number == RES_RULE_FALLBACKS;
-    return reads && !isfinite(row->figures.device.value.estimate);
+    const bool behind =
+        number == RES_RULE_RELEASE || (number == RES_RULE_INPUT && sends_ahead(r)) ||
+        (r->experiment.in_flight > 1 && (number == RES_RULE_INPUT || number == RES_RULE_TRACING));
+    return (reads || behind) && !isfinite(device_of_row(row));
 }
 
 /* Whether rule NUMBER is about a start, and not about a step. */
@@ -460,15 +478,17 @@ static double cost_of_programs(const res_process *p, const void *context)
  * where that is not known, than for all else. */
 static bool makes_programs(const res_speedup_row *row)
 {
-    const double device_ns = row->figures.device.value.estimate;
+    const double device_ns = device_of_row(row);
     const double mean_ns = res_pool_estimate(&row->pool, mean_wall, NULL).mean;
     const double own_ns = res_pool_estimate(&row->pool, cost_of_programs, NULL).mean;
     return programs_made(row) > 0 && own_ns > (isfinite(device_ns) ? device_ns : mean_ns / 2);
 }
 
-/* What the device waits for longest, by the costs of the rules; *NS gets how long. */
+/* What the device waits for longest, by the costs of the rules; *NS gets how long. Of a read nobody
+ * knows without a device time how long it only waits for that. */
 static res_bound longest(const res_speedup_row *row, double *ns)
 {
+    const bool known = isfinite(device_of_row(row));
     const struct {
         res_bound bound;
         res_process_value *cost;
@@ -476,8 +496,8 @@ static res_bound longest(const res_speedup_row *row, double *ns)
     } waits[] = {{RES_BOUND_TRACING, cost_of_tracing, true},
                  {RES_BOUND_DISPATCH, cost_of_dispatch, true},
                  {RES_BOUND_INPUT, cost_of_input, sends_batches(row) > 0},
-                 {RES_BOUND_READ, cost_of_reads, true},
-                 {RES_BOUND_READ, cost_of_fallbacks, ops_of_the_host(row) > 0}};
+                 {RES_BOUND_READ, cost_of_reads, known},
+                 {RES_BOUND_READ, cost_of_fallbacks, known && ops_of_the_host(row) > 0}};
     res_bound bound = RES_BOUND_UNKNOWN;
     *ns = 0;
     for (size_t i = 0; i < sizeof waits / sizeof *waits; i++) {
@@ -496,7 +516,7 @@ static res_bound longest(const res_speedup_row *row, double *ns)
 res_bound res_doctor_bound(const res_speedup_row *row, double *busy)
 {
     const double wall_ns = row->figures.wall.value.estimate;
-    const double share = row->figures.device.value.estimate / wall_ns;
+    const double share = device_of_row(row) / wall_ns;
     double ns = 0;
     if (busy)
         *busy = isfinite(share) ? share : (double)NAN;

@@ -40,7 +40,8 @@ typedef struct res_complaint {
     /* A step: programs made, values read, ops of the host, nodes traced, executions, slow releases;
      * of RES_RULE_PADDING the share of the positions; of TURNS the programs; or 1. */
     double count;
-    bool at_most;     /* the cost is at most COST_NS: of reads without a device time */
+    bool at_most; /* the cost is at most COST_NS: without a device time, of reads and of what the
+                     device may hide */
     double hidden_ns; /* of RES_RULE_TRACING: what steps in flight hide of it; NaN: unknown */
     /* What changed, and where in the source (res_why), of one of the row's records, which owns it;
      * NULL: none tells. And how many more such places it tells. */

@@ -171,7 +171,10 @@ static void put_cost(const res_complaint *c, bn_text *out)
 /* Device time of a step over its wall time; NaN where it is not known. */
 static double goodput(const res_speedup_row *row)
 {
-    return row->figures.device.value.estimate / row->figures.wall.value.estimate;
+    double busy = (double)NAN;
+    if (row->pool.count > 0)
+        (void)res_doctor_bound(row, &busy);
+    return busy;
 }
 
 /* What bounds the steps of ROW; "unknown" also where all of its processes failed. */
