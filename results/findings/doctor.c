@@ -352,12 +352,19 @@ static const rule rules[RES_RULE_COUNT] = {
 /* ---- complaints -------------------------------------------------------------------------------
  */
 
+/* Whether the host waits for the device in most steps, to read a value. Then no two are in flight.
+ */
+static bool reads_in_most(const res_speedup_row *row)
+{
+    return values_read(row) + ops_of_the_host(row) > 0.5;
+}
+
 /* What steps in flight would hide of COST behind the device; NaN where that is not known. */
 static double hidden(const res_speedup_row *row, double cost_ns)
 {
     const double device_ns = device_of_row(row);
-    const bool waits = row->record->experiment.in_flight <= 1;
-    return waits && isfinite(device_ns) ? fmin(cost_ns, device_ns) : (double)NAN;
+    const bool may = row->record->experiment.in_flight <= 1 && !reads_in_most(row);
+    return may && isfinite(device_ns) ? fmin(cost_ns, device_ns) : (double)NAN;
 }
 
 /* What rule NUMBER costs the processes of ROW; *WHOLE_NS gets the step that it is a part of: the

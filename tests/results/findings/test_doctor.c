@@ -86,6 +86,37 @@ static void steps_in_flight_hide_tracing(void **state)
     free(list);
 }
 
+/* P, which traces in each step, draws one complaint. Steps in flight hide HIDDEN_NS of it. */
+static void hides(const planted *p, double hidden_ns)
+{
+    res_complaint *list;
+    assert_int_equal(complaints_of(p, &list), 1);
+    assert_int_equal(list[0].rule, RES_RULE_TRACING);
+    assert_true(isnan(list[0].hidden_ns) == isnan(hidden_ns));
+    if (!isnan(hidden_ns))
+        assert_near(list[0].hidden_ns, hidden_ns, 0.02 * hidden_ns);
+    free(list);
+}
+
+/* A step that reads a value, or has the host compute an op, waits for the device. So the next one
+ * is not traced meanwhile. */
+static void reads_keep_steps_from_being_in_flight(void **state)
+{
+    (void)state;
+    planted p = healthy;
+    p.mode = "lazy";
+    p.part_ns[BN_PART_TRACE] = 4000000;
+    p.part_ns[BN_PART_HASH] = 0;
+    p.counters[BN_COUNTER_TRANSFERS_TO_HOST] = STEPS;
+    hides(&p, (double)NAN);
+    p.counters[BN_COUNTER_HOST_FALLBACKS] = STEPS;
+    hides(&p, (double)NAN);
+    /* A loss that is read in every tenth step. */
+    p.counters[BN_COUNTER_HOST_FALLBACKS] = 0;
+    p.counters[BN_COUNTER_TRANSFERS_TO_HOST] = STEPS / 10;
+    hides(&p, 4e6);
+}
+
 static void executions_are_found(void **state)
 {
     (void)state;
@@ -522,6 +553,7 @@ int main(void)
         cmocka_unit_test(the_healthy_draw_none),
         cmocka_unit_test(tracing_is_found),
         cmocka_unit_test(steps_in_flight_hide_tracing),
+        cmocka_unit_test(reads_keep_steps_from_being_in_flight),
         cmocka_unit_test(executions_are_found),
         cmocka_unit_test(overhead_is_found),
         cmocka_unit_test(compiles_are_found),
