@@ -176,16 +176,23 @@ static double cost_of_input(const res_process *p, const void *context)
                : own_ns;
 }
 
-/* As if an execution took as long as it has positions. */
+/* As if an execution took as long as it has positions. With steps in flight the device works for
+ * the whole step, and the host waits for as long as its own work is shorter. So a step without
+ * padding is shorter by the padding's share, and by no more than the wait; or, where a plugin
+ * executes within its call, by the share of that. */
 static double cost_of_padding(const res_process *p, const void *context)
 {
-    static const bn_part parts[] = {BN_PART_DISPATCH, BN_PART_WAIT};
+    static const bn_part parts[] = {BN_PART_WAIT, BN_PART_DISPATCH};
     (void)context;
     if (!p->record)
         return (double)NAN;
     const int64_t *counters = p->record->step_counters;
-    return mean_of(p, parts, sizeof parts / sizeof *parts) *
-           (double)counters[BN_COUNTER_POSITIONS_PADDED] / (double)counters[BN_COUNTER_POSITIONS];
+    const double share =
+        (double)counters[BN_COUNTER_POSITIONS_PADDED] / (double)counters[BN_COUNTER_POSITIONS];
+    const double alone_ns = share * mean_of(p, parts, sizeof parts / sizeof *parts);
+    return is_in_flight(p)
+               ? lesser(share * mean_wall(p, NULL), fmax(mean_of(p, parts, 1), alone_ns))
+               : alone_ns;
 }
 
 static double cost_of_tracing(const res_process *p, const void *context)

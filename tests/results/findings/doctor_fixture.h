@@ -78,6 +78,43 @@ static inline void plant(store *s, const planted *p)
         process_of(s, p, process);
 }
 
+/* The complaints about P; *LIST is the caller's. */
+static inline size_t complaints_of(const planted *p, res_complaint **list)
+{
+    store s = {.count = 0};
+    size_t count;
+    plant(&s, p);
+    res_speedup table = made(&s);
+    assert_int_equal(table.count, 1);
+    assert_true(res_doctor(&table, list, &count));
+    res_speedup_free(&table);
+    clear(&s);
+    return count;
+}
+
+/* P draws one complaint, by RULE, whose cost is COST_NS. */
+static inline void draws(const planted *p, res_rule rule, double cost_ns, double count)
+{
+    res_complaint *list;
+    const size_t complaints = complaints_of(p, &list);
+    if (complaints != 1 || list[0].rule != rule)
+        fail_msg("%s: %zu complaints, the first by %s", res_rule_name(rule), complaints,
+                 complaints ? res_rule_name(list[0].rule) : "none");
+    assert_near(list[0].cost_ns.estimate, cost_ns, 0.02 * cost_ns);
+    assert_true(list[0].cost_ns.low < cost_ns && cost_ns < list[0].cost_ns.high);
+    assert_near(list[0].count, count, 1e-9);
+    free(list);
+}
+
+static inline void draws_none(const planted *p)
+{
+    res_complaint *list;
+    const size_t complaints = complaints_of(p, &list);
+    if (complaints > 0)
+        fail_msg("%zu complaints, the first by %s", complaints, res_rule_name(list[0].rule));
+    free(list);
+}
+
 /* The explanation {"complaints": [COMPLAINT]}, of which the first process alone tells. COMPLAINT is
  * stolen. */
 static inline void explain(store *s, json_t *complaint)

@@ -4,43 +4,6 @@
  */
 #include "tests/results/findings/doctor_fixture.h"
 
-/* The complaints about P; *LIST is the caller's. */
-static size_t complaints_of(const planted *p, res_complaint **list)
-{
-    store s = {.count = 0};
-    size_t count;
-    plant(&s, p);
-    res_speedup table = made(&s);
-    assert_int_equal(table.count, 1);
-    assert_true(res_doctor(&table, list, &count));
-    res_speedup_free(&table);
-    clear(&s);
-    return count;
-}
-
-/* P draws one complaint, by RULE, whose cost is COST_NS. */
-static void draws(const planted *p, res_rule rule, double cost_ns, double count)
-{
-    res_complaint *list;
-    const size_t complaints = complaints_of(p, &list);
-    if (complaints != 1 || list[0].rule != rule)
-        fail_msg("%s: %zu complaints, the first by %s", res_rule_name(rule), complaints,
-                 complaints ? res_rule_name(list[0].rule) : "none");
-    assert_near(list[0].cost_ns.estimate, cost_ns, 0.02 * cost_ns);
-    assert_true(list[0].cost_ns.low < cost_ns && cost_ns < list[0].cost_ns.high);
-    assert_near(list[0].count, count, 1e-9);
-    free(list);
-}
-
-static void draws_none(const planted *p)
-{
-    res_complaint *list;
-    const size_t complaints = complaints_of(p, &list);
-    if (complaints > 0)
-        fail_msg("%zu complaints, the first by %s", complaints, res_rule_name(list[0].rule));
-    free(list);
-}
-
 static void the_healthy_draw_none(void **state)
 {
     (void)state;
@@ -238,6 +201,27 @@ static void padding_is_found(void **state)
     draws(&p, RES_RULE_PADDING, 0.4 * (1e7 - 5e4), 0.4);
     p.counters[BN_COUNTER_POSITIONS_PADDED] = 40;
     draws_none(&p);
+}
+
+/* With steps in flight a step of 10 ms is as long as the device's work, so half of that would save
+ * 5 ms. But then the step is as long as the host's work. */
+static void padding_in_flight_costs_as_long_as_the_host_waits(void **state)
+{
+    (void)state;
+    planted p = healthy;
+    p.in_flight = 2;
+    p.device_ns = 9.9e6;
+    p.counters[BN_COUNTER_POSITIONS] = 1000;
+    p.counters[BN_COUNTER_POSITIONS_PADDED] = 500;
+    p.part_ns[BN_PART_HASH] = 0;
+    p.part_ns[BN_PART_TRACE] = 3910000; /* and 90 us of calls: the host works for 4 ms */
+    draws(&p, RES_RULE_PADDING, 5e6, 0.5);
+    p.part_ns[BN_PART_TRACE] = 7910000;
+    draws(&p, RES_RULE_PADDING, 2e6, 0.5);
+    /* A plugin that executes within its call. */
+    p.part_ns[BN_PART_TRACE] = 0;
+    p.part_ns[BN_PART_DISPATCH] = 9970000;
+    draws(&p, RES_RULE_PADDING, 0.5 * 9.97e6, 0.5);
 }
 
 static void input_and_release_are_found(void **state)
@@ -563,6 +547,7 @@ int main(void)
         cmocka_unit_test(a_read_that_breaks_the_graph_costs_an_execution),
         cmocka_unit_test(ops_of_the_host_are_found),
         cmocka_unit_test(padding_is_found),
+        cmocka_unit_test(padding_in_flight_costs_as_long_as_the_host_waits),
         cmocka_unit_test(input_and_release_are_found),
         cmocka_unit_test(steps_in_flight_hide_what_the_host_does),
         cmocka_unit_test(long_starts_are_found_and_come_last),
