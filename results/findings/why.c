@@ -98,7 +98,7 @@ static bool tells(const char *word, res_rule rule)
         return read;
     case RES_RULE_FALLBACKS:
         return host;
-    case RES_RULE_EXECUTIONS: /* each breaks the step */
+    case RES_RULE_EXECUTIONS: /* of a broken step */
         return host || read;
     case RES_RULE_TRACING: /* of a captured step */
         return strcmp(word, "values") == 0;
@@ -109,6 +109,16 @@ static bool tells(const char *word, res_rule rule)
     }
 }
 
+/* Whether a step of RECORD is more executions than the graphs that it was asked to be cut into. If
+ * not, a read stands behind the last one, and breaks nothing. */
+static bool is_broken(const res_record *record)
+{
+    double executions = 0;
+    for (size_t i = 0; i < record->execution_count; i++)
+        executions += record->executions[i].per_step;
+    return executions > record->experiment.graphs;
+}
+
 const json_t *res_why(const res_record *record, res_rule rule, size_t *more)
 {
     const json_t *explanation = json_object_get(record->provenance, "explanation");
@@ -116,7 +126,8 @@ const json_t *res_why(const res_record *record, res_rule rule, size_t *more)
     size_t i, count = 0;
     json_array_foreach(json_object_get(explanation, "complaints"), i, one)
     {
-        if (!tells(text_of(one, "rule"), rule))
+        if (!tells(text_of(one, "rule"), rule) ||
+            (rule == RES_RULE_EXECUTIONS && !is_broken(record)))
             continue;
         count++;
         if (!most || json_integer_value(json_object_get(one, "count")) >

@@ -327,6 +327,14 @@ static void names_line(store *s, res_rule rule, const char *place)
     clear(s);
 }
 
+/* Plants P with --graphs GRAPHS, whatever its executions are. */
+static void plant_cut(store *s, const planted *p, int graphs)
+{
+    plant(s, p);
+    for (size_t i = 0; i < s->count; i++)
+        s->records[i]->experiment.graphs = graphs;
+}
+
 /* A read or an op of the host breaks a step into executions; where --graphs cuts it, no line does.
  */
 static void the_place_of_what_breaks_a_step_is_told(void **state)
@@ -339,15 +347,19 @@ static void the_place_of_what_breaks_a_step_is_told(void **state)
     p.device_ns = 1.2e6;
     p.pjrt_more_ns = 500000;
     for (size_t i = 0; i < sizeof breaks / sizeof *breaks; i++) {
-        plant(&s, &p);
+        plant_cut(&s, &p, 3);
         explain(&s,
                 json_pack("{ss si ss}", "rule", breaks[i], "count", 10, "place", "models/x.c:26"));
         names_line(&s, RES_RULE_EXECUTIONS, "models/x.c:26");
     }
-    plant(&s, &p);
+    plant_cut(&s, &p, 3);
     explain(&s, json_pack("{ss si ss}", "rule", "shape", "count", 1, "place", "models/x.c:26"));
     names_line(&s, RES_RULE_EXECUTIONS, "");
-    plant(&s, &p);
+    /* The five executions are those of --graphs 5: the read stands behind them. */
+    plant_cut(&s, &p, 5);
+    explain(&s, json_pack("{ss si ss}", "rule", "read", "count", 10, "place", "models/x.c:26"));
+    names_line(&s, RES_RULE_EXECUTIONS, "");
+    plant_cut(&s, &p, 3);
     names_line(&s, RES_RULE_EXECUTIONS, "");
 }
 
