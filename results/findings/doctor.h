@@ -77,6 +77,13 @@ res_bound res_doctor_bound(const res_speedup_row *row, double *busy);
  * as docs/json-record.md has it, which is the record's. NULL: it keeps none, or tells of none.
  * *MORE: how many others tell of it. */
 const json_t *res_why(const res_record *record, res_rule rule, size_t *more);
+/* A cause for which a program is compiled again (docs/explain.md), and what is done about it. */
+typedef struct res_remedy {
+    const char *cause, *advice;
+} res_remedy;
+const res_remedy *res_remedy_at(size_t index); /* NULL: there are no more */
+/* The advice on CAUSE, which may be anything; "": it is none. */
+const char *res_remedy_for(const char *cause);
 /* Appends "shape of tokens, dimension 1: 24 -> 31, at models/x.c:12 (mask)": what changed where a
  * program was compiled for CAUSE (docs/explain.md), of a complaint or a recompile. */
 void res_why_put(const char *cause, const json_t *complaint, bn_text *out);

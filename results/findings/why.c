@@ -83,6 +83,37 @@ void res_why_put(const char *cause, const json_t *o, bn_text *out)
     res_why_put_at(o, out);
 }
 
+/* ---- causes ------------------------------------------------------------------------------------
+ */
+
+const res_remedy *res_remedy_at(size_t index)
+{
+    static const res_remedy remedies[] = {
+        {"shape", "Pad to a few lengths (--buckets), so that a few graphs serve all batches."},
+        {"dtype", "Convert before the step, so that the input keeps one dtype."},
+        {"argument", "Each value has a graph of its own: run steps of one value one after the "
+                     "other, or make the value an input of the graph."},
+        {"scalar", "The value is a constant of the graph: make it a variable that is written "
+                   "before the step."},
+        {"branch",
+         "Compute both sides on the device and select, in place of a branch of the host."},
+        {"ops", "The step traces other ops: let it depend on types and arguments only."},
+        {"same", "The program is the same and the trace before it is not: what comes before a "
+                 "break should not change."},
+        {"new", "A part of the step was not there before: let all steps have the same parts."},
+    };
+    return index < sizeof remedies / sizeof *remedies ? &remedies[index] : NULL;
+}
+
+const char *res_remedy_for(const char *cause)
+{
+    const res_remedy *one;
+    for (size_t i = 0; (one = res_remedy_at(i)); i++)
+        if (strcmp(one->cause, cause) == 0)
+            return one->advice;
+    return "";
+}
+
 /* ---- what a record keeps -----------------------------------------------------------------------
  */
 

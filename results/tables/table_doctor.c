@@ -79,8 +79,15 @@ static void put_where(const res_complaint *c, bn_text *out)
         bn_text_printf(out, " and %zu place%s more", c->more, c->more == 1 ? "" : "s");
 }
 
+/* By the cause, where a place tells it: the record's own words are somebody else's. */
 static void put_advice_on_compiles(const res_complaint *c, const res_experiment *e, bn_text *out)
 {
+    const char *rule = json_string_value(json_object_get(c->why, "rule"));
+    const char *advice = rule ? res_remedy_for(rule) : "";
+    if (*advice) {
+        bn_text_puts(out, advice);
+        return;
+    }
     bn_text_puts(out, has_lengths(e) ? "Each length of the input is another program: pad to "
                                        "fewer lengths (--buckets)."
                                      : "The program changes from step to step: keep shapes, "
