@@ -272,11 +272,18 @@ static double ops_of_the_host(const res_speedup_row *row)
     return res_counter_a_step(row->record, BN_COUNTER_HOST_FALLBACKS);
 }
 
-/* A captured step is traced only where its guards fail. */
+/* Whether bench traced and dispatched the steps of RECORD, and no framework. */
+static bool is_ours(const res_record *record)
+{
+    return res_axis_is_usual(&res_axes[RES_AXIS_FRONT_END], &record->experiment);
+}
+
+/* A captured step is traced only where its guards fail. A framework tells by itself how many nodes
+ * it traces in each step of a mode, if it does. */
 static double nodes_traced(const res_speedup_row *row)
 {
     const char *mode = row->record->experiment.mode;
-    const bool again = strcmp(mode, "lazy") == 0 ||
+    const bool again = !is_ours(row->record) || strcmp(mode, "lazy") == 0 ||
                        (strcmp(mode, "capture") == 0 &&
                         res_counter_a_step(row->record, BN_COUNTER_GUARD_MISSES) > 0.5);
     return again ? row->figures.nodes_per_step : 0;
@@ -366,11 +373,13 @@ static bool reads_in_most(const res_speedup_row *row)
     return values_read(row) + ops_of_the_host(row) > 0.5;
 }
 
-/* What steps in flight would hide of COST behind the device; NaN where that is not known. */
+/* What steps in flight would hide of COST behind the device; NaN where that is not known, or a
+ * framework does not take the option. */
 static double hidden(const res_speedup_row *row, double cost_ns)
 {
     const double device_ns = device_of_row(row);
-    const bool may = row->record->experiment.in_flight <= 1 && !reads_in_most(row);
+    const bool may =
+        is_ours(row->record) && row->record->experiment.in_flight <= 1 && !reads_in_most(row);
     return may && isfinite(device_ns) ? fmin(cost_ns, device_ns) : (double)NAN;
 }
 
@@ -408,6 +417,40 @@ static bool is_at_start(res_rule number)
     return number == RES_RULE_TURNS || number == RES_RULE_START;
 }
 
+/* The folder in which RECORD's run kept executables; "": it was given none, or a framework ran,
+ * which uses none. */
+static const char *folder_of(const res_record *record)
+{
+    const json_t *options = json_object_get(record->provenance, "options");
+    const char *folder = json_string_value(json_object_get(options, "cache-dir"));
+    return folder && is_ours(record) ? folder : "";
+}
+
+/* Whether B, a later process of A's run, compiled again and found nothing of what A had compiled.
+ */
+static bool compiled_again(const res_process *a, const res_process *b)
+{
+    if (!a->record || !b->record || !a->group[0] || strcmp(a->group, b->group) != 0 ||
+        !folder_of(b->record)[0])
+        return false;
+    const int64_t *first = a->record->counters, *then = b->record->counters;
+    return res_group_process(a->record) < res_group_process(b->record) &&
+           first[BN_COUNTER_COMPILES] > 0 && then[BN_COUNTER_COMPILES] > 0 &&
+           then[BN_COUNTER_DISK_HITS] == 0;
+}
+
+static res_kept kept_of(const res_speedup_row *row)
+{
+    const res_pool *pool = &row->pool;
+    if (!folder_of(row->record)[0])
+        return RES_KEPT_NOT;
+    for (size_t i = 0; i < pool->count; i++)
+        for (size_t k = 0; k < pool->count; k++)
+            if (compiled_again(&pool->list[i], &pool->list[k]))
+                return RES_KEPT_NEVER;
+    return RES_KEPT_FURTHER;
+}
+
 /* Whether RULE complains of row INDEX; then *OUT says how. */
 static bool complains(const res_speedup *speedup, size_t index, res_rule number, res_complaint *out)
 {
@@ -429,6 +472,8 @@ static bool complains(const res_speedup *speedup, size_t index, res_rule number,
                            .share = is_at_start(number) ? (double)NAN : ns.estimate / whole_ns,
                            .count = count,
                            .at_most = is_bound(row, number),
+                           .kept = is_at_start(number) ? kept_of(row) : RES_KEPT_NOT,
+                           .folder = folder_of(row->record),
                            .hidden_ns =
                                number == RES_RULE_TRACING ? hidden(row, ns.estimate) : (double)NAN};
     out->why = why_of(row, number, &out->more);

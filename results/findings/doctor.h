@@ -32,6 +32,13 @@ const char *res_rule_name(res_rule rule); /* "compiles", "reads", ... */
 #define RES_DOCTOR_START_NS 10e9
 #define RES_DOCTOR_TURNS_NS 1e9
 
+/* What became of the executables of a row's first start. */
+typedef enum res_kept {
+    RES_KEPT_NOT,     /* it was not asked to keep them (--cache-dir) */
+    RES_KEPT_FURTHER, /* further starts load them */
+    RES_KEPT_NEVER    /* a later process of the run compiled all again: none was to be loaded */
+} res_kept;
+
 typedef struct res_complaint {
     res_rule rule;
     size_t row;           /* index into the table's rows */
@@ -42,7 +49,9 @@ typedef struct res_complaint {
     double count;
     bool at_most; /* the cost is at most COST_NS: without a device time, of reads and of what the
                      device may hide */
-    double hidden_ns; /* of RES_RULE_TRACING: what steps in flight hide of it; NaN: unknown */
+    double hidden_ns;   /* of RES_RULE_TRACING: what steps in flight hide of it; NaN: unknown */
+    res_kept kept;      /* of TURNS and START */
+    const char *folder; /* of --cache-dir, of the row's record, which owns it; "": none */
     /* What changed, and where in the source (res_why), of one of the row's records, which owns it;
      * NULL: none tells. And how many more such places it tells. */
     const json_t *why;
