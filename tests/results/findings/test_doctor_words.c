@@ -185,6 +185,11 @@ static void no_share_is_shown_of_varying_lengths(void **state)
     json_decref(all);
     bn_text_free(&out);
     says(&s, "What bounds them is not known: bert train capture", "device");
+    /* Of one bucket it is that of all, and no longer than the step. */
+    p.device_ns = 10.1e6;
+    p.buckets = 1;
+    plant(&s, &p);
+    says(&s, "device-bound: bert train capture (device 100 %)", "101 %");
 }
 
 int main(void)
