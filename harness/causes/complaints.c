@@ -2,25 +2,9 @@
  * complaints.c - what of an explanation costs time again and again, and what to do.
  */
 #include "harness/causes/causes_priv.h"
+#include "results/findings/doctor.h"
 
 #include <string.h>
-
-/* What is done about each cause of a recompile. */
-static const struct {
-    const char *cause, *advice;
-} advices[] = {
-    {"shape", "Pad to a few lengths (--buckets), so that a few graphs serve all batches."},
-    {"dtype", "Convert before the step, so that the input keeps one dtype."},
-    {"argument", "Each value has a graph of its own: run steps of one value one after the other, "
-                 "or make the value an input of the graph."},
-    {"scalar", "The value is a constant of the graph: make it a variable that is written before "
-               "the step."},
-    {"branch", "Compute both sides on the device and select, in place of a branch of the host."},
-    {"ops", "The step traces other ops: let it depend on types and arguments only."},
-    {"same", "The program is the same and the trace before it is not: what comes before a break "
-             "should not change."},
-    {"new", "A part of the step was not there before: let all steps have the same parts."},
-};
 
 static void complain(json_t *list, const char *rule, int64_t count, const json_t *first,
                      const char *advice)
@@ -37,20 +21,21 @@ static void complain(json_t *list, const char *rule, int64_t count, const json_t
 /* A complaint for each cause that recompiles have, the first of them as its example. */
 static void of_recompiles(const json_t *recompiles, json_t *list)
 {
-    for (size_t k = 0; k < sizeof advices / sizeof *advices; k++) {
+    const res_remedy *known;
+    for (size_t k = 0; (known = res_remedy_at(k)); k++) {
         const json_t *recompile, *first = NULL;
         int64_t count = 0;
         size_t i;
         json_array_foreach(recompiles, i, recompile)
         {
             const char *cause = json_string_value(json_object_get(recompile, "cause"));
-            if (strcmp(cause, advices[k].cause) != 0)
+            if (strcmp(cause, known->cause) != 0)
                 continue;
             first = first ? first : recompile;
             count++;
         }
         if (first)
-            complain(list, advices[k].cause, count, first, advices[k].advice);
+            complain(list, known->cause, count, first, known->advice);
     }
 }
 

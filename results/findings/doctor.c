@@ -7,6 +7,7 @@
  * capture would save.
  */
 #include "results/findings/doctor.h"
+#include "results/findings/findings_priv.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -77,6 +78,18 @@ static double median_of(const res_process *p, const bn_part *parts, size_t count
                                                   : (double)NAN;
 }
 
+/* Device time of a step of P; NaN where that is not known of all steps. */
+static double device_of(const res_process *p)
+{
+    return p->record ? res_device_of_steps(&p->record->experiment, p->measures.device_ns)
+                     : (double)NAN;
+}
+
+static double device_of_row(const res_speedup_row *row)
+{
+    return res_device_of_steps(&row->record->experiment, row->figures.device.value.estimate);
+}
+
 static bool is_in_flight(const res_process *p)
 {
     return p->record && p->record->experiment.in_flight > 1;
@@ -89,7 +102,7 @@ static double exposed(const res_process *p, bn_part other)
 {
     const bn_part parts[] = {BN_PART_BIND, BN_PART_DISPATCH, BN_PART_WAIT, other};
     const size_t count = sizeof parts / sizeof *parts - (other == BN_PART_WAIT);
-    return median_of(p, parts, count) - p->measures.device_ns;
+    return median_of(p, parts, count) - device_of(p);
 }
 
 /* NaN where either is. */
@@ -103,7 +116,7 @@ static double lesser(double a, double b)
 static double not_hidden(const res_process *p, double own_ns)
 {
     static const bn_part wait = BN_PART_WAIT;
-    const double wall_ns = p->measures.wall_ns, device_ns = p->measures.device_ns;
+    const double wall_ns = p->measures.wall_ns, device_ns = device_of(p);
     if (isnan(device_ns))
         return own_ns;
     return lesser(own_ns, wall_ns - fmax(device_ns, wall_ns - own_ns - median_of(p, &wait, 1)));
@@ -113,7 +126,7 @@ static double not_hidden(const res_process *p, double own_ns)
 static double behind_executions(const res_process *p, bn_part part, double own_ns)
 {
     const res_measures *m = &p->measures;
-    if (is_in_flight(p) || isnan(m->overhead_ns))
+    if (is_in_flight(p) || isnan(m->overhead_ns) || isnan(device_of(p)))
         return not_hidden(p, own_ns);
     return lesser(own_ns, exposed(p, part) - m->executions * m->overhead_ns);
 }
@@ -133,7 +146,7 @@ static double cost_of_reads(const res_process *p, const void *context)
     const res_measures *m = &p->measures;
     const double own_ns = median_of(p, &read, 1);
     (void)context;
-    if (!p->record || is_in_flight(p) || isnan(m->overhead_ns))
+    if (!p->record || is_in_flight(p) || isnan(m->overhead_ns) || isnan(device_of(p)))
         return not_hidden(p, own_ns);
     const double breaks =
         fmin(res_counter_a_step(p->record, BN_COUNTER_GRAPH_BREAKS), m->executions - 1);
@@ -163,16 +176,23 @@ static double cost_of_input(const res_process *p, const void *context)
                : own_ns;
 }
 
-/* As if an execution took as long as it has positions. */
+/* As if an execution took as long as it has positions. With steps in flight the device works for
+ * the whole step, and the host waits for as long as its own work is shorter. So a step without
+ * padding is shorter by the padding's share, and by no more than the wait; or, where a plugin
+ * executes within its call, by the share of that. */
 static double cost_of_padding(const res_process *p, const void *context)
 {
-    static const bn_part parts[] = {BN_PART_DISPATCH, BN_PART_WAIT};
+    static const bn_part parts[] = {BN_PART_WAIT, BN_PART_DISPATCH};
     (void)context;
     if (!p->record)
         return (double)NAN;
     const int64_t *counters = p->record->step_counters;
-    return mean_of(p, parts, sizeof parts / sizeof *parts) *
-           (double)counters[BN_COUNTER_POSITIONS_PADDED] / (double)counters[BN_COUNTER_POSITIONS];
+    const double share =
+        (double)counters[BN_COUNTER_POSITIONS_PADDED] / (double)counters[BN_COUNTER_POSITIONS];
+    const double alone_ns = share * mean_of(p, parts, sizeof parts / sizeof *parts);
+    return is_in_flight(p)
+               ? lesser(share * mean_wall(p, NULL), fmax(mean_of(p, parts, 1), alone_ns))
+               : alone_ns;
 }
 
 static double cost_of_tracing(const res_process *p, const void *context)
@@ -252,11 +272,18 @@ static double ops_of_the_host(const res_speedup_row *row)
     return res_counter_a_step(row->record, BN_COUNTER_HOST_FALLBACKS);
 }
 
-/* A captured step is traced only where its guards fail. */
+/* Whether bench traced and dispatched the steps of RECORD, and no framework. */
+static bool is_ours(const res_record *record)
+{
+    return res_axis_is_usual(&res_axes[RES_AXIS_FRONT_END], &record->experiment);
+}
+
+/* A captured step is traced only where its guards fail. A framework tells by itself how many nodes
+ * it traces in each step of a mode, if it does. */
 static double nodes_traced(const res_speedup_row *row)
 {
     const char *mode = row->record->experiment.mode;
-    const bool again = strcmp(mode, "lazy") == 0 ||
+    const bool again = !is_ours(row->record) || strcmp(mode, "lazy") == 0 ||
                        (strcmp(mode, "capture") == 0 &&
                         res_counter_a_step(row->record, BN_COUNTER_GUARD_MISSES) > 0.5);
     return again ? row->figures.nodes_per_step : 0;
@@ -339,12 +366,21 @@ static const rule rules[RES_RULE_COUNT] = {
 /* ---- complaints -------------------------------------------------------------------------------
  */
 
-/* What steps in flight would hide of COST behind the device; NaN where that is not known. */
+/* Whether the host waits for the device in most steps, to read a value. Then no two are in flight.
+ */
+static bool reads_in_most(const res_speedup_row *row)
+{
+    return values_read(row) + ops_of_the_host(row) > 0.5;
+}
+
+/* What steps in flight would hide of COST behind the device; NaN where that is not known, or a
+ * framework does not take the option. */
 static double hidden(const res_speedup_row *row, double cost_ns)
 {
-    const double device_ns = row->figures.device.value.estimate;
-    const bool waits = row->record->experiment.in_flight <= 1;
-    return waits && isfinite(device_ns) ? fmin(cost_ns, device_ns) : (double)NAN;
+    const double device_ns = device_of_row(row);
+    const bool may =
+        is_ours(row->record) && row->record->experiment.in_flight <= 1 && !reads_in_most(row);
+    return may && isfinite(device_ns) ? fmin(cost_ns, device_ns) : (double)NAN;
 }
 
 /* What rule NUMBER costs the processes of ROW; *WHOLE_NS gets the step that it is a part of: the
@@ -362,18 +398,57 @@ static res_estimate cost_of(const res_speedup_row *row, res_rule number, double 
     return known ? own : all;
 }
 
-/* Whether what rule NUMBER costs ROW is an upper bound. A read waits for the device, too, and
- * without a device time nobody knows how long. */
+/* Whether what rule NUMBER costs ROW is an upper bound. A read waits for the device, too, and the
+ * device works meanwhile on what was submitted before. Without a device time nobody knows how long.
+ */
 static bool is_bound(const res_speedup_row *row, res_rule number)
 {
+    const res_record *r = row->record;
     const bool reads = number == RES_RULE_READS || number == RES_RULE_FALLBACKS;
-    return reads && !isfinite(row->figures.device.value.estimate);
+    const bool behind =
+        number == RES_RULE_RELEASE || (number == RES_RULE_INPUT && sends_ahead(r)) ||
+        (r->experiment.in_flight > 1 && (number == RES_RULE_INPUT || number == RES_RULE_TRACING));
+    return (reads || behind) && !isfinite(device_of_row(row));
 }
 
 /* Whether rule NUMBER is about a start, and not about a step. */
 static bool is_at_start(res_rule number)
 {
     return number == RES_RULE_TURNS || number == RES_RULE_START;
+}
+
+/* The folder in which RECORD's run kept executables; "": it was given none, or a framework ran,
+ * which uses none. */
+static const char *folder_of(const res_record *record)
+{
+    const json_t *options = json_object_get(record->provenance, "options");
+    const char *folder = json_string_value(json_object_get(options, "cache-dir"));
+    return folder && is_ours(record) ? folder : "";
+}
+
+/* Whether B, a later process of A's run, compiled again and found nothing of what A had compiled.
+ */
+static bool compiled_again(const res_process *a, const res_process *b)
+{
+    if (!a->record || !b->record || !a->group[0] || strcmp(a->group, b->group) != 0 ||
+        !folder_of(b->record)[0])
+        return false;
+    const int64_t *first = a->record->counters, *then = b->record->counters;
+    return res_group_process(a->record) < res_group_process(b->record) &&
+           first[BN_COUNTER_COMPILES] > 0 && then[BN_COUNTER_COMPILES] > 0 &&
+           then[BN_COUNTER_DISK_HITS] == 0;
+}
+
+static res_kept kept_of(const res_speedup_row *row)
+{
+    const res_pool *pool = &row->pool;
+    if (!folder_of(row->record)[0])
+        return RES_KEPT_NOT;
+    for (size_t i = 0; i < pool->count; i++)
+        for (size_t k = 0; k < pool->count; k++)
+            if (compiled_again(&pool->list[i], &pool->list[k]))
+                return RES_KEPT_NEVER;
+    return RES_KEPT_FURTHER;
 }
 
 /* Whether RULE complains of row INDEX; then *OUT says how. */
@@ -397,6 +472,8 @@ static bool complains(const res_speedup *speedup, size_t index, res_rule number,
                            .share = is_at_start(number) ? (double)NAN : ns.estimate / whole_ns,
                            .count = count,
                            .at_most = is_bound(row, number),
+                           .kept = is_at_start(number) ? kept_of(row) : RES_KEPT_NOT,
+                           .folder = folder_of(row->record),
                            .hidden_ns =
                                number == RES_RULE_TRACING ? hidden(row, ns.estimate) : (double)NAN};
     out->why = why_of(row, number, &out->more);
@@ -460,15 +537,17 @@ static double cost_of_programs(const res_process *p, const void *context)
  * where that is not known, than for all else. */
 static bool makes_programs(const res_speedup_row *row)
 {
-    const double device_ns = row->figures.device.value.estimate;
+    const double device_ns = device_of_row(row);
     const double mean_ns = res_pool_estimate(&row->pool, mean_wall, NULL).mean;
     const double own_ns = res_pool_estimate(&row->pool, cost_of_programs, NULL).mean;
     return programs_made(row) > 0 && own_ns > (isfinite(device_ns) ? device_ns : mean_ns / 2);
 }
 
-/* What the device waits for longest, by the costs of the rules; *NS gets how long. */
+/* What the device waits for longest, by the costs of the rules; *NS gets how long. Of a read nobody
+ * knows without a device time how long it only waits for that. */
 static res_bound longest(const res_speedup_row *row, double *ns)
 {
+    const bool known = isfinite(device_of_row(row));
     const struct {
         res_bound bound;
         res_process_value *cost;
@@ -476,8 +555,8 @@ static res_bound longest(const res_speedup_row *row, double *ns)
     } waits[] = {{RES_BOUND_TRACING, cost_of_tracing, true},
                  {RES_BOUND_DISPATCH, cost_of_dispatch, true},
                  {RES_BOUND_INPUT, cost_of_input, sends_batches(row) > 0},
-                 {RES_BOUND_READ, cost_of_reads, true},
-                 {RES_BOUND_READ, cost_of_fallbacks, ops_of_the_host(row) > 0}};
+                 {RES_BOUND_READ, cost_of_reads, known},
+                 {RES_BOUND_READ, cost_of_fallbacks, known && ops_of_the_host(row) > 0}};
     res_bound bound = RES_BOUND_UNKNOWN;
     *ns = 0;
     for (size_t i = 0; i < sizeof waits / sizeof *waits; i++) {
@@ -496,7 +575,7 @@ static res_bound longest(const res_speedup_row *row, double *ns)
 res_bound res_doctor_bound(const res_speedup_row *row, double *busy)
 {
     const double wall_ns = row->figures.wall.value.estimate;
-    const double share = row->figures.device.value.estimate / wall_ns;
+    const double share = device_of_row(row) / wall_ns;
     double ns = 0;
     if (busy)
         *busy = isfinite(share) ? share : (double)NAN;

@@ -32,6 +32,13 @@ const char *res_rule_name(res_rule rule); /* "compiles", "reads", ... */
 #define RES_DOCTOR_START_NS 10e9
 #define RES_DOCTOR_TURNS_NS 1e9
 
+/* What became of the executables of a row's first start. */
+typedef enum res_kept {
+    RES_KEPT_NOT,     /* it was not asked to keep them (--cache-dir) */
+    RES_KEPT_FURTHER, /* further starts load them */
+    RES_KEPT_NEVER    /* a later process of the run compiled all again: none was to be loaded */
+} res_kept;
+
 typedef struct res_complaint {
     res_rule rule;
     size_t row;           /* index into the table's rows */
@@ -40,8 +47,11 @@ typedef struct res_complaint {
     /* A step: programs made, values read, ops of the host, nodes traced, executions, slow releases;
      * of RES_RULE_PADDING the share of the positions; of TURNS the programs; or 1. */
     double count;
-    bool at_most;     /* the cost is at most COST_NS: of reads without a device time */
-    double hidden_ns; /* of RES_RULE_TRACING: what steps in flight hide of it; NaN: unknown */
+    bool at_most; /* the cost is at most COST_NS: without a device time, of reads and of what the
+                     device may hide */
+    double hidden_ns;   /* of RES_RULE_TRACING: what steps in flight hide of it; NaN: unknown */
+    res_kept kept;      /* of TURNS and START */
+    const char *folder; /* of --cache-dir, of the row's record, which owns it; "": none */
     /* What changed, and where in the source (res_why), of one of the row's records, which owns it;
      * NULL: none tells. And how many more such places it tells. */
     const json_t *why;
@@ -76,6 +86,13 @@ res_bound res_doctor_bound(const res_speedup_row *row, double *busy);
  * as docs/json-record.md has it, which is the record's. NULL: it keeps none, or tells of none.
  * *MORE: how many others tell of it. */
 const json_t *res_why(const res_record *record, res_rule rule, size_t *more);
+/* A cause for which a program is compiled again (docs/explain.md), and what is done about it. */
+typedef struct res_remedy {
+    const char *cause, *advice;
+} res_remedy;
+const res_remedy *res_remedy_at(size_t index); /* NULL: there are no more */
+/* The advice on CAUSE, which may be anything; "": it is none. */
+const char *res_remedy_for(const char *cause);
 /* Appends "shape of tokens, dimension 1: 24 -> 31, at models/x.c:12 (mask)": what changed where a
  * program was compiled for CAUSE (docs/explain.md), of a complaint or a recompile. */
 void res_why_put(const char *cause, const json_t *complaint, bn_text *out);

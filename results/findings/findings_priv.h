@@ -12,6 +12,10 @@
  * conditions: those of a side of a comparison. False without memory. */
 bool res_pool_take(const res_record *const *records, size_t count, res_pool *pool);
 
+/* DEVICE_NS, the device time of a step of EXPERIMENT by probes or a profile. These are of one
+ * batch. So it is NaN where steps have batches of several lengths. */
+double res_device_of_steps(const res_experiment *experiment, double device_ns);
+
 /* ---- the sample of an estimate (sample.c) --------------------------------------------- */
 
 /* Values of processes, and the runs that they are of. */

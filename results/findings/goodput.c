@@ -6,6 +6,7 @@
  * time without device work.
  */
 #include "results/findings/goodput.h"
+#include "results/findings/findings_priv.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -142,9 +143,11 @@ bool res_goodput_of_record(const res_record *record, double device_ns, res_goodp
 /* Device time of a step of PROCESS; *BORROWED: the row's stands for it. */
 static double device_of(const res_speedup_row *row, const res_process *process, bool *borrowed)
 {
-    const double of_row = row->figures.device.value.estimate, own = process->measures.device_ns;
+    const res_experiment *e = &row->record->experiment;
+    const double of_row = res_device_of_steps(e, row->figures.device.value.estimate);
+    const double own = process->measures.device_ns;
     *borrowed = false;
-    if (!isfinite(of_row) || strcmp(row->record->experiment.lengths, "varying") == 0)
+    if (!isfinite(of_row))
         return (double)NAN;
     *borrowed = !isfinite(own) || strcmp(process->measures.source, row->figures.source) != 0;
     return *borrowed ? of_row : own;

@@ -59,8 +59,8 @@ typedef struct res_goodput {
     size_t borrowed; /* whose device time is the row's, since they could not tell their own */
 } res_goodput;
 /* Of ROW's processes that count. A step's device time is each process' own, at most the wall time
- * of its steps. Where the row has no device time, and where lengths vary, so that no probe is of
- * all steps, it is not known. False without memory. */
+ * of its steps. Where the row has no device time, and where steps have several lengths, so that
+ * no probe is of all steps, it is not known. False without memory. */
 bool res_goodput_make(const res_speedup_row *row, res_goodput *out);
 
 #endif

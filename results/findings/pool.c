@@ -260,8 +260,18 @@ static res_refusal refuse(res_over *device, res_over *overhead, bool cut)
     return refusal;
 }
 
+static bool has_one_length(const res_experiment *experiment)
+{
+    return strcmp(experiment->lengths, "varying") != 0 || experiment->buckets == 1;
+}
+
+double res_device_of_steps(const res_experiment *experiment, double device_ns)
+{
+    return has_one_length(experiment) ? device_ns : (double)NAN;
+}
+
 /* Whether each step of EXPERIMENT takes at least the device time of SOURCE. By probes: where it
- * waits for its executions, on the batch that probes have, too. By a recording always: its
+ * waits for its executions, on a batch as long as that of the probes. By a recording always: its
  * executions came one after another in the steps. But their times are medians of programs, whose
  * sum may be above a step. Executions that a profiler saw may have run side by side. */
 static bool steps_contain(const res_experiment *experiment, const char *source)
@@ -269,7 +279,7 @@ static bool steps_contain(const res_experiment *experiment, const char *source)
     if (strcmp(source, bn_device_time_source_name(BN_DEVICE_TIME_EVENT)) == 0)
         return true;
     return strcmp(source, bn_device_time_source_name(BN_DEVICE_TIME_SLOPE)) == 0 &&
-           experiment->in_flight <= 1 && strcmp(experiment->lengths, "varying") != 0;
+           experiment->in_flight <= 1 && has_one_length(experiment);
 }
 
 /* The source of the newest process that has a device time: only like times are pooled. */

@@ -83,6 +83,37 @@ void res_why_put(const char *cause, const json_t *o, bn_text *out)
     res_why_put_at(o, out);
 }
 
+/* ---- causes ------------------------------------------------------------------------------------
+ */
+
+const res_remedy *res_remedy_at(size_t index)
+{
+    static const res_remedy remedies[] = {
+        {"shape", "Pad to a few lengths (--buckets), so that a few graphs serve all batches."},
+        {"dtype", "Convert before the step, so that the input keeps one dtype."},
+        {"argument", "Each value has a graph of its own: run steps of one value one after the "
+                     "other, or make the value an input of the graph."},
+        {"scalar", "The value is a constant of the graph: make it a variable that is written "
+                   "before the step."},
+        {"branch",
+         "Compute both sides on the device and select, in place of a branch of the host."},
+        {"ops", "The step traces other ops: let it depend on types and arguments only."},
+        {"same", "The program is the same and the trace before it is not: what comes before a "
+                 "break should not change."},
+        {"new", "A part of the step was not there before: let all steps have the same parts."},
+    };
+    return index < sizeof remedies / sizeof *remedies ? &remedies[index] : NULL;
+}
+
+const char *res_remedy_for(const char *cause)
+{
+    const res_remedy *one;
+    for (size_t i = 0; (one = res_remedy_at(i)); i++)
+        if (strcmp(one->cause, cause) == 0)
+            return one->advice;
+    return "";
+}
+
 /* ---- what a record keeps -----------------------------------------------------------------------
  */
 
@@ -98,7 +129,7 @@ static bool tells(const char *word, res_rule rule)
         return read;
     case RES_RULE_FALLBACKS:
         return host;
-    case RES_RULE_EXECUTIONS: /* each breaks the step */
+    case RES_RULE_EXECUTIONS: /* of a broken step */
         return host || read;
     case RES_RULE_TRACING: /* of a captured step */
         return strcmp(word, "values") == 0;
@@ -109,6 +140,16 @@ static bool tells(const char *word, res_rule rule)
     }
 }
 
+/* Whether a step of RECORD is more executions than the graphs that it was asked to be cut into. If
+ * not, a read stands behind the last one, and breaks nothing. */
+static bool is_broken(const res_record *record)
+{
+    double executions = 0;
+    for (size_t i = 0; i < record->execution_count; i++)
+        executions += record->executions[i].per_step;
+    return executions > record->experiment.graphs;
+}
+
 const json_t *res_why(const res_record *record, res_rule rule, size_t *more)
 {
     const json_t *explanation = json_object_get(record->provenance, "explanation");
@@ -116,7 +157,8 @@ const json_t *res_why(const res_record *record, res_rule rule, size_t *more)
     size_t i, count = 0;
     json_array_foreach(json_object_get(explanation, "complaints"), i, one)
     {
-        if (!tells(text_of(one, "rule"), rule))
+        if (!tells(text_of(one, "rule"), rule) ||
+            (rule == RES_RULE_EXECUTIONS && !is_broken(record)))
             continue;
         count++;
         if (!most || json_integer_value(json_object_get(one, "count")) >

@@ -60,6 +60,7 @@ static const struct {
     {"runtime", NULL, "platform", 255},
     {"runtime", NULL, "platform_version", 4095},
     {"runtime", "device", "kind", 255},
+    {"options", NULL, "cache-dir", 4095},
     {"group", NULL, "id", 255},
     {"group", NULL, "how", 255},
     {"group", NULL, "why", 1023},

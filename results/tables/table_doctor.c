@@ -11,6 +11,11 @@
 
 /* ---- sentences ------------------------------------------------------------------------------ */
 
+static bool is_ours(const res_experiment *e)
+{
+    return res_axis_is_usual(&res_axes[RES_AXIS_FRONT_END], e);
+}
+
 static bool has_lengths(const res_experiment *e)
 {
     return strcmp(e->lengths, res_axes[RES_AXIS_LENGTHS].usual) != 0;
@@ -79,18 +84,42 @@ static void put_where(const res_complaint *c, bn_text *out)
         bn_text_printf(out, " and %zu place%s more", c->more, c->more == 1 ? "" : "s");
 }
 
+/* By the cause, where a place tells it: the record's own words are somebody else's. */
 static void put_advice_on_compiles(const res_complaint *c, const res_experiment *e, bn_text *out)
 {
+    const char *rule = json_string_value(json_object_get(c->why, "rule"));
+    const char *advice = rule ? res_remedy_for(rule) : "";
+    if (*advice) {
+        bn_text_puts(out, advice);
+        return;
+    }
     bn_text_puts(out, has_lengths(e) ? "Each length of the input is another program: pad to "
                                        "fewer lengths (--buckets)."
                                      : "The program changes from step to step: keep shapes, "
                                        "types and branches as they are.");
     if (!c->why && !has_lengths(e))
-        bn_text_puts(out, " bench explain says what changed, and where.");
+        bn_text_puts(out, is_ours(e) ? " bench explain says what changed, and where."
+                                     : " bench doctor RECORDING says how the programs differ.");
+}
+
+/* A framework's capture may trace each step, too: PyTorch/XLA's does. */
+static void put_advice_on_a_framework(const res_experiment *e, bn_text *out)
+{
+    if (strcmp(e->front_end, "pytorch-xla") == 0)
+        bn_text_printf(out,
+                       "Let dynamo capture the step (--mode %s, which is "
+                       "torch.compile(backend=\"openxla\")): no later step traces it again.",
+                       strcmp(e->phase, "train") == 0 ? "dynamo-step" : "dynamo");
+    else
+        bn_text_puts(out, "Let the framework capture the step, so that no later step traces it.");
 }
 
 static void put_advice_on_tracing(const res_complaint *c, const res_experiment *e, bn_text *out)
 {
+    if (!is_ours(e)) {
+        put_advice_on_a_framework(e, out);
+        return;
+    }
     bn_text_puts(out, strcmp(e->mode, "capture") == 0
                           ? "The capture's guards fail, so the step is traced again: do not read "
                             "what differs in each step, and keep types and arguments."
@@ -99,6 +128,38 @@ static void put_advice_on_tracing(const res_complaint *c, const res_experiment *
         bn_text_printf(out,
                        " Steps in flight (--in-flight 2) hide up to %s of it behind the device.",
                        res_time(c->hidden_ns).text);
+}
+
+/* Where the framework of E keeps executables. Its worker takes no folder of bench's. */
+static const char *cache_of(const res_experiment *e)
+{
+    /* By how names of front ends begin: a recording's has a version behind it. */
+    static const struct {
+        const char *front_end, *cache;
+    } caches[] = {
+        {"jax", "JAX's own cache (JAX_COMPILATION_CACHE_DIR, or jax_compilation_cache_dir)"},
+        {"pytorch-xla", "PyTorch/XLA's own cache (torch_xla.runtime.initialize_cache)"},
+        {"torch_xla", "PyTorch/XLA's own cache (torch_xla.runtime.initialize_cache)"},
+    };
+    for (size_t i = 0; i < sizeof caches / sizeof *caches; i++)
+        if (strncmp(e->front_end, caches[i].front_end, strlen(caches[i].front_end)) == 0)
+            return caches[i].cache;
+    return "the framework's own cache";
+}
+
+static void put_advice_on_starts(const res_complaint *c, const res_experiment *e, bn_text *out)
+{
+    if (!is_ours(e))
+        bn_text_printf(out, "Keep the executables between starts in %s.", cache_of(e));
+    else if (c->kept == RES_KEPT_FURTHER)
+        bn_text_printf(out, "Later starts load the executables from %s (--cache-dir).", c->folder);
+    else if (c->kept == RES_KEPT_NEVER)
+        bn_text_printf(out,
+                       "Later processes loaded none from %s (--cache-dir): the plugin keeps no "
+                       "executables, or bench has said why it did not take the files.",
+                       c->folder);
+    else
+        bn_text_puts(out, "Keep the executables between starts (--cache-dir).");
 }
 
 static void put_advice(const res_complaint *c, const res_experiment *e, bn_text *out)
@@ -110,10 +171,9 @@ static void put_advice(const res_complaint *c, const res_experiment *e, bn_text 
     case RES_RULE_READS:
         bn_text_puts(out, "Read values every so many steps, and not in each: the device waits for "
                           "the host until the next step is there.");
-        bn_text_puts(out, c->why                               ? ""
-                          : strcmp(e->front_end, "bench") == 0 ? " bench explain says where."
-                                                               : " bench doctor RECORDING says "
-                                                                 "which value.");
+        bn_text_puts(out, c->why       ? ""
+                          : is_ours(e) ? " bench explain says where."
+                                       : " bench doctor RECORDING says which value.");
         return;
     case RES_RULE_FALLBACKS:
         bn_text_puts(out, "Say it with ops that the device has, such as a mask in place of "
@@ -143,12 +203,12 @@ static void put_advice(const res_complaint *c, const res_experiment *e, bn_text 
         bn_text_puts(out, "Keep fewer buffers, or give them back while the device works.");
         return;
     case RES_RULE_TURNS:
-        bn_text_puts(out, "Each value of the argument has programs of its own: give each a loop, "
-                          "or keep the executables between starts (--cache-dir).");
+        bn_text_puts(out, "Each value of the argument has programs of its own: give each a loop. ");
+        put_advice_on_starts(c, e, out);
         return;
     case RES_RULE_START:
     case RES_RULE_COUNT:
-        bn_text_puts(out, "Keep the executables between starts (--cache-dir).");
+        put_advice_on_starts(c, e, out);
     }
 }
 
@@ -162,7 +222,7 @@ static void put_cost(const res_complaint *c, bn_text *out)
     if (isfinite(c->share))
         bn_text_printf(out, " a step, %.0f %% of it", 100 * c->share);
     else
-        bn_text_puts(out, " at each start");
+        bn_text_puts(out, c->kept == RES_KEPT_FURTHER ? " at the first start" : " at each start");
 }
 
 /* ---- goodput ----------------------------------------------------------------------------------
@@ -171,7 +231,10 @@ static void put_cost(const res_complaint *c, bn_text *out)
 /* Device time of a step over its wall time; NaN where it is not known. */
 static double goodput(const res_speedup_row *row)
 {
-    return row->figures.device.value.estimate / row->figures.wall.value.estimate;
+    double busy = (double)NAN;
+    if (row->pool.count > 0)
+        (void)res_doctor_bound(row, &busy);
+    return busy;
 }
 
 /* What bounds the steps of ROW; "unknown" also where all of its processes failed. */

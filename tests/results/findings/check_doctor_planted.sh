@@ -194,7 +194,10 @@ saved = float(os.environ["saved"])
 with open(folder + "/figures", "w") as f:
     print("# start: the doctor says %.3f s, a cache saves %.3f" % (c["cost_ns"] / 1e9, saved / 1e9), file=f)
 assert abs(c["cost_ns"] - saved) < 0.2 * saved, (c["cost_ns"], saved)
-assert "--cache-dir" in c["advice"], c'
+assert c["advice"] == "Later starts load the executables from " + folder + "/kept (--cache-dir).", c'
+    run doctor --store "$folder/slow"
+    fault_of 0
+    grep -q " at the first start\. Later starts load" "$folder/out" || echo "it is not told that later starts load"
     run doctor --store "$folder/mended" --format json
     fault_of 0
     holds 'assert not [c for c in records["complaints"] if c["rule"] == "start"], records'

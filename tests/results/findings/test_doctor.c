@@ -2,112 +2,7 @@
  * test_doctor.c - each rule of the doctor: it finds what was planted, says what that costs, and is
  * silent about what is healthy. Needs no plugin.
  */
-#include "results/findings/doctor.h"
-#include "tests/results/findings/pools_fixture.h"
-
-enum { STEPS = 40, PROCESSES = 4 };
-
-/* A step of 10 ms that works for 9 ms on the device, and of which the host has little to do. */
-typedef struct planted {
-    const char *mode;
-    int graphs;
-    uint64_t part_ns[BN_PART_COUNT];    /* of each step, beside WAIT, which has the rest */
-    uint64_t once_ns[BN_PART_COUNT];    /* of every tenth step */
-    double device_ns;                   /* of an execution */
-    int64_t counters[BN_COUNTER_COUNT]; /* over all steps */
-    uint64_t compile_ns;
-    uint64_t pjrt_more_ns; /* an execution's PJRT time above its device time */
-    int in_flight;
-} planted;
-
-static const planted healthy = {
-    .mode = "capture",
-    .graphs = 1,
-    .part_ns = {[BN_PART_HASH] = 20000, [BN_PART_BIND] = 30000, [BN_PART_DISPATCH] = 60000},
-    .device_ns = 9e6,
-    .compile_ns = 900000000,
-    .pjrt_more_ns = 200000,
-    .in_flight = 1};
-
-/* Processes differ by a hundredth, so that there are intervals. */
-static res_record *process_of(store *s, const planted *p, int process)
-{
-    const fixture_case c = {"cpu", "bert", "train",  p->mode,      p->graphs,
-                            1,     0,      10000000, p->device_ns, 100};
-    res_record *r = fixture_record(&c, STEPS);
-    const double factor = 1 + 0.01 * (process - 2);
-    for (size_t step = 0; step < STEPS; step++) {
-        uint64_t *parts = r->part_ns + step * BN_PART_COUNT, sum = 0;
-        for (int i = 0; i < BN_PART_COUNT; i++) {
-            const double ns =
-                (double)(p->part_ns[i] + (step % 10 == 0 ? p->once_ns[i] : 0)) * factor;
-            sum += parts[i] = (uint64_t)ns;
-        }
-        const uint64_t wall = (uint64_t)(1e7 * factor);
-        parts[BN_PART_WAIT] = sum < wall ? wall - sum : 0;
-        r->wall_ns[step] = sum + parts[BN_PART_WAIT];
-    }
-    for (int g = 0; g < p->graphs; g++) {
-        res_execution *x = &r->executions[g];
-        x->compile_ns = (uint64_t)((double)p->compile_ns * factor);
-        for (size_t i = 0; i < x->pjrt_count; i++)
-            x->pjrt_ns[i] = (uint64_t)((p->device_ns + (double)p->pjrt_more_ns) * factor);
-        x->device_ns = p->device_ns * factor;
-        x->device_low_ns = 0.99 * x->device_ns;
-        x->device_high_ns = 1.01 * x->device_ns;
-    }
-    memcpy(r->step_counters, p->counters, sizeof r->step_counters);
-    r->step_counters[BN_COUNTER_STEPS] = STEPS;
-    r->step_counters[BN_COUNTER_NODES_TRACED] = 100 * STEPS;
-    r->experiment.in_flight = p->in_flight;
-    fixture_group(r, "group", process);
-    assert_true(s->count < MOST);
-    s->records[s->count++] = r;
-    return r;
-}
-
-static void plant(store *s, const planted *p)
-{
-    for (int process = 1; process <= PROCESSES; process++)
-        process_of(s, p, process);
-}
-
-/* The complaints about P; *LIST is the caller's. */
-static size_t complaints_of(const planted *p, res_complaint **list)
-{
-    store s = {.count = 0};
-    size_t count;
-    plant(&s, p);
-    res_speedup table = made(&s);
-    assert_int_equal(table.count, 1);
-    assert_true(res_doctor(&table, list, &count));
-    res_speedup_free(&table);
-    clear(&s);
-    return count;
-}
-
-/* P draws one complaint, by RULE, whose cost is COST_NS. */
-static void draws(const planted *p, res_rule rule, double cost_ns, double count)
-{
-    res_complaint *list;
-    const size_t complaints = complaints_of(p, &list);
-    if (complaints != 1 || list[0].rule != rule)
-        fail_msg("%s: %zu complaints, the first by %s", res_rule_name(rule), complaints,
-                 complaints ? res_rule_name(list[0].rule) : "none");
-    assert_near(list[0].cost_ns.estimate, cost_ns, 0.02 * cost_ns);
-    assert_true(list[0].cost_ns.low < cost_ns && cost_ns < list[0].cost_ns.high);
-    assert_near(list[0].count, count, 1e-9);
-    free(list);
-}
-
-static void draws_none(const planted *p)
-{
-    res_complaint *list;
-    const size_t complaints = complaints_of(p, &list);
-    if (complaints > 0)
-        fail_msg("%zu complaints, the first by %s", complaints, res_rule_name(list[0].rule));
-    free(list);
-}
+#include "tests/results/findings/doctor_fixture.h"
 
 static void the_healthy_draw_none(void **state)
 {
@@ -152,6 +47,37 @@ static void steps_in_flight_hide_tracing(void **state)
     assert_int_equal(complaints_of(&p, &list), 1);
     assert_true(isnan(list[0].hidden_ns));
     free(list);
+}
+
+/* P, which traces in each step, draws one complaint. Steps in flight hide HIDDEN_NS of it. */
+static void hides(const planted *p, double hidden_ns)
+{
+    res_complaint *list;
+    assert_int_equal(complaints_of(p, &list), 1);
+    assert_int_equal(list[0].rule, RES_RULE_TRACING);
+    assert_true(isnan(list[0].hidden_ns) == isnan(hidden_ns));
+    if (!isnan(hidden_ns))
+        assert_near(list[0].hidden_ns, hidden_ns, 0.02 * hidden_ns);
+    free(list);
+}
+
+/* A step that reads a value, or has the host compute an op, waits for the device. So the next one
+ * is not traced meanwhile. */
+static void reads_keep_steps_from_being_in_flight(void **state)
+{
+    (void)state;
+    planted p = healthy;
+    p.mode = "lazy";
+    p.part_ns[BN_PART_TRACE] = 4000000;
+    p.part_ns[BN_PART_HASH] = 0;
+    p.counters[BN_COUNTER_TRANSFERS_TO_HOST] = STEPS;
+    hides(&p, (double)NAN);
+    p.counters[BN_COUNTER_HOST_FALLBACKS] = STEPS;
+    hides(&p, (double)NAN);
+    /* A loss that is read in every tenth step. */
+    p.counters[BN_COUNTER_HOST_FALLBACKS] = 0;
+    p.counters[BN_COUNTER_TRANSFERS_TO_HOST] = STEPS / 10;
+    hides(&p, 4e6);
 }
 
 static void executions_are_found(void **state)
@@ -277,6 +203,27 @@ static void padding_is_found(void **state)
     draws_none(&p);
 }
 
+/* With steps in flight a step of 10 ms is as long as the device's work, so half of that would save
+ * 5 ms. But then the step is as long as the host's work. */
+static void padding_in_flight_costs_as_long_as_the_host_waits(void **state)
+{
+    (void)state;
+    planted p = healthy;
+    p.in_flight = 2;
+    p.device_ns = 9.9e6;
+    p.counters[BN_COUNTER_POSITIONS] = 1000;
+    p.counters[BN_COUNTER_POSITIONS_PADDED] = 500;
+    p.part_ns[BN_PART_HASH] = 0;
+    p.part_ns[BN_PART_TRACE] = 3910000; /* and 90 us of calls: the host works for 4 ms */
+    draws(&p, RES_RULE_PADDING, 5e6, 0.5);
+    p.part_ns[BN_PART_TRACE] = 7910000;
+    draws(&p, RES_RULE_PADDING, 2e6, 0.5);
+    /* A plugin that executes within its call. */
+    p.part_ns[BN_PART_TRACE] = 0;
+    p.part_ns[BN_PART_DISPATCH] = 9970000;
+    draws(&p, RES_RULE_PADDING, 0.5 * 9.97e6, 0.5);
+}
+
 static void input_and_release_are_found(void **state)
 {
     (void)state;
@@ -324,14 +271,6 @@ static void long_starts_are_found_and_come_last(void **state)
     assert_int_equal(list[2].rule, RES_RULE_START);
     assert_true(isnan(list[2].share));
     free(list);
-}
-
-/* The explanation {"complaints": [COMPLAINT]}, of which the first process alone tells. COMPLAINT is
- * stolen. */
-static void explain(store *s, json_t *complaint)
-{
-    json_object_set_new(s->records[0]->provenance, "explanation",
-                        json_pack("{s[o]}", "complaints", complaint));
 }
 
 /* What the one complaint about S says of its place, made of what RULE's complaint has. */
@@ -388,6 +327,14 @@ static void names_line(store *s, res_rule rule, const char *place)
     clear(s);
 }
 
+/* Plants P with --graphs GRAPHS, whatever its executions are. */
+static void plant_cut(store *s, const planted *p, int graphs)
+{
+    plant(s, p);
+    for (size_t i = 0; i < s->count; i++)
+        s->records[i]->experiment.graphs = graphs;
+}
+
 /* A read or an op of the host breaks a step into executions; where --graphs cuts it, no line does.
  */
 static void the_place_of_what_breaks_a_step_is_told(void **state)
@@ -400,15 +347,19 @@ static void the_place_of_what_breaks_a_step_is_told(void **state)
     p.device_ns = 1.2e6;
     p.pjrt_more_ns = 500000;
     for (size_t i = 0; i < sizeof breaks / sizeof *breaks; i++) {
-        plant(&s, &p);
-        explain(&s, json_pack("{ss si ss}", "rule", breaks[i], "count", 10, "place",
-                              "models/x.c:26"));
+        plant_cut(&s, &p, 3);
+        explain(&s,
+                json_pack("{ss si ss}", "rule", breaks[i], "count", 10, "place", "models/x.c:26"));
         names_line(&s, RES_RULE_EXECUTIONS, "models/x.c:26");
     }
-    plant(&s, &p);
+    plant_cut(&s, &p, 3);
     explain(&s, json_pack("{ss si ss}", "rule", "shape", "count", 1, "place", "models/x.c:26"));
     names_line(&s, RES_RULE_EXECUTIONS, "");
-    plant(&s, &p);
+    /* The five executions are those of --graphs 5: the read stands behind them. */
+    plant_cut(&s, &p, 5);
+    explain(&s, json_pack("{ss si ss}", "rule", "read", "count", 10, "place", "models/x.c:26"));
+    names_line(&s, RES_RULE_EXECUTIONS, "");
+    plant_cut(&s, &p, 3);
     names_line(&s, RES_RULE_EXECUTIONS, "");
 }
 
@@ -512,6 +463,66 @@ static void what_bounds_a_step_is_told(void **state)
     is_bound(&p, false, RES_BOUND_TRACING);
 }
 
+/* ---- varying lengths --------------------------------------------------------------------------
+ */
+
+/* Probes are of one batch. If it is a short one, the device seems to wait, and if it is a long one,
+ * to work for longer than the step takes. With one bucket all batches are as long. */
+static void one_batch_does_not_stand_for_all_lengths(void **state)
+{
+    (void)state;
+    planted p = healthy;
+    p.lengths = "varying";
+    p.device_ns = 3.5e6;
+    p.buckets = 4;
+    is_bound(&p, true, RES_BOUND_UNKNOWN);
+    p.buckets = 1;
+    is_bound(&p, true, RES_BOUND_DISPATCH);
+    p.buckets = 4;
+    p.device_ns = 14e6;
+    is_bound(&p, true, RES_BOUND_UNKNOWN);
+    /* The mean step takes 19 ms, of which 10 ms compile. The device's 14 ms do not count. */
+    p.once_ns[BN_PART_COMPILE] = 100000000;
+    p.counters[BN_COUNTER_COMPILES] = STEPS / 10;
+    is_bound(&p, true, RES_BOUND_COMPILE);
+    /* Nor does a read tell how long it waits for the device. */
+    p = healthy;
+    p.lengths = "varying";
+    p.part_ns[BN_PART_READ] = 8000000;
+    is_bound(&p, true, RES_BOUND_UNKNOWN);
+}
+
+static void costs_beside_one_batch_are_not_told(void **state)
+{
+    (void)state;
+    planted p = healthy;
+    res_complaint *list;
+    p.lengths = "varying";
+    p.buckets = 4;
+    p.device_ns = 5e6;
+    p.pjrt_more_ns = 4000000;
+    draws_none(&p);
+    p.buckets = 1;
+    draws(&p, RES_RULE_OVERHEAD, 4e6, 1);
+    /* All of the input, as far as is known: the device may work meanwhile. */
+    p = healthy;
+    p.lengths = "varying";
+    p.in_flight = 2;
+    p.device_ns = 9.9e6;
+    p.part_ns[BN_PART_INPUT] = 4000000;
+    draws(&p, RES_RULE_INPUT, 4e6, 1);
+    assert_int_equal(complaints_of(&p, &list), 1);
+    assert_true(list[0].at_most);
+    free(list);
+    p = healthy;
+    p.lengths = "varying";
+    p.mode = "lazy";
+    p.part_ns[BN_PART_TRACE] = 4000000;
+    assert_int_equal(complaints_of(&p, &list), 1);
+    assert_true(isnan(list[0].hidden_ns));
+    free(list);
+}
+
 /* Processes that disagree leave the cost untold, so there is nothing to complain of. */
 static void what_is_not_told_is_no_complaint(void **state)
 {
@@ -538,6 +549,7 @@ int main(void)
         cmocka_unit_test(the_healthy_draw_none),
         cmocka_unit_test(tracing_is_found),
         cmocka_unit_test(steps_in_flight_hide_tracing),
+        cmocka_unit_test(reads_keep_steps_from_being_in_flight),
         cmocka_unit_test(executions_are_found),
         cmocka_unit_test(overhead_is_found),
         cmocka_unit_test(compiles_are_found),
@@ -547,6 +559,7 @@ int main(void)
         cmocka_unit_test(a_read_that_breaks_the_graph_costs_an_execution),
         cmocka_unit_test(ops_of_the_host_are_found),
         cmocka_unit_test(padding_is_found),
+        cmocka_unit_test(padding_in_flight_costs_as_long_as_the_host_waits),
         cmocka_unit_test(input_and_release_are_found),
         cmocka_unit_test(steps_in_flight_hide_what_the_host_does),
         cmocka_unit_test(long_starts_are_found_and_come_last),
@@ -555,6 +568,8 @@ int main(void)
         cmocka_unit_test(steps_in_turns_are_found),
         cmocka_unit_test(captures_that_miss_are_found),
         cmocka_unit_test(what_bounds_a_step_is_told),
+        cmocka_unit_test(one_batch_does_not_stand_for_all_lengths),
+        cmocka_unit_test(costs_beside_one_batch_are_not_told),
         cmocka_unit_test(what_is_not_told_is_no_complaint),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

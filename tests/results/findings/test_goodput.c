@@ -282,6 +282,13 @@ static void test_varying_lengths(void **state)
     assert_true(g.sum.ns[RES_GOODPUT_UNTOLD] > 0);
     assert_sums(&g.sum);
     res_speedup_free(&table);
+    /* All batches are padded to that length. */
+    for (size_t i = 0; i < s.count; i++)
+        s.records[i]->experiment.buckets = 1;
+    table = made(&s);
+    assert_true(res_goodput_make(row_of(&table, "bert", "lazy"), &g));
+    assert_true(isfinite(g.productive.estimate));
+    res_speedup_free(&table);
     clear(&s);
 }
 

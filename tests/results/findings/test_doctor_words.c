@@ -1,0 +1,206 @@
+/*
+ * test_doctor_words.c - what the doctor says to do: a remedy of the cause, which the run can take.
+ * Needs no plugin.
+ */
+#include "tests/results/findings/doctor_fixture.h"
+
+#include "results/tables/tables.h"
+
+/* What the doctor says of S, in FORMAT; the caller frees it. */
+static bn_text said(store *s, res_format format)
+{
+    const res_collection all = {.records = s->records, .count = s->count};
+    bn_text out = {0};
+    size_t count;
+    res_table_doctor(&all, format, &out, &count);
+    assert_false(out.failed);
+    return out;
+}
+
+/* The doctor says WANTED of S, and UNWANTED not. S is cleared. */
+static void says(store *s, const char *wanted, const char *unwanted)
+{
+    bn_text out = said(s, RES_TABLE_TEXT);
+    if (!strstr(out.data, wanted) || strstr(out.data, unwanted))
+        fail_msg("no \"%s\", or \"%s\", in:\n%s", wanted, unwanted, out.data);
+    bn_text_free(&out);
+    clear(s);
+}
+
+/* ---- compiles ---------------------------------------------------------------------------------
+ */
+
+/* Of the record's own advice nothing is said: anybody may have written it. */
+static void the_remedy_is_that_of_the_cause(void **state)
+{
+    (void)state;
+    planted p = healthy;
+    store s = {.count = 0};
+    p.once_ns[BN_PART_COMPILE] = 100000000;
+    p.counters[BN_COUNTER_COMPILES] = 4;
+    plant(&s, &p);
+    explain(&s, json_pack("{ss si ss ss ss ss ss}", "rule", "scalar", "count", 3, "subject",
+                          "learning_rate", "from", "0.01", "to", "0.009", "place", "models/x.c:9",
+                          "advice", "foreign words"));
+    says(&s,
+         "scalar learning_rate: 0.01 -> 0.009, at models/x.c:9. The value is a constant of the "
+         "graph: make it a variable that is written before the step.",
+         "foreign words");
+    plant(&s, &p);
+    explain(&s, json_pack("{ss si ss}", "rule", "branch", "count", 3, "place", "models/x.c:9"));
+    says(&s, "Compute both sides on the device and select", "keep shapes");
+    plant(&s, &p);
+    says(&s, "keep shapes, types and branches as they are. bench explain says what changed",
+         "a variable that is written");
+}
+
+/* ---- front ends -------------------------------------------------------------------------------
+ */
+
+/* FRONT_END ran the steps of S, and tells that it traced NODES in each. */
+static void run_by(store *s, const char *front_end, int nodes)
+{
+    for (size_t i = 0; i < s->count; i++) {
+        res_record *r = s->records[i];
+        snprintf(r->experiment.front_end, sizeof r->experiment.front_end, "%s", front_end);
+        r->step_counters[BN_COUNTER_NODES_TRACED] = nodes * STEPS;
+        json_object_set_new(r->provenance, "front_end",
+                            json_pack("{s:f}", "nodes_per_step", (double)nodes));
+    }
+}
+
+/* Steps in MODE of 10 ms, of which FRONT_END spends 4 ms to trace NODES. */
+static store traced_by(const char *front_end, const char *mode, int nodes)
+{
+    planted p = healthy;
+    store s = {.count = 0};
+    p.mode = mode;
+    p.device_ns = 9.5e6;
+    p.part_ns[BN_PART_HASH] = 0;
+    p.part_ns[BN_PART_TRACE] = 4000000;
+    plant(&s, &p);
+    run_by(&s, front_end, nodes);
+    return s;
+}
+
+/* PyTorch/XLA traces each step in its capture, too. It takes no --in-flight. */
+static void a_traced_step_of_pytorch_xla_wants_dynamo(void **state)
+{
+    (void)state;
+    store s = traced_by("pytorch-xla", "lazy", 100);
+    says(&s, "Let dynamo capture the step (--mode dynamo-step,", "--mode capture");
+    s = traced_by("pytorch-xla", "lazy", 100);
+    says(&s, "tracing 100 nodes takes 4.02 ms", "--in-flight");
+    s = traced_by("pytorch-xla", "capture", 100);
+    says(&s, "Let dynamo capture the step (--mode dynamo-step,", "guards");
+    s = traced_by("pytorch-xla", "lazy", 100);
+    for (size_t i = 0; i < s.count; i++)
+        strcpy(s.records[i]->experiment.phase, "infer");
+    says(&s, "Let dynamo capture the step (--mode dynamo,", "dynamo-step");
+    /* What JAX has captured it does not trace again. */
+    s = traced_by("jax", "capture", 0);
+    says(&s, "Nothing to complain of.", "nodes");
+}
+
+/* ---- starts -----------------------------------------------------------------------------------
+ */
+
+/* Four processes of a run, each of which takes 30 s to compile. FOLDER: --cache-dir; NULL: none. */
+static store compiling(const char *folder)
+{
+    planted p = healthy;
+    store s = {.count = 0};
+    p.compile_ns = 30000000000;
+    plant(&s, &p);
+    for (size_t i = 0; i < s.count && folder; i++)
+        json_object_set_new(s.records[i]->provenance, "options",
+                            json_pack("{ss}", "cache-dir", folder));
+    return s;
+}
+
+/* The processes behind the first loaded what it compiled. */
+static void load(store *s)
+{
+    for (size_t i = 1; i < s->count; i++) {
+        s->records[i]->executions[0].from_disk = true;
+        s->records[i]->counters[BN_COUNTER_COMPILES] = 0;
+        s->records[i]->counters[BN_COUNTER_DISK_HITS] = 1;
+    }
+}
+
+static void a_folder_that_was_given_is_not_advised(void **state)
+{
+    (void)state;
+    store s = compiling(NULL);
+    load(&s);
+    says(&s, " at each start. Keep the executables between starts (--cache-dir).", "first start");
+    s = compiling("kept");
+    load(&s);
+    says(&s, " at the first start. Later starts load the executables from kept (--cache-dir).",
+         "each start");
+}
+
+static void a_plugin_that_keeps_no_executables_is_told(void **state)
+{
+    (void)state;
+    store s = compiling("kept");
+    says(&s,
+         " at each start. Later processes loaded none from kept (--cache-dir): the plugin keeps no "
+         "executables",
+         "first start");
+}
+
+/* Whatever bench was given for its own steps. */
+static void a_framework_has_a_cache_of_its_own(void **state)
+{
+    (void)state;
+    store s = compiling("kept");
+    run_by(&s, "jax", 0);
+    says(&s,
+         " at each start. Keep the executables between starts in JAX's own cache "
+         "(JAX_COMPILATION_CACHE_DIR",
+         "--cache-dir");
+    s = compiling(NULL);
+    run_by(&s, "pytorch-xla", 0);
+    says(&s, "in PyTorch/XLA's own cache (torch_xla.runtime.initialize_cache)", "--cache-dir");
+}
+
+/* ---- the share of the device ------------------------------------------------------------------
+ */
+
+/* Where lengths vary, the device time is of one batch, so none is shown. */
+static void no_share_is_shown_of_varying_lengths(void **state)
+{
+    (void)state;
+    planted p = healthy;
+    store s = {.count = 0};
+    p.device_ns = 14e6;
+    p.lengths = "varying";
+    plant(&s, &p);
+    bn_text out = said(&s, RES_TABLE_JSON);
+    json_t *all = json_loads(out.data, 0, NULL);
+    const json_t *one = json_array_get(json_object_get(all, "goodput"), 0);
+    assert_true(json_is_null(json_object_get(one, "goodput")));
+    assert_string_equal(json_string_value(json_object_get(one, "verdict")), "unknown");
+    json_decref(all);
+    bn_text_free(&out);
+    says(&s, "What bounds them is not known: bert train capture", "device");
+    /* Of one bucket it is that of all, and no longer than the step. */
+    p.device_ns = 10.1e6;
+    p.buckets = 1;
+    plant(&s, &p);
+    says(&s, "device-bound: bert train capture (device 100 %)", "101 %");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_remedy_is_that_of_the_cause),
+        cmocka_unit_test(a_traced_step_of_pytorch_xla_wants_dynamo),
+        cmocka_unit_test(a_folder_that_was_given_is_not_advised),
+        cmocka_unit_test(a_plugin_that_keeps_no_executables_is_told),
+        cmocka_unit_test(a_framework_has_a_cache_of_its_own),
+        cmocka_unit_test(no_share_is_shown_of_varying_lengths),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
