@@ -145,8 +145,9 @@ static bool list_differences(shlo_diff *d, const uint32_t *moved)
         if (a < d->a->node_count && d->pair[a] == SHLO_NONE) {
             fits = add(d, (shlo_difference){SHLO_REMOVED, a++, SHLO_NONE, 0, SHLO_NONE});
         } else if (a < d->a->node_count && moved[a]) {
+            const size_t before = d->count;
             fits = add_pair(d, a++);
-            d->moved++;
+            d->moved += d->count == before;
         } else if (b < d->b->node_count && d->back[b] == SHLO_NONE) {
             fits = add(d, (shlo_difference){SHLO_ADDED, SHLO_NONE, b++, 0, SHLO_NONE});
         } else if (b < d->b->node_count && moved[d->back[b]]) {

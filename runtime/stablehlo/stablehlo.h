@@ -143,9 +143,10 @@ typedef struct shlo_diff {
  * the module's name, or the order of statements that do not depend on each other. Statements are
  * matched by what they say and are computed of, first those that occur once, then between these the
  * others (E. W. Myers, "An O(ND) Difference Algorithm and Its Variations", Algorithmica 1986; where
- * more than 256 differences stand in one place, a good match in place of the best). Two statements
- * that are matched differ in an operand where the operands' statements are neither matched nor
- * the same. Time is about in proportion to the statements.
+ * more than 256 differences stand in one place, a good match in place of the best). What both
+ * graphs compute is matched with its equal, wherever that stands. Two statements that are matched
+ * differ in an operand where the operands' statements are neither matched nor the same. Time is
+ * about in proportion to the statements.
  *
  * The graphs are the same, COUNT 0, exactly if every statement has a match without a difference:
  * they then compute the same, up to collisions of 64-bit hashes. BN_OUT_OF_MEMORY is the only

@@ -1,29 +1,9 @@
 /* test_stablehlo_diff.c - differences of graphs: none, each reason, added and removed statements,
- * other orders, large graphs. */
-#include "tests/runtime/stablehlo/stablehlo_fixture.h"
+ * large graphs, orders that are all different. */
+#include "tests/runtime/stablehlo/diff_fixture.h"
 #include "tests/support/sanitized.h"
 
 #include <time.h>
-
-typedef struct two {
-    shlo_graph *a, *b;
-    shlo_diff *d;
-} two;
-
-static two compare(const char *a, const char *b)
-{
-    bn_status st = {0};
-    two t = {graph_of(a), graph_of(b), NULL};
-    assert_ok(shlo_diff_make(t.a, t.b, &t.d, &st), &st);
-    return t;
-}
-
-static void drop(two *t)
-{
-    shlo_diff_free(t->d);
-    shlo_graph_free(t->a);
-    shlo_graph_free(t->b);
-}
 
 /* What a difference of T says. */
 static void assert_words(const two *t, size_t index, const char *want)
@@ -36,21 +16,6 @@ static void assert_words(const two *t, size_t index, const char *want)
     bn_text_free(&text);
 }
 
-static void assert_counts(const two *t, size_t changed, size_t added, size_t removed, size_t moved)
-{
-    const shlo_diff *d = t->d;
-    if (d->changed != changed || d->added != added || d->removed != removed || d->moved != moved)
-        fail_msg("%zu changed, %zu added, %zu removed, %zu moved; want %zu, %zu, %zu, %zu",
-                 d->changed, d->added, d->removed, d->moved, changed, added, removed, moved);
-    assert_int_equal(d->count, changed + added + removed);
-}
-
-#define HEAD(types)                                                                                \
-    "module @a {\n  func.func public @main(%arg0: tensor<2x3xf32>, %arg1: tensor<2x3xf32>) -> "    \
-    "(" types ") {\n"
-#define TAIL "  }\n}\n"
-#define F    "tensor<2x3xf32>"
-
 static const char plain[] =
     HEAD(F) "    %0 = stablehlo.add %arg0, %arg1 : " F " loc(\"layer1/add\")\n"
             "    %1 = stablehlo.constant dense<2.0> : " F " loc(\"layer1/constant\")\n"
@@ -59,17 +24,6 @@ static const char plain[] =
             " loc(\"layer2/transpose\")\n"
             "    %4 = stablehlo.negate %3 : " F " loc(\"layer2/neg\")\n"
             "    return %4 : " F "\n" TAIL;
-
-/* PLAIN with the first FROM replaced by TO; the caller frees it. */
-static char *with(const char *text, const char *from, const char *to)
-{
-    const char *at = strstr(text, from);
-    char *made = malloc(strlen(text) + strlen(to) + 1);
-    assert_non_null(at);
-    assert_non_null(made);
-    sprintf(made, "%.*s%s%s", (int)(at - text), text, to, at + strlen(from));
-    return made;
-}
 
 /* Compares PLAIN with itself, FROM replaced by TO. */
 static two compare_with(const char *from, const char *to)
