@@ -206,18 +206,18 @@ report "CSV has a line a graph" "$(fault_of 0)$(
 )"
 
 # resnet18's small images have 64 pixels, and its own optimizer is called default.
-several=("${estimate[@]}" "${keep[@]}" --image 32,64 --optimizer default,adamw)
+several=("${estimate[@]}" "${keep[@]}" --image 64,96 --optimizer default,adamw)
 run "${several[@]}" --format csv
 report "and what tells steps apart" "$(fault_of 0)$("$python" - "$folder/out" 2>&1 <<'PYTHON' | tail -n 1
 import csv, sys
 rows = list(csv.DictReader(open(sys.argv[1])))
 found = sorted((r["image"], r["seq"], r["optimizer"], r["dropout"]) for r in rows)
-assert found == [(i, "0", o, "default") for i in ("32", "64") for o in ("adamw", "default")], found
+assert found == [(i, "0", o, "default") for i in ("64", "96") for o in ("adamw", "default")], found
 PYTHON
 )"
 FAKE_PJRT=hlo,compile_error run "${several[@]}" --batch 3 --mode capture --graphs 2
 report "which failures say, too" "$(fault_of 1)$(
-    for words in "image 32, adamw, " "image 32, " "adamw, " ""; do
+    for words in "image 96, adamw, " "image 96, " "adamw, " ""; do
         complaints | grep -qF "resnet18 small train b3 f32, ${words}capture 2, update, on fake:1: compile-error: " ||
             echo "no failure of '$words'"
     done

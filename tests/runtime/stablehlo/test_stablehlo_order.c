@@ -73,7 +73,7 @@ static size_t elsewhere(int count, const int *order)
 /* Compares COUNT adds, each with a tanh of its own, with the same in ORDER. */
 static void assert_same_in_order(int count, const int *order)
 {
-    int plain_order[MOST_ADDS];
+    int plain_order[MOST_ADDS] = {0};
     in_order(count, plain_order);
     char *a = adds(count, plain_order, MOST_ADDS, ""), *b = adds(count, order, MOST_ADDS, "");
     two t = compare(a, b);
