@@ -8,6 +8,10 @@
 #include <time.h>
 
 #define ROUNDS     150
+/* What others do beside it for a moment may slow the traces of one kind. What the code costs stays
+ * in all attempts. */
+#define ATTEMPTS   20
+#define PAUSE_NS   100000000
 /* Of a trace without either. Sanitizers change what each part of the code costs. */
 #define MOST_RATIO (SANITIZED ? 2.0 : 1.2)
 
@@ -34,14 +38,12 @@ static void keep(tg_trace *t, kept kind, bool on)
         assert_true(tg_trace_time_scopes(t, on));
 }
 
-/* The shortest of many traces of each kind, which take turns on one trace: where its memory lies
- * favours none. */
+/* LEAST becomes the shortest of many traces of each kind and of itself. They take turns on one
+ * trace: where its memory lies favours none. */
 static void shortest_of(model *m, double least[KINDS])
 {
     tg_trace *t = tg_trace_new();
     assert_non_null(t);
-    for (int kind = 0; kind < KINDS; kind++)
-        least[kind] = 1e18;
     for (int i = 0; i < ROUNDS * KINDS; i++) {
         const kept kind = (kept)(i % KINDS);
         keep(t, kind, true);
@@ -53,14 +55,25 @@ static void shortest_of(model *m, double least[KINDS])
     tg_trace_free(t);
 }
 
+/* The longest kind over nothing. */
+static double most_ratio(const double least[KINDS])
+{
+    const double most = least[PLACES] > least[TIMES] ? least[PLACES] : least[TIMES];
+    return most / least[NOTHING];
+}
+
 static void tracing_costs_little_more(void **state)
 {
     (void)state;
     static const char *const models[] = {"resnet50", "bert"};
     for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
         model *m = make_model(models[i], (model_options){.train = true, .small = true});
-        double least[KINDS];
+        double least[KINDS] = {1e18, 1e18, 1e18};
         shortest_of(m, least);
+        for (int more = 1; more < ATTEMPTS && most_ratio(least) >= MOST_RATIO; more++) {
+            nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
+            shortest_of(m, least);
+        }
         for (int kind = PLACES; kind < KINDS; kind++) {
             const double ratio = least[kind] / least[NOTHING];
             print_message("%s: with %s %.3f of %.1f us\n", models[i], words[kind], ratio,
