@@ -64,18 +64,19 @@ def parts_sum(i):
     sum_of = sum(part(i, p, "mean_ns") for p in steps[i]["ledger"])
     near(name(i) + ", sum of the parts", sum_of, steps[i]["wall"]["mean_ns"], 0.001)
 # What is planted is not all that grows: after a pause caches are cold, a framework computes for longer, and
-# others wake up later. So the script says of its own thread how long it was on a CPU, and was not.
-def middle(i, spans):
-    return statistics.median(spans[:-1][-steps[i]["steps"]:])
-def off_cpu(i):
-    walls = (b - a for a, b in zip(own[i]["ends_ns"], own[i]["ends_ns"][1:]))
-    return middle(i, [wall - on for wall, on in zip(walls, own[i]["cpu_ns"])])
+# others wake up later. So the script says of its own thread how long it was on a CPU, and slept. A framework
+# that is idle by itself, now more and now less, is compared where it is idle least. Where it is not, the
+# device may still work while the script sleeps, which makes some idle times shorter.
+def steady(i, spans):
+    return spans[:-1][-steps[i]["steps"]:]
 def more_on_cpu(i):
-    return middle(i, own[i]["cpu_ns"]) - middle(0, own[0]["cpu_ns"])
-def more_off_cpu(i):
-    return off_cpu(i) - off_cpu(0)
-def more(i, *names):
-    return sum(part(i, p) - part(0, p) for p in names)
+    return statistics.median(steady(i, own[i]["cpu_ns"])) - statistics.median(steady(0, own[0]["cpu_ns"]))
+def more_work(i):
+    return part(i, "host_work") - part(0, "host_work")
+def idle(i):
+    return part(i, "idle", "p10_ns" if part(0, "idle") > 0.1e6 else "median_ns")
+def slept(i):
+    return statistics.median(steady(i, own[i]["slept_ns"]))
 def wall_is_its_own(i):
     mean_is_its_own(i)
     median_is_its_own(i)
@@ -104,7 +105,8 @@ try_way() {
 # try_planted WHAT RUNTIME SCRIPT ARGUMENT...: 5 ms of work and of sleep before each step, by the clocks of
 # the script.
 try_planted() {
-    local runtime=$2 arguments=("${@:3}")
+    # Steps of PyTorch/XLA vary by a fifth. Medians of so many are sure to some 2 % of what is planted.
+    local runtime=$2 arguments=("${@:3}" --steps 400)
     planted() {
         recorded base "$runtime" "${arguments[@]}"
         recorded host "$runtime" "${arguments[@]}" --host-ms 5
@@ -112,12 +114,10 @@ try_planted() {
         judge '
 wall_is_its_own(1)
 wall_is_its_own(2)
-near("host work", more(1, "host_work"), more_on_cpu(1), 0.05)
-near("idle and waits", more(2, "idle", "waits"), more_off_cpu(2), 0.05)
-near("idle, at least", min(more(2, "idle"), middle(2, own[2]["slept_ns"])), middle(2, own[2]["slept_ns"]), 0.05)
-assert more_on_cpu(1) > 4.9e6 and more_off_cpu(2) > 4.9e6, "nothing was planted"
-assert abs(more(1, "idle", "waits") - more_off_cpu(1)) < 0.25e6, "work is called idle"
-assert abs(more(2, "host_work") - more_on_cpu(2)) < 0.25e6, "sleep is called work"
+assert more_on_cpu(1) > 4.9e6 and slept(2) > 4.9e6, "nothing was planted"
+near("host work", more_work(1), more_on_cpu(1), 0.05)
+near("idle", idle(2) - idle(0), slept(2), 0.05)
+assert abs(more_work(2) - more_on_cpu(2)) < 0.25e6, "sleep is called work"
 ' base host sleep
     }
     live "$1: 5 ms of host work and of sleep are told apart, and the wall is the script's own" planted \
