@@ -196,16 +196,19 @@ static void without_completions_there_is_no_verdict(void **state)
     lose(&f);
 }
 
+/* The loss is read in every tenth step. */
+static const loop pipelined = {.call_ns = 50 * US,
+                               .device_ns = 2800 * US,
+                               .work_ns = 400 * US,
+                               .read_every = 10,
+                               .steps = 100};
+
 static void a_pipelined_loop_overlaps(void **state)
 {
     (void)state;
     play p;
     play_begin(&p);
-    play_loop(&p, &(loop){.call_ns = 50 * US,
-                          .device_ns = 2800 * US,
-                          .work_ns = 400 * US,
-                          .read_every = 10,
-                          .steps = 100});
+    play_loop(&p, &pipelined);
     found f = find(&p, NULL);
     const rec_steps *s = f.steps;
     sums_hold(s);
@@ -232,11 +235,7 @@ static void without_completions_a_cycle_says_so(void **state)
     play p;
     play_begin(&p);
     p.no_completions = true;
-    play_loop(&p, &(loop){.call_ns = 50 * US,
-                          .device_ns = 2800 * US,
-                          .work_ns = 400 * US,
-                          .read_every = 10,
-                          .steps = 100});
+    play_loop(&p, &pipelined);
     found f = find(&p, NULL);
     assert_int_equal(f.steps->cycle, 10);
     says(&f, "nobody knows whether the host runs ahead");
