@@ -13,8 +13,9 @@
 # The text of our captured graph runs as a program of its own. Both are then programs that bench
 # measures by themselves: with made-up arguments of one rule, its own results taken over from step to
 # step, device time from one source. Sides take turns, and each process of one stands beside one of the
-# other. A ratio above 1.02 whose interval holds 1.02 decides nothing: its test is skipped. What our captured step takes with its own weights and batch is printed as well: made-up values
-# may take another time (docs/programs.md).
+# other. A ratio above 1.02 whose interval holds 1.02 decides nothing: its test is skipped. What our
+# captured step takes with its own weights and batch is printed as well: made-up values may take another
+# time (docs/programs.md).
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh
