@@ -21,13 +21,13 @@ static void put_amount(json_t *row, double amount, const char *unit)
     bn_text_free(&text);
 }
 
-/* NUMBER as plain digits; nothing for one that is not known. */
+/* NUMBER as plain digits, all of them where it is whole; nothing for one that is not known. */
 static void put_number(json_t *row, double number)
 {
     if (number < 0 || !isfinite(number))
         json_array_append_new(row, json_string(""));
     else
-        res_sheet_put(row, "%.10g", number);
+        res_sheet_put(row, number == floor(number) && number < 1e18 ? "%.0f" : "%.10g", number);
 }
 
 /* A time with three digits. */

@@ -108,6 +108,25 @@ static void peaks_are_of_the_device(void **state)
     json_decref(lines);
 }
 
+/* Memories and FLOPs have more digits than a double of ten shows. */
+static void csv_has_all_digits(void **state)
+{
+    (void)state;
+    json_t *line = line_of(0, "step", "v4:1x1x1", 12345678901234), *lines = json_pack("[o]", line);
+    json_t *memory = json_object_get(json_object_get(line, "estimate"), "memory");
+    json_object_set_new(memory, "peak", json_integer(33178255361));
+    json_object_set_new(line, "flops", json_real(784123456789));
+    bn_text csv = {0};
+    estimate_table(lines, RES_TABLE_CSV, &csv);
+    assert_non_null(strstr(csv.data, ",12345678901234,"));
+    assert_non_null(strstr(csv.data, ",33178255361,"));
+    assert_non_null(strstr(csv.data, ",784123456789,"));
+    /* A clock is no whole number. */
+    assert_non_null(strstr(csv.data, ",1.05,"));
+    bn_text_free(&csv);
+    json_decref(lines);
+}
+
 /* What makes an estimate too low, and the memory, are in records as they are in the command's. */
 static void a_record_says_what_is_lacking(void **state)
 {
@@ -153,6 +172,7 @@ int main(void)
         cmocka_unit_test(cut_lists_keep_their_sums),
         cmocka_unit_test(what_does_not_fit_has_remedies),
         cmocka_unit_test(peaks_are_of_the_device),
+        cmocka_unit_test(csv_has_all_digits),
         cmocka_unit_test(a_record_says_what_is_lacking),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
