@@ -186,20 +186,26 @@ static res_experiment without_own_sizes(const res_experiment *what)
     return asked;
 }
 
+void estimate_put_setup(const res_experiment *what, res_axis_set more, bn_text *out)
+{
+    res_setup_text(what,
+                   RES_AXIS_BIT(RES_AXIS_IMAGE) | RES_AXIS_BIT(RES_AXIS_SEQ) |
+                       RES_AXIS_BIT(RES_AXIS_OPTIMIZER) | RES_AXIS_BIT(RES_AXIS_DROPOUT) | more,
+                   out);
+}
+
 void estimate_step_title(const res_experiment *what, char *text, size_t size)
 {
     if (estimate_is_recorded(what)) {
         snprintf(text, size, "%s %s", what->model, what->variant);
         return;
     }
-    const res_axis_set said = RES_AXIS_BIT(RES_AXIS_IMAGE) | RES_AXIS_BIT(RES_AXIS_SEQ) |
-                              RES_AXIS_BIT(RES_AXIS_OPTIMIZER) | RES_AXIS_BIT(RES_AXIS_DROPOUT) |
-                              RES_AXIS_BIT(RES_AXIS_DEPTH) | RES_AXIS_BIT(RES_AXIS_SCAN) |
-                              RES_AXIS_BIT(RES_AXIS_REMAT) | RES_AXIS_BIT(RES_AXIS_OFFLOAD);
+    const res_axis_set layers = RES_AXIS_BIT(RES_AXIS_DEPTH) | RES_AXIS_BIT(RES_AXIS_SCAN) |
+                                RES_AXIS_BIT(RES_AXIS_REMAT) | RES_AXIS_BIT(RES_AXIS_OFFLOAD);
     const res_experiment asked = without_own_sizes(what);
     const bool full = strcmp(what->variant, "full") == 0;
     bn_text words = {0};
-    res_setup_text(&asked, said, &words);
+    estimate_put_setup(&asked, layers, &words);
     snprintf(text, size, "%s%s%s %s b%d %s%s%s", what->model, full ? "" : " ",
              full ? "" : what->variant, what->phase, what->batch, what->dtype,
              words.length ? ", " : "", words.length ? words.data : "");

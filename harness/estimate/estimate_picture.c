@@ -102,10 +102,8 @@ bn_code estimate_picture_check(const job_experiment *list, size_t count, bn_stat
 /* "seq 512, adamw": what else decides over WHAT's program. Empty where nothing is said. */
 static void set_size(const res_experiment *what, char *text, size_t size)
 {
-    const res_axis_set axes = RES_AXIS_BIT(RES_AXIS_IMAGE) | RES_AXIS_BIT(RES_AXIS_SEQ) |
-                              RES_AXIS_BIT(RES_AXIS_OPTIMIZER) | RES_AXIS_BIT(RES_AXIS_DROPOUT);
     bn_text words = {0};
-    res_setup_text(what, axes, &words);
+    estimate_put_setup(what, 0, &words);
     snprintf(text, size, "%s", words.length ? words.data : "");
     bn_text_free(&words);
 }

@@ -115,6 +115,9 @@ const char *estimate_class(const json_t *lines, size_t first, size_t end);
 json_t *estimate_words(const char *first, const char *const *list);
 /* What LINE's step is: its experiment. False where it cannot be read. */
 bool estimate_what(const json_t *line, res_experiment *what);
+/* Appends "seq 512, adamw": sizes and training of WHAT, and MORE of its axes, where they are not
+ * the usual ones. */
+void estimate_put_setup(const res_experiment *what, res_axis_set more, bn_text *out);
 /* "resnet50 train b32 f32", "llama train b1 f32, seq 512, sgd, scan on", for people: all in which
  * steps of a call may differ, but for topology, mode and layouts. Sizes are said where they are not
  * the model's own. */
