@@ -123,6 +123,19 @@ double estimate_sum(const json_t *lines, size_t first, size_t end, const char *p
     return sum_of(lines, first, end, part, name, false);
 }
 
+double estimate_largest(const json_t *lines, size_t first, size_t end, const char *part,
+                        const char *name)
+{
+    double most = -1;
+    for (size_t i = first; i < end; i++) {
+        const double figure = estimate_figure(json_array_get(lines, i), part, name);
+        if (figure < 0)
+            return -1;
+        most = fmax(most, figure);
+    }
+    return most;
+}
+
 bool estimate_is_recorded(const res_experiment *what)
 {
     return strcmp(what->phase, "program") == 0;

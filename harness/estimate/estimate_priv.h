@@ -103,6 +103,9 @@ double estimate_sum(const json_t *lines, size_t first, size_t end, const char *p
                     const char *name);
 /* The same of a whole step: each counts as often as the step executes it. */
 double estimate_sum_of_step(const json_t *lines, size_t first, size_t end, const char *name);
+/* The largest of the lines from FIRST to END; -1 where one does not know it: that may be it. */
+double estimate_largest(const json_t *lines, size_t first, size_t end, const char *part,
+                        const char *name);
 /* Whether WHAT is a recorded step. */
 bool estimate_is_recorded(const res_experiment *what);
 /* LINE's time in milliseconds, and the sum over a step, in which each line counts as often as the

@@ -31,15 +31,18 @@ static json_t *known_text(const json_t *estimate, const char *name)
     return text ? res_json_text(text) : json_null();
 }
 
-/* The most memory in use at a time over the executions from FIRST to END, as far as it is known; ON
- * the DEVICE alone, or with what lies in the host's memory. */
+/* The most memory in use at a time over the executions from FIRST to END; ON the DEVICE alone, or
+ * with what lies in the host's memory. -1 where one is not known: that may be the most. */
 static double peak_of(const res_record *record, size_t first, size_t end, bool on_device)
 {
     double most = -1;
     for (size_t i = first; i < end; i++) {
         const res_execution *x = &record->executions[i];
         const double host = on_device ? (double)x->host_temp_bytes : 0;
-        most = fmax(most, res_device_peak((double)x->peak_bytes, host));
+        const double peak = res_device_peak((double)x->peak_bytes, host);
+        if (peak < 0)
+            return -1;
+        most = fmax(most, peak);
     }
     return most;
 }

@@ -4,6 +4,8 @@
  */
 #include "tests/harness/estimate/estimate_fixture.h"
 
+#include <math.h>
+
 /* The list is cut behind 2000 items; 3 are left, of which one has no cycles and one no times. */
 static void cut_lists_keep_their_sums(void **state)
 {
@@ -108,6 +110,41 @@ static void peaks_are_of_the_device(void **state)
     json_decref(lines);
 }
 
+/* Of a step of which one graph does not fit, the memory of the others is not the most. */
+static void what_does_not_fit_has_no_memory(void **state)
+{
+    (void)state;
+    res_collection all;
+    bn_text text = {0}, rows = {0};
+    json_t *fits = line_of(0, "forward", "v4:1x1x1/megacore", 2.1e6);
+    json_t *larger = line_of(0, "backward", "v4:1x1x1/megacore", 1);
+    json_object_set_new(json_object_get(json_object_get(fits, "estimate"), "memory"), "peak",
+                        json_integer(7000));
+    json_object_set_new(larger, "class", json_string(ESTIMATE_MEMORY));
+    json_object_set_new(larger, "estimate", json_pack("{ss}", "class", ESTIMATE_MEMORY));
+    estimate_time_line(larger);
+    json_t *lines = json_pack("[oo]", fits, larger);
+    assert_true(estimate_largest(lines, 0, 1, "memory", "temp") == 5000);
+    assert_true(estimate_largest(lines, 0, 2, "memory", "temp") == -1);
+    estimate_table(lines, RES_TABLE_TEXT, &text);
+    assert_non_null(strstr(text.data, "5.00 kB"));
+    assert_non_null(strstr(text.data, "7.00 kB"));
+    const char *whole = strstr(text.data, " all ");
+    assert_non_null(whole);
+    assert_null(strstr(whole, "5.00 kB"));
+    assert_null(strstr(whole, "7.00 kB"));
+    keep(lines, 1, &all);
+    res_table("estimates", &all, RES_TABLE_JSON, &rows);
+    json_t *table = json_loads(rows.data, 0, NULL);
+    const json_t *first = json_array_get(json_object_get(table, "rows"), 0);
+    assert_string_equal(json_string_value(json_object_get(first, "graph")), "all");
+    assert_true(isnan(res_estimate_number(first, "device_peak_bytes")));
+    json_decref(table);
+    bn_text_free(&text);
+    bn_text_free(&rows);
+    res_collection_free(&all);
+}
+
 /* Memories and FLOPs have more digits than a double of ten shows. */
 static void csv_has_all_digits(void **state)
 {
@@ -172,6 +209,7 @@ int main(void)
         cmocka_unit_test(cut_lists_keep_their_sums),
         cmocka_unit_test(what_does_not_fit_has_remedies),
         cmocka_unit_test(peaks_are_of_the_device),
+        cmocka_unit_test(what_does_not_fit_has_no_memory),
         cmocka_unit_test(csv_has_all_digits),
         cmocka_unit_test(a_record_says_what_is_lacking),
     };
