@@ -145,6 +145,39 @@ static void what_does_not_fit_has_no_memory(void **state)
     res_collection_free(&all);
 }
 
+/* A recorded step of one program that runs eight times: its row is of one run, so there is another
+ * of the step. */
+static void a_record_says_how_often_a_program_runs(void **state)
+{
+    (void)state;
+    res_collection all;
+    bn_text text = {0}, rows = {0}, csv = {0};
+    json_t *line = line_of(0, "multiply", "v4:1x1x1/megacore", 2.1e6);
+    json_object_set_new(line, "times_a_step", json_integer(8));
+    keep(json_pack("[o]", line), 1, &all);
+    res_table("estimates", &all, RES_TABLE_JSON, &rows);
+    json_t *table = json_loads(rows.data, 0, NULL), *list = json_object_get(table, "rows");
+    assert_int_equal(json_array_size(list), 2);
+    const json_t *one = json_array_get(list, 0), *whole = json_array_get(list, 1);
+    assert_true(res_estimate_number(one, "per_step") == 8);
+    assert_true(res_estimate_number(one, "estimated_cycles") == 2.1e6);
+    assert_string_equal(json_string_value(json_object_get(whole, "graph")), "all");
+    assert_true(json_is_null(json_object_get(whole, "per_step")));
+    assert_true(res_estimate_number(whole, "estimated_cycles") == 16.8e6);
+    res_table("estimates", &all, RES_TABLE_TEXT, &text);
+    assert_non_null(strstr(text.data, "a step"));
+    assert_non_null(strstr(text.data, "16.8 M"));
+    /* Both rows have all columns. */
+    res_table("estimates", &all, RES_TABLE_CSV, &csv);
+    assert_non_null(strstr(csv.data, ",multiply,8,"));
+    assert_non_null(strstr(csv.data, ",all,,"));
+    json_decref(table);
+    bn_text_free(&text);
+    bn_text_free(&rows);
+    bn_text_free(&csv);
+    res_collection_free(&all);
+}
+
 /* Memories and FLOPs have more digits than a double of ten shows. */
 static void csv_has_all_digits(void **state)
 {
@@ -210,6 +243,7 @@ int main(void)
         cmocka_unit_test(what_does_not_fit_has_remedies),
         cmocka_unit_test(peaks_are_of_the_device),
         cmocka_unit_test(what_does_not_fit_has_no_memory),
+        cmocka_unit_test(a_record_says_how_often_a_program_runs),
         cmocka_unit_test(csv_has_all_digits),
         cmocka_unit_test(a_record_says_what_is_lacking),
     };
