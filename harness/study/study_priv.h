@@ -125,6 +125,10 @@ void study_trace_cost(study *s);
 void study_print(study *s, res_format format, const cli_output *output);
 /* The mean of point I of LINE over its processes, with its interval. */
 res_interval study_point(const study_line *line, size_t i);
+/* How far that mean lies above the line, as a share of what the line says. */
+double study_off(const study_line *line, size_t i);
+/* Says of each line whether the law fits it, where that is known. */
+void study_say_laws(study *s);
 
 /* ---- the picture (study_picture.c) --------------------------------------------------- */
 

@@ -147,6 +147,11 @@ static void a_bend_is_no_line(void **state)
     say(&s);
     assert_int_equal(s.lines[0].fit.law, RES_LAW_FAILS);
     assert_true(fabs(s.lines[0].fit.off) > 0.05);
+    /* The sentence says how far off the line a point is, as the table does: 3 ms in place of
+     * 3.503. A share of the 3 ms would be 16.8 %. */
+    study_say_laws(&s);
+    assert_near(study_off(&s.lines[0], 1), -0.1437, 0.001);
+    assert_says(&s, "it is 14.4 % below the line");
     study_free(&s);
 }
 
