@@ -11,7 +11,7 @@
 static void say_line(study *s, const char *what, const study_line *line)
 {
     const res_interval each = res_estimate_interval(&line->fit.slope);
-    if (isfinite(each.low) && !res_told_from(each, 0))
+    if (study_untold(&line->fit.slope))
         study_say(s, "%s: what an argument costs cannot be told from nothing: %s.", what,
                   study_interval(each, true).text);
     else
@@ -32,10 +32,11 @@ static void say_share(study *s, const study_line *call)
     if (room) {
         const res_estimate share = res_estimate_of(room, call->fit.processes);
         study_answer(s, "share", study_json(res_estimate_interval(&share)));
-        study_say(s,
-                  "The step with most arguments has %.0f, of which the calls are %s of a "
-                  "captured step, as long as it is.",
-                  arguments, study_percent(share.mean).text);
+        if (!study_untold(&call->fit.slope))
+            study_say(s,
+                      "The step with most arguments has %.0f, of which the calls are %s of a "
+                      "captured step, as long as it is.",
+                      arguments, study_percent(share.mean).text);
     }
     free(room);
 }
@@ -56,10 +57,11 @@ static void say_exposed(study *s, const study_line *call, const study_line *step
     if (u && call->fit.slope.mean > 0) {
         const res_interval share = study_meet(s, u, v);
         study_answer(s, "exposed", study_json(share));
-        study_say(s,
-                  "Beyond what the device works, a step grows with each argument by %s times "
-                  "its call.",
-                  study_interval(share, false).text);
+        if (!study_untold(&call->fit.slope))
+            study_say(s,
+                      "Beyond what the device works, a step grows with each argument by %s times "
+                      "its call.",
+                      study_interval(share, false).text);
     }
     free(u);
 }

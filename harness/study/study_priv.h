@@ -89,6 +89,8 @@ size_t study_end(const study *s, const char *way, bool greatest);
 res_interval study_over(const study *s, size_t experiment, study_value *value);
 /* VALUE of experiment A over that of B: exp of the mean log of each process's ratio. */
 res_interval study_ratio(const study *s, size_t a, size_t b, study_value *value);
+/* Whether ESTIMATE has an interval, and this does not tell it from nothing. */
+bool study_untold(const res_estimate *estimate);
 /* Where U[p] + V[p] x = 0, over all processes. */
 res_interval study_meet(const study *s, const double *u, const double *v);
 
