@@ -7,6 +7,12 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* Of all executions of a step, as its arguments are. */
+static double overheads(const study *s, size_t process, size_t experiment)
+{
+    return study_overhead(s, process, experiment) * study_executions(s, process, experiment);
+}
+
 /* Says what LINE, a part of a step, takes; WHAT it is. */
 static void say_line(study *s, const char *what, const study_line *line)
 {
@@ -70,8 +76,7 @@ void study_arguments_of(study *s)
 {
     static const char way[] = "capture";
     const study_line *call = study_fit(s, "call", true, way, study_arguments, study_call);
-    const study_line *overhead =
-        study_fit(s, "overhead", true, way, study_arguments, study_overhead);
+    const study_line *overhead = study_fit(s, "overhead", true, way, study_arguments, overheads);
     const study_line *step = study_fit(s, "step", true, way, study_arguments, study_wall);
     const study_line *device = study_fit(s, "device", true, way, study_arguments, study_device);
     if (call) {
@@ -83,7 +88,7 @@ void study_arguments_of(study *s)
     if (overhead) {
         study_answer(s, "overhead_argument",
                      study_json(res_estimate_interval(&overhead->fit.slope)));
-        say_line(s, "The overhead of an execution that is awaited alone", overhead);
+        say_line(s, "The overhead of a step's executions, each awaited alone,", overhead);
     }
     if (call && step && device)
         say_exposed(s, call, step, device);

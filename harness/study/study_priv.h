@@ -69,8 +69,8 @@ void study_free(study *s);
 
 /* A figure of EXPERIMENT in PROCESS, both of those that count; NaN: unknown. */
 typedef double study_value(const study *s, size_t process, size_t experiment);
-study_value study_wall, study_device, study_overhead, study_trace, study_compile, study_nodes,
-    study_executions;
+study_value study_wall, study_device, study_trace, study_compile, study_nodes, study_executions;
+study_value study_overhead;              /* the mean over a step's executions */
 study_value study_host;                  /* all of a step but waits */
 study_value study_call;                  /* buffers bound and Execute called, in a step */
 study_value study_arguments, study_rows; /* of a step's executions; of a batch */

@@ -383,6 +383,30 @@ static void layers_add_up(void **state)
     study_free(&s);
 }
 
+/* Steps of two executions, of 10 arguments a layer each; an execution has an overhead of 0.1 ms and
+ * 100 ns an argument. */
+static void arguments_of_cut_steps_cost_as_much(void **state)
+{
+    (void)state;
+    const given list[] = {{"capture", 1, 2, 0.1, 1, 2, 0},
+                          {"capture", 2, 3, 0.1, 2, 2, 0},
+                          {"capture", 4, 5, 0.1, 4, 2, 0}};
+    const study_kind kind = kind_of(RES_AXIS_DEPTH, study_arguments_of);
+    study s = make(&kind, list, 3);
+    for (size_t i = 0; i < TURNS * 3; i++)
+        for (size_t k = 0; k < 2; k++) {
+            res_execution *x = &s.records[i]->executions[k];
+            x->arguments = 10 * (int)list[i % 3].value;
+            x->overhead_ns = 1e5 + 100.0 * x->arguments;
+        }
+    say(&s);
+    assert_near(answer(&s, "overhead_argument", "estimate"), 100, 1e-3);
+    assert_says(&s, "The overhead of a step's executions, each awaited alone, takes 200 us");
+    /* The calls of these records take no time: that is no share of a step. */
+    assert_silent(&s, "The step with most arguments");
+    study_free(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -397,6 +421,7 @@ int main(void)
         cmocka_unit_test(tracing_becomes_the_bound),
         cmocka_unit_test(what_is_bound_must_be_told),
         cmocka_unit_test(layers_add_up),
+        cmocka_unit_test(arguments_of_cut_steps_cost_as_much),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
