@@ -123,6 +123,19 @@ double estimate_sum(const json_t *lines, size_t first, size_t end, const char *p
     return sum_of(lines, first, end, part, name, false);
 }
 
+double estimate_largest(const json_t *lines, size_t first, size_t end, const char *part,
+                        const char *name)
+{
+    double most = -1;
+    for (size_t i = first; i < end; i++) {
+        const double figure = estimate_figure(json_array_get(lines, i), part, name);
+        if (figure < 0)
+            return -1;
+        most = fmax(most, figure);
+    }
+    return most;
+}
+
 bool estimate_is_recorded(const res_experiment *what)
 {
     return strcmp(what->phase, "program") == 0;
@@ -186,20 +199,26 @@ static res_experiment without_own_sizes(const res_experiment *what)
     return asked;
 }
 
+void estimate_put_setup(const res_experiment *what, res_axis_set more, bn_text *out)
+{
+    res_setup_text(what,
+                   RES_AXIS_BIT(RES_AXIS_IMAGE) | RES_AXIS_BIT(RES_AXIS_SEQ) |
+                       RES_AXIS_BIT(RES_AXIS_OPTIMIZER) | RES_AXIS_BIT(RES_AXIS_DROPOUT) | more,
+                   out);
+}
+
 void estimate_step_title(const res_experiment *what, char *text, size_t size)
 {
     if (estimate_is_recorded(what)) {
         snprintf(text, size, "%s %s", what->model, what->variant);
         return;
     }
-    const res_axis_set said = RES_AXIS_BIT(RES_AXIS_IMAGE) | RES_AXIS_BIT(RES_AXIS_SEQ) |
-                              RES_AXIS_BIT(RES_AXIS_OPTIMIZER) | RES_AXIS_BIT(RES_AXIS_DROPOUT) |
-                              RES_AXIS_BIT(RES_AXIS_DEPTH) | RES_AXIS_BIT(RES_AXIS_SCAN) |
-                              RES_AXIS_BIT(RES_AXIS_REMAT) | RES_AXIS_BIT(RES_AXIS_OFFLOAD);
+    const res_axis_set layers = RES_AXIS_BIT(RES_AXIS_DEPTH) | RES_AXIS_BIT(RES_AXIS_SCAN) |
+                                RES_AXIS_BIT(RES_AXIS_REMAT) | RES_AXIS_BIT(RES_AXIS_OFFLOAD);
     const res_experiment asked = without_own_sizes(what);
     const bool full = strcmp(what->variant, "full") == 0;
     bn_text words = {0};
-    res_setup_text(&asked, said, &words);
+    estimate_put_setup(&asked, layers, &words);
     snprintf(text, size, "%s%s%s %s b%d %s%s%s", what->model, full ? "" : " ",
              full ? "" : what->variant, what->phase, what->batch, what->dtype,
              words.length ? ", " : "", words.length ? words.data : "");

@@ -67,14 +67,10 @@ static double sum_of(const json_t *lines, size_t first, size_t end, const char *
 static void set_figures(const json_t *lines, size_t first, size_t end, point *p)
 {
     const bool ok = strcmp(estimate_class(lines, first, end), ESTIMATE_OK) == 0;
-    double temporaries = -1;
-    for (size_t i = first; i < end; i++)
-        temporaries =
-            fmax(temporaries, estimate_figure(json_array_get(lines, i), "memory", "temp"));
     p->figure[FIGURE_COMPILE] = or_nan(estimate_sum(lines, first, end, NULL, "compile_cpu_s"), 1);
     p->figure[FIGURE_TEXT] = or_nan(sum_of(lines, first, end, "text_bytes"), 1e3);
     p->figure[FIGURE_TRACE] = or_nan(sum_of(lines, first, first + 1, "trace_ns"), 1e3);
-    p->figure[FIGURE_MEMORY] = or_nan(temporaries, 1e6);
+    p->figure[FIGURE_MEMORY] = or_nan(estimate_largest(lines, first, end, "memory", "temp"), 1e6);
     p->figure[FIGURE_TIME] = or_nan(ok ? estimate_sum_ms(lines, first, end) : -1, 1);
     p->figure[FIGURE_SIZE] = or_nan(estimate_sum(lines, first, end, NULL, "serialized_bytes"), 1e6);
     p->cycles = or_nan(ok ? estimate_sum_of_step(lines, first, end, "cycles") : -1, 1e6);
@@ -102,10 +98,8 @@ bn_code estimate_picture_check(const job_experiment *list, size_t count, bn_stat
 /* "seq 512, adamw": what else decides over WHAT's program. Empty where nothing is said. */
 static void set_size(const res_experiment *what, char *text, size_t size)
 {
-    const res_axis_set axes = RES_AXIS_BIT(RES_AXIS_IMAGE) | RES_AXIS_BIT(RES_AXIS_SEQ) |
-                              RES_AXIS_BIT(RES_AXIS_OPTIMIZER) | RES_AXIS_BIT(RES_AXIS_DROPOUT);
     bn_text words = {0};
-    res_setup_text(what, axes, &words);
+    estimate_put_setup(what, 0, &words);
     snprintf(text, size, "%s", words.length ? words.data : "");
     bn_text_free(&words);
 }

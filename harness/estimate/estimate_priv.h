@@ -103,6 +103,9 @@ double estimate_sum(const json_t *lines, size_t first, size_t end, const char *p
                     const char *name);
 /* The same of a whole step: each counts as often as the step executes it. */
 double estimate_sum_of_step(const json_t *lines, size_t first, size_t end, const char *name);
+/* The largest of the lines from FIRST to END; -1 where one does not know it: that may be it. */
+double estimate_largest(const json_t *lines, size_t first, size_t end, const char *part,
+                        const char *name);
 /* Whether WHAT is a recorded step. */
 bool estimate_is_recorded(const res_experiment *what);
 /* LINE's time in milliseconds, and the sum over a step, in which each line counts as often as the
@@ -115,6 +118,9 @@ const char *estimate_class(const json_t *lines, size_t first, size_t end);
 json_t *estimate_words(const char *first, const char *const *list);
 /* What LINE's step is: its experiment. False where it cannot be read. */
 bool estimate_what(const json_t *line, res_experiment *what);
+/* Appends "seq 512, adamw": sizes and training of WHAT, and MORE of its axes, where they are not
+ * the usual ones. */
+void estimate_put_setup(const res_experiment *what, res_axis_set more, bn_text *out);
 /* "resnet50 train b32 f32", "llama train b1 f32, seq 512, sgd, scan on", for people: all in which
  * steps of a call may differ, but for topology, mode and layouts. Sizes are said where they are not
  * the model's own. */

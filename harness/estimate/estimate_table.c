@@ -21,13 +21,13 @@ static void put_amount(json_t *row, double amount, const char *unit)
     bn_text_free(&text);
 }
 
-/* NUMBER as plain digits; nothing for one that is not known. */
+/* NUMBER as plain digits, all of them where it is whole; nothing for one that is not known. */
 static void put_number(json_t *row, double number)
 {
     if (number < 0 || !isfinite(number))
         json_array_append_new(row, json_string(""));
     else
-        res_sheet_put(row, "%.10g", number);
+        res_sheet_put(row, number == floor(number) && number < 1e18 ? "%.0f" : "%.10g", number);
 }
 
 /* A time with three digits. */
@@ -73,25 +73,18 @@ static double sum_flops(const json_t *lines, size_t first, size_t end)
     return sum;
 }
 
-static double largest(const json_t *lines, size_t first, size_t end, const char *part,
-                      const char *name)
-{
-    double most = -1;
-    for (size_t i = first; i < end; i++) {
-        const double figure = estimate_figure(json_array_get(lines, i), part, name);
-        most = figure > most ? figure : most;
-    }
-    return most;
-}
-
-/* The most memory of the device in use at a time, in the lines from FIRST to END. */
+/* The most memory of the device in use at a time, in the lines from FIRST to END; -1 where one does
+ * not know it. */
 static double largest_peak(const json_t *lines, size_t first, size_t end)
 {
     double most = -1;
     for (size_t i = first; i < end; i++) {
         const json_t *line = json_array_get(lines, i);
-        most = fmax(most, res_device_peak(estimate_figure(line, "memory", "peak"),
-                                          estimate_figure(line, "memory", "host_temp")));
+        const double peak = res_device_peak(estimate_figure(line, "memory", "peak"),
+                                            estimate_figure(line, "memory", "host_temp"));
+        if (peak < 0)
+            return -1;
+        most = fmax(most, peak);
     }
     return most;
 }
@@ -153,8 +146,8 @@ static json_t *text_row(const json_t *lines, size_t first, size_t end, bool whol
     put_ms(row, !ok ? -1 : whole ? estimate_sum_ms(lines, first, end) : estimate_ms(line));
     put_share(row, copies, cycles);
     put_amount(row, whole ? -1 : estimate_figure(line, "memory", "argument"), "B");
-    put_amount(row, largest(lines, first, end, "memory", "temp"), "B");
-    put_amount(row, largest(lines, first, end, "memory", "host_temp"), "B");
+    put_amount(row, estimate_largest(lines, first, end, "memory", "temp"), "B");
+    put_amount(row, estimate_largest(lines, first, end, "memory", "host_temp"), "B");
     put_amount(row, largest_peak(lines, first, end), "B");
     put_amount(row, estimate_figure(line, "topology", "memory_bytes"), "B");
     put_amount(row, flops, "");

@@ -7,11 +7,17 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* Of all executions of a step, as its arguments are. */
+static double overheads(const study *s, size_t process, size_t experiment)
+{
+    return study_overhead(s, process, experiment) * study_executions(s, process, experiment);
+}
+
 /* Says what LINE, a part of a step, takes; WHAT it is. */
 static void say_line(study *s, const char *what, const study_line *line)
 {
     const res_interval each = res_estimate_interval(&line->fit.slope);
-    if (isfinite(each.low) && !res_told_from(each, 0))
+    if (study_untold(&line->fit.slope))
         study_say(s, "%s: what an argument costs cannot be told from nothing: %s.", what,
                   study_interval(each, true).text);
     else
@@ -32,10 +38,11 @@ static void say_share(study *s, const study_line *call)
     if (room) {
         const res_estimate share = res_estimate_of(room, call->fit.processes);
         study_answer(s, "share", study_json(res_estimate_interval(&share)));
-        study_say(s,
-                  "The step with most arguments has %.0f, of which the calls are %s of a "
-                  "captured step, as long as it is.",
-                  arguments, study_percent(share.mean).text);
+        if (!study_untold(&call->fit.slope))
+            study_say(s,
+                      "The step with most arguments has %.0f, of which the calls are %s of a "
+                      "captured step, as long as it is.",
+                      arguments, study_percent(share.mean).text);
     }
     free(room);
 }
@@ -56,10 +63,11 @@ static void say_exposed(study *s, const study_line *call, const study_line *step
     if (u && call->fit.slope.mean > 0) {
         const res_interval share = study_meet(s, u, v);
         study_answer(s, "exposed", study_json(share));
-        study_say(s,
-                  "Beyond what the device works, a step grows with each argument by %s times "
-                  "its call.",
-                  study_interval(share, false).text);
+        if (!study_untold(&call->fit.slope))
+            study_say(s,
+                      "Beyond what the device works, a step grows with each argument by %s times "
+                      "its call.",
+                      study_interval(share, false).text);
     }
     free(u);
 }
@@ -68,8 +76,7 @@ void study_arguments_of(study *s)
 {
     static const char way[] = "capture";
     const study_line *call = study_fit(s, "call", true, way, study_arguments, study_call);
-    const study_line *overhead =
-        study_fit(s, "overhead", true, way, study_arguments, study_overhead);
+    const study_line *overhead = study_fit(s, "overhead", true, way, study_arguments, overheads);
     const study_line *step = study_fit(s, "step", true, way, study_arguments, study_wall);
     const study_line *device = study_fit(s, "device", true, way, study_arguments, study_device);
     if (call) {
@@ -81,7 +88,7 @@ void study_arguments_of(study *s)
     if (overhead) {
         study_answer(s, "overhead_argument",
                      study_json(res_estimate_interval(&overhead->fit.slope)));
-        say_line(s, "The overhead of an execution that is awaited alone", overhead);
+        say_line(s, "The overhead of a step's executions, each awaited alone,", overhead);
     }
     if (call && step && device)
         say_exposed(s, call, step, device);

@@ -290,6 +290,12 @@ res_interval study_ratio(const study *s, size_t a, size_t b, study_value *value)
     return over_processes(s, a, b, value);
 }
 
+bool study_untold(const res_estimate *estimate)
+{
+    const res_interval interval = res_estimate_interval(estimate);
+    return isfinite(interval.low) && !res_told_from(interval, 0);
+}
+
 res_interval study_meet(const study *s, const double *u, const double *v)
 {
     return res_crossing(u, v, s->processes);

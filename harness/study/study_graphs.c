@@ -46,6 +46,11 @@ static void say_exposed(study *s, const study_line *step, const study_line *devi
     if (!isfinite(sum) || !(sum > 0))
         return;
     study_answer(s, "exposed_share", study_json(share));
+    if (s->processes >= RES_LEAST_PROCESSES && !isfinite(share.low)) {
+        study_say(s, "The overhead of an execution that is awaited alone cannot be told from "
+                     "nothing, so that nobody can say which share of it a step waits for.");
+        return;
+    }
     bn_text bounds = {0};
     if (isfinite(share.low))
         bn_text_printf(&bounds, " (%s to %s)", study_percent(share.low).text,
@@ -106,7 +111,12 @@ static void say_crossing(study *s, const study_line *step, const study_line *dev
         return;
     }
     if (cross.estimate < 1) {
-        study_say(s, "Capturing is slower than tracing every step from the first execution on.");
+        study_say(s,
+                  "%s than tracing every step from the first execution on: the line crosses "
+                  "lazy's time at %s.",
+                  cross.high >= 1 ? "It cannot be told whether capturing is slower"
+                                  : "Capturing is slower",
+                  study_interval(cross, false).text);
         return;
     }
     study_say(s,

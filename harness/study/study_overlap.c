@@ -151,7 +151,7 @@ static void say_bound(study *s, const study_line *line, double *u, double *v)
         return;
     if (!(line->fit.slope.mean > 0) || (isfinite(line->fit.slope.error) && !isfinite(cost.low)))
         study_say(s, "No cost of a node can be told from which on lazy is bound by tracing.");
-    else if (cost.estimate <= 0)
+    else if (cost.estimate <= 0 && !(cost.high > 0))
         study_say(
             s,
             "Lazy is bound by tracing whatever a node costs: its step takes more than %.0f %% "
@@ -184,8 +184,9 @@ void study_trace_cost(study *s)
     if (isfinite(nodes.estimate) && nodes.estimate > 0)
         study_say(s, "So %s of the cost of tracing is exposed%s.",
                   study_percent(slope.estimate / nodes.estimate).text,
-                  slope.estimate < 0.95 * nodes.estimate ? "; the rest hides behind the device"
-                                                         : "");
+                  slope.estimate < 0.95 * nodes.estimate && !(slope.high >= nodes.estimate)
+                      ? "; the rest hides behind the device"
+                      : "");
     say_bound(s, line, u, u + s->processes);
     /* For the tables: to a captured step, which traces nothing, the cost means nothing. */
     (void)study_fit(s, "step", true, "capture", study_swept, study_wall);

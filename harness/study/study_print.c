@@ -16,9 +16,11 @@ res_interval study_point(const study_line *line, size_t i)
     return res_estimate_interval(&estimate);
 }
 
-static double off_of(const study_line *line, size_t i)
+/* Above the line is above zero, also where the line is below zero. */
+double study_off(const study_line *line, size_t i)
 {
-    return study_point(line, i).estimate / res_line_at(&line->fit, line->x[i]) - 1;
+    const double law = res_line_at(&line->fit, line->x[i]);
+    return (study_point(line, i).estimate - law) / fabs(law);
 }
 
 /* What EXPERIMENTS say of the swept axis: "graphs 3". */
@@ -107,7 +109,7 @@ static void put_points(const study *s, res_format format, bn_text *out)
             put_bounds(row, study_point(line, i), line->time);
             res_sheet_put(row, "%s",
                           study_number(res_line_at(&line->fit, line->x[i]), line->time).text);
-            res_sheet_put(row, "%s", study_percent(off_of(line, i)).text);
+            res_sheet_put(row, "%s", study_percent(study_off(line, i)).text);
             json_array_append_new(rows, row);
         }
     }
@@ -139,12 +141,12 @@ static void put_lines(const study *s, res_format format, bn_text *out)
 
 /* ---- sentences --------- */
 
-/* Says of each line whether the law fits it, where that is known. */
-static void say_laws(study *s)
+void study_say_laws(study *s)
 {
     size_t unknown = 0;
     for (size_t k = 0; k < s->line_count; k++) {
         const study_line *line = &s->lines[k];
+        const double off = study_off(line, line->fit.off_at);
         unknown += line->fit.law == RES_LAW_UNKNOWN;
         if (line->fit.law == RES_LAW_FAILS)
             study_say(
@@ -152,8 +154,8 @@ static void say_laws(study *s)
                 "The law does not fit %s of %s: at %s %.0f it is %s %s the line, by more than "
                 "processes differ.",
                 line->what, line->mode, res_axes[s->kind->axis].field.name,
-                value_of(s, line, line->fit.off_at), study_percent(fabs(line->fit.off)).text,
-                line->fit.off > 0 ? "above" : "below");
+                value_of(s, line, line->fit.off_at), study_percent(fabs(off)).text,
+                off > 0 ? "above" : "below");
     }
     if (unknown > 0)
         study_say(s,
@@ -203,7 +205,7 @@ void study_print(study *s, res_format format, const cli_output *output)
             any = s->records[i];
     if (!any)
         return;
-    say_laws(s);
+    study_say_laws(s);
     say_processes(s);
     if (format == RES_TABLE_JSON) {
         print_json(s, any);

@@ -69,8 +69,8 @@ void study_free(study *s);
 
 /* A figure of EXPERIMENT in PROCESS, both of those that count; NaN: unknown. */
 typedef double study_value(const study *s, size_t process, size_t experiment);
-study_value study_wall, study_device, study_overhead, study_trace, study_compile, study_nodes,
-    study_executions;
+study_value study_wall, study_device, study_trace, study_compile, study_nodes, study_executions;
+study_value study_overhead;              /* the mean over a step's executions */
 study_value study_host;                  /* all of a step but waits */
 study_value study_call;                  /* buffers bound and Execute called, in a step */
 study_value study_arguments, study_rows; /* of a step's executions; of a batch */
@@ -89,6 +89,8 @@ size_t study_end(const study *s, const char *way, bool greatest);
 res_interval study_over(const study *s, size_t experiment, study_value *value);
 /* VALUE of experiment A over that of B: exp of the mean log of each process's ratio. */
 res_interval study_ratio(const study *s, size_t a, size_t b, study_value *value);
+/* Whether ESTIMATE has an interval, and this does not tell it from nothing. */
+bool study_untold(const res_estimate *estimate);
 /* Where U[p] + V[p] x = 0, over all processes. */
 res_interval study_meet(const study *s, const double *u, const double *v);
 
@@ -125,6 +127,10 @@ void study_trace_cost(study *s);
 void study_print(study *s, res_format format, const cli_output *output);
 /* The mean of point I of LINE over its processes, with its interval. */
 res_interval study_point(const study_line *line, size_t i);
+/* How far that mean lies above the line, as a share of what the line says. */
+double study_off(const study_line *line, size_t i);
+/* Says of each line whether the law fits it, where that is known. */
+void study_say_laws(study *s);
 
 /* ---- the picture (study_picture.c) --------------------------------------------------- */
 

@@ -31,15 +31,18 @@ static json_t *known_text(const json_t *estimate, const char *name)
     return text ? res_json_text(text) : json_null();
 }
 
-/* The most memory in use at a time over the executions from FIRST to END, as far as it is known; ON
- * the DEVICE alone, or with what lies in the host's memory. */
+/* The most memory in use at a time over the executions from FIRST to END; ON the DEVICE alone, or
+ * with what lies in the host's memory. -1 where one is not known: that may be the most. */
 static double peak_of(const res_record *record, size_t first, size_t end, bool on_device)
 {
     double most = -1;
     for (size_t i = first; i < end; i++) {
         const res_execution *x = &record->executions[i];
         const double host = on_device ? (double)x->host_temp_bytes : 0;
-        most = fmax(most, res_device_peak((double)x->peak_bytes, host));
+        const double peak = res_device_peak((double)x->peak_bytes, host);
+        if (peak < 0)
+            return -1;
+        most = fmax(most, peak);
     }
     return most;
 }
@@ -62,6 +65,10 @@ static void add_row(const res_record *record, const char *graph, const json_t *f
     json_object_set_new(row, "layouts", known_text(estimate, "layouts"));
     json_object_set_new(row, "class", known_text(estimate, "class"));
     json_object_set_new(row, "graph", res_json_text(graph));
+    /* Figures of a graph are of one execution; those of the whole step have all of them. */
+    json_object_set_new(row, "per_step",
+                        figures == estimate ? json_null()
+                                            : json_integer(record->executions[first].per_step));
     json_object_set_new(row, "estimated_cycles",
                         res_json_real(res_estimate_number(figures, "cycles")));
     json_object_set_new(row, "estimated_copy_cycles",
@@ -80,18 +87,23 @@ static void add_row(const res_record *record, const char *graph, const json_t *f
     json_array_append_new(rows, row);
 }
 
-/* A row for each graph and, of a step of several, one for all; of a step without an estimate one
- * that says why. */
+/* A row for one execution of each graph and, of a step of several executions, one for all; of a
+ * step without an estimate one that says why. */
 static json_t *rows_of(const res_record *record)
 {
     const json_t *estimate = res_record_estimate(record);
     const json_t *graphs = json_object_get(estimate, "graphs");
     const size_t count = record->execution_count;
     json_t *rows = json_array();
-    for (size_t i = 0; i < count && record->status == BN_OK; i++)
-        add_row(record, record->executions[i].graph, json_array_get(graphs, i), i, i + 1, rows);
-    if (count != 1 || record->status != BN_OK)
-        add_row(record, count == 1 ? record->executions[0].graph : "all", estimate, 0, count, rows);
+    bool once = count == 1;
+    const char *whole = once && record->status != BN_OK ? record->executions[0].graph : "all";
+    for (size_t i = 0; i < count && record->status == BN_OK; i++) {
+        const res_execution *x = &record->executions[i];
+        add_row(record, x->graph, json_array_get(graphs, i), i, i + 1, rows);
+        once = once && x->per_step == 1;
+    }
+    if (!once || record->status != BN_OK)
+        add_row(record, whole, estimate, 0, count, rows);
     return rows;
 }
 
@@ -143,6 +155,7 @@ void res_table_estimates(const res_collection *all, res_format format, bn_text *
 {
     static const res_column columns[] = {
         {"graph", "graph", RES_CELL_TEXT, false},
+        {"per_step", "a step", RES_CELL_COUNT, false},
         {"class", "estimate", RES_CELL_TEXT, false},
         {"estimated_cycles", "estimated cycles", RES_CELL_AMOUNT, false},
         {"estimated_copy_cycles", "copies", RES_CELL_AMOUNT, false},

@@ -4,6 +4,8 @@
  */
 #include "tests/harness/estimate/estimate_fixture.h"
 
+#include <math.h>
+
 /* The list is cut behind 2000 items; 3 are left, of which one has no cycles and one no times. */
 static void cut_lists_keep_their_sums(void **state)
 {
@@ -108,6 +110,93 @@ static void peaks_are_of_the_device(void **state)
     json_decref(lines);
 }
 
+/* Of a step of which one graph does not fit, the memory of the others is not the most. */
+static void what_does_not_fit_has_no_memory(void **state)
+{
+    (void)state;
+    res_collection all;
+    bn_text text = {0}, rows = {0};
+    json_t *fits = line_of(0, "forward", "v4:1x1x1/megacore", 2.1e6);
+    json_t *larger = line_of(0, "backward", "v4:1x1x1/megacore", 1);
+    json_object_set_new(json_object_get(json_object_get(fits, "estimate"), "memory"), "peak",
+                        json_integer(7000));
+    json_object_set_new(larger, "class", json_string(ESTIMATE_MEMORY));
+    json_object_set_new(larger, "estimate", json_pack("{ss}", "class", ESTIMATE_MEMORY));
+    estimate_time_line(larger);
+    json_t *lines = json_pack("[oo]", fits, larger);
+    assert_true(estimate_largest(lines, 0, 1, "memory", "temp") == 5000);
+    assert_true(estimate_largest(lines, 0, 2, "memory", "temp") == -1);
+    estimate_table(lines, RES_TABLE_TEXT, &text);
+    assert_non_null(strstr(text.data, "5.00 kB"));
+    assert_non_null(strstr(text.data, "7.00 kB"));
+    const char *whole = strstr(text.data, " all ");
+    assert_non_null(whole);
+    assert_null(strstr(whole, "5.00 kB"));
+    assert_null(strstr(whole, "7.00 kB"));
+    keep(lines, 1, &all);
+    res_table("estimates", &all, RES_TABLE_JSON, &rows);
+    json_t *table = json_loads(rows.data, 0, NULL);
+    const json_t *first = json_array_get(json_object_get(table, "rows"), 0);
+    assert_string_equal(json_string_value(json_object_get(first, "graph")), "all");
+    assert_true(isnan(res_estimate_number(first, "device_peak_bytes")));
+    json_decref(table);
+    bn_text_free(&text);
+    bn_text_free(&rows);
+    res_collection_free(&all);
+}
+
+/* A recorded step of one program that runs eight times: its row is of one run, so there is another
+ * of the step. */
+static void a_record_says_how_often_a_program_runs(void **state)
+{
+    (void)state;
+    res_collection all;
+    bn_text text = {0}, rows = {0}, csv = {0};
+    json_t *line = line_of(0, "multiply", "v4:1x1x1/megacore", 2.1e6);
+    json_object_set_new(line, "times_a_step", json_integer(8));
+    keep(json_pack("[o]", line), 1, &all);
+    res_table("estimates", &all, RES_TABLE_JSON, &rows);
+    json_t *table = json_loads(rows.data, 0, NULL), *list = json_object_get(table, "rows");
+    assert_int_equal(json_array_size(list), 2);
+    const json_t *one = json_array_get(list, 0), *whole = json_array_get(list, 1);
+    assert_true(res_estimate_number(one, "per_step") == 8);
+    assert_true(res_estimate_number(one, "estimated_cycles") == 2.1e6);
+    assert_string_equal(json_string_value(json_object_get(whole, "graph")), "all");
+    assert_true(json_is_null(json_object_get(whole, "per_step")));
+    assert_true(res_estimate_number(whole, "estimated_cycles") == 16.8e6);
+    res_table("estimates", &all, RES_TABLE_TEXT, &text);
+    assert_non_null(strstr(text.data, "a step"));
+    assert_non_null(strstr(text.data, "16.8 M"));
+    /* Both rows have all columns. */
+    res_table("estimates", &all, RES_TABLE_CSV, &csv);
+    assert_non_null(strstr(csv.data, ",multiply,8,"));
+    assert_non_null(strstr(csv.data, ",all,,"));
+    json_decref(table);
+    bn_text_free(&text);
+    bn_text_free(&rows);
+    bn_text_free(&csv);
+    res_collection_free(&all);
+}
+
+/* Memories and FLOPs have more digits than a double of ten shows. */
+static void csv_has_all_digits(void **state)
+{
+    (void)state;
+    json_t *line = line_of(0, "step", "v4:1x1x1", 12345678901234), *lines = json_pack("[o]", line);
+    json_t *memory = json_object_get(json_object_get(line, "estimate"), "memory");
+    json_object_set_new(memory, "peak", json_integer(33178255361));
+    json_object_set_new(line, "flops", json_real(784123456789));
+    bn_text csv = {0};
+    estimate_table(lines, RES_TABLE_CSV, &csv);
+    assert_non_null(strstr(csv.data, ",12345678901234,"));
+    assert_non_null(strstr(csv.data, ",33178255361,"));
+    assert_non_null(strstr(csv.data, ",784123456789,"));
+    /* A clock is no whole number. */
+    assert_non_null(strstr(csv.data, ",1.05,"));
+    bn_text_free(&csv);
+    json_decref(lines);
+}
+
 /* What makes an estimate too low, and the memory, are in records as they are in the command's. */
 static void a_record_says_what_is_lacking(void **state)
 {
@@ -153,6 +242,9 @@ int main(void)
         cmocka_unit_test(cut_lists_keep_their_sums),
         cmocka_unit_test(what_does_not_fit_has_remedies),
         cmocka_unit_test(peaks_are_of_the_device),
+        cmocka_unit_test(what_does_not_fit_has_no_memory),
+        cmocka_unit_test(a_record_says_how_often_a_program_runs),
+        cmocka_unit_test(csv_has_all_digits),
         cmocka_unit_test(a_record_says_what_is_lacking),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
