@@ -233,6 +233,9 @@ static const struct {
     {STORED | OPTION_IMPORT | OPTION_WEIGHTS, "output", is_any, false},
 };
 
+/* Commands that read one store and write no folder. */
+#define READERS (STORED & ~(uint32_t)(OPTION_EXPORT | OPTION_PUBLISH))
+
 bool options_lone(uint32_t command, const char *word, cli_lone *lone)
 {
     while (lone->next < sizeof lones / sizeof *lones) {
@@ -241,6 +244,10 @@ bool options_lone(uint32_t command, const char *word, cli_lone *lone)
         lone->sure = lones[at].sure;
         lone->named = false;
         lone->meant[0] = '\0';
+        lone->second = (command & READERS) && lones[at].fits == is_folder
+                           ? "one store is read at a time; bench compare --store A --store B "
+                             "compares two"
+                           : NULL;
         if ((lones[at].commands & command) && lones[at].fits(command, word, lone))
             return true;
     }

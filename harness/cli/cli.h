@@ -180,6 +180,7 @@ typedef struct cli_lone {
     char meant[CLI_ITEM_BYTES]; /* the value that may be meant; "": the word itself */
     bool named;                 /* the word is its name, not its value */
     bool sure;                  /* it is clear, and the option takes the word */
+    const char *second;         /* why the option, which has its value, takes no other; or NULL */
 } cli_lone;
 
 /* What these functions work on. The caller fills the first half, cli_arguments the other. */
@@ -197,6 +198,9 @@ typedef struct cli_call {
     /* What to do in place of giving OPTION, of LENGTH letters, to this command, which does not take
      * it: "bench scopes", or an option, "--batch"; NULL: not known. May be NULL. */
     const char *(*instead)(uint32_t command, const char *option, size_t length);
+    /* Whether a word that stands alone may be meant for ROW beside the words before it; BN_INVALID
+     * says why not. May be NULL. */
+    bn_code (*allows)(const struct cli_call *call, const cli_option *row, bn_status *st);
     const cli_option *last;  /* the option that stands last so far */
     const cli_option *taken; /* what got its value from a word alone, the last one */
     int word_count;

@@ -385,8 +385,13 @@ static bn_code take_lone(cli_call *call, int argc, char **argv, int index, bn_st
         const bool before = row == call->taken || was_given(lone.option, index, argv);
         if (row->kind != CLI_WORDS && before && is_list(row))
             list = row;
-        if (row->kind != CLI_WORDS && (before || was_given(lone.option, argc, argv)))
+        if (row->kind != CLI_WORDS && (before || was_given(lone.option, argc, argv))) {
+            if (lone.second)
+                return bn_fail(st, BN_INVALID, "'%s' is one word too many: %s", word, lone.second);
             continue;
+        }
+        if (call->allows && call->allows(call, row, st) != BN_OK)
+            return st->code;
         const char *value = lone.named ? "" : lone.meant[0] ? lone.meant : word;
         if (!lone.sure)
             return refuse_lone(row, value, word, st);

@@ -157,6 +157,12 @@ done <<'ROWS'
 2#did you mean --runtime sim?#replay recordings/a sim
 2#a published case on the simulated device, with settings of its own, so --runtime#replay resnet50 --runtime tpu
 2#so --processes, which is for a recording, cannot be given#replay models --processes 8
+2#so --runtime, which is for a recording, cannot be given#replay resnet50 sim
+2#so --model, which is for a recording, cannot be given#replay models resnet18
+2#'tests' is one word too many: one store is read at a time; bench compare --store A --store B#table docs tests
+2#'tests' is one word too many: one store is read at a time#doctor docs tests
+2#'tests' is one word too many: one store is read at a time#history tests --store docs
+2#did you mean --output tests?#publish docs tests
 2#did you mean --format json?#list models json
 2#'resnet50' is one word too many; did you mean --model resnet50?#table resnet50
 2#did you mean --model resnet50?#plot ledger resnet50
