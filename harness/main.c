@@ -575,9 +575,9 @@ int main(int argc, char **argv)
         command = find_command(argv[1]);
         first = 2;
     }
-    /* As help, --help may stand before the command. */
-    if (argc > 1 && (strcmp(argv[1], "help") == 0 ||
-                     (argc == 3 && strcmp(argv[1], "--help") == 0 && argv[2][0] != '-')))
+    /* As help, --help and -h may stand before the command. */
+    const bool asked = argc == 3 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0);
+    if (argc > 1 && (strcmp(argv[1], "help") == 0 || (asked && argv[2][0] != '-')))
         return help(argc, argv);
     bn_status st = {.code = BN_OK};
     static options o;

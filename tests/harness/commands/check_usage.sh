@@ -490,7 +490,7 @@ fi
 for command in run table compare nightly; do
     run $command --help
     cp "$folder/out" "$folder/by_option"
-    for word in help --help; do
+    for word in help --help -h; do
         run $word $command
         report "bench $word $command is bench $command --help" "$(
             fault_of 0
