@@ -128,6 +128,9 @@ done <<'ROWS'
 2#did you mean --seq?#run --seq-len 128
 2#this command does not take --table; bench table does that#--table
 2#bench replay DIR does that#run --recording docs
+2#this command does not take --suite; bench suite does that#run --suite smoke
+2#'table' is one word too many; did you mean bench table?#--store docs table
+2#'history' is one word too many; did you mean bench history?#--quiet history docs
 2#bench metrics diff docs tests compares two#metrics docs tests
 3#bench record makes one#steps docs
 2#did you mean --runtime ./plugin.so?#run ./plugin.so
