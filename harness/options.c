@@ -205,10 +205,10 @@ static const cli_option others[] = {
      .text = "pytorch-xla: JSON lines as pytorch/xla's benchmarks/experiment_runner.py writes "
              "them; without it, folders of recordings"},
     {"model", "NAME", CLI_TEXT, AT(matrix.recorded.name), .commands = IMPORT | REPLAY,
-     .recorded = REPLAY,
+     .recorded = REPLAY, .apart = true,
      .text = "the recording's name in tables; by default that of the script, and for replay that "
              "of the folder"},
-    {"phase", "NAME", CLI_TEXT, AT(taking.phase), .commands = IMPORT,
+    {"phase", "NAME", CLI_TEXT, AT(taking.phase), .commands = IMPORT, .apart = true,
      .text = "of a recording: train or infer, where its steps are that; by default step"},
     {"step-program", "NAME", CLI_TEXT, AT(matrix.recorded.step_program),
      .commands = IMPORT | REPLAY | STEPS | DOCTOR | COMPARE | ESTIMATE, .marked = true,
@@ -307,6 +307,7 @@ static const cli_option others[] = {
     {"reindex", NULL, CLI_FLAG, AT(series.reindex), .commands = HISTORY | PUBLISH,
      .text = "read every record again, whatever the store's index.tsv says"},
     {"runtime", "NAME,...", CLI_NAMES, AT(suite.runtimes), .commands = SUITE | NIGHTLY,
+     .apart = true,
      .text = "run the suite on these runtimes in place of those that the file names; "
              "--runtime-option, --xla-flag and --label are of them"},
     {"filter", "PATTERN", CLI_WORDS, AT(suite.filter), .commands = SUITE | NIGHTLY | COMPARE,
@@ -356,6 +357,7 @@ static const cli_option others[] = {
      .text = "also keep a record of each step in this folder of records, where it is always called "
              "estimated"},
     {"runtime", "NAME", CLI_TEXT, AT(estimate_runtime), .commands = ESTIMATE, .fallback = "tpu",
+     .apart = true,
      .text = "whose compiler to ask: a name (bench list runtimes) or the path of a plugin"},
     {"cache-dir", "DIR", CLI_TEXT, AT(estimate.cache_dir), .commands = ESTIMATE,
      .fallback = "bench-results/estimates",
@@ -493,6 +495,7 @@ static cli_option stored_row(const res_axis *axis)
         .offset = AT(selection.axis) + (size_t)axis->id * sizeof(cli_list),
         .commands = STORED | TABLE | DOCTOR | METRICS,
         .text = "only records with one of these values",
+        .apart = true,
     };
 }
 

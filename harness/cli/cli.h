@@ -163,6 +163,7 @@ typedef struct cli_option {
     bool modelled;        /* cli_call.modelled does likewise: it says something of a model */
     bool programmed;      /* and cli_call.programmed: it says something of --program */
     bool empty;           /* CLI_WORDS takes an empty word, too */
+    bool apart;           /* what a file of defaults says for all commands is not meant for it */
     uint32_t recorded;    /* and cli_call.recorded: where it says something of a recording only */
 } cli_option;
 
