@@ -39,6 +39,8 @@ enum {
     SCOPES = OPTION_SCOPES,
     ALL = RUN | VERIFY | TABLE | LIST | SELFTEST | WEIGHTS | REPLAY | COMPARE | EXPORT | IMPORT |
           HISTORY | SUITE | NIGHTLY | STEPS | ESTIMATE | DOCTOR | METRICS | STUDY | EXPLAIN | SCOPES,
+    /* These do not print all formats: --format has other rows for them. */
+    FEW_FORMATS = ESTIMATE | EXPLAIN | METRICS | WEIGHTS | NIGHTLY,
     /* What these take may be something else than a recording. */
     OF_RECORDING = REPLAY | COMPARE | ESTIMATE
 };
@@ -173,9 +175,17 @@ static const cli_option others[] = {
      .text = "coverage: file for the intervals of all tables and the medians of all processes, as "
              "JSON"},
     {"format", "FORMAT", CLI_TEXT, AT(output.format),
-     .commands = (ALL & ~(unsigned)(EXPORT | IMPORT)) | GRAPH, .fallback = "text",
+     .commands = (ALL & ~(unsigned)(EXPORT | IMPORT | FEW_FORMATS)) | GRAPH, .fallback = "text",
      .text = "text, md, csv, json (records on standard output, all else on standard error), latex "
              "(for \\input, no package needed), html, or narrow: text in 80 columns"},
+    {"format", "FORMAT", CLI_TEXT, AT(output.format), .commands = ESTIMATE, .fallback = "text",
+     .text = "text, md, csv, json, or narrow: text in 80 columns"},
+    {"format", "FORMAT", CLI_TEXT, AT(output.format), .commands = EXPLAIN | METRICS,
+     .fallback = "text", .text = "text, json, or narrow: text in 80 columns"},
+    {"format", "FORMAT", CLI_TEXT, AT(output.format), .commands = WEIGHTS, .fallback = "text",
+     .text = "text or json"},
+    {"format", "FORMAT", CLI_TEXT, AT(output.format), .commands = NIGHTLY, .fallback = "text",
+     .apart = true, .text = "text, or narrow: text in 80 columns"},
     {"wide", NULL, CLI_FLAG, AT(output.wide),
      .commands = RUN | TABLE | DOCTOR | COMPARE | HISTORY | SUITE | NIGHTLY | STUDY | LIST |
                  SCOPES | REPLAY | SELFTEST | EXPLAIN | GRAPH | STEPS | VERIFY | ESTIMATE | METRICS,
