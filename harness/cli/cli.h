@@ -54,7 +54,7 @@ void cli_text(bn_text *text);
 /* To standard output: a line; its end is added. On a terminal one that is wider than it goes on in
  * further lines, so that words stay whole; else there is one line. */
 void cli_tell(const char *format, ...) BN_PRINTF(1, 2);
-/* The same two to standard error. */
+/* The same two to standard error; each line of the page is broken as a line is. */
 void cli_err(const char *format, ...) BN_PRINTF(1, 2);
 void cli_say(const char *format, ...) BN_PRINTF(1, 2);
 /* A line to standard error that tells how a run goes: --quiet leaves it out. */
