@@ -244,13 +244,12 @@ static const cli_option others[] = {
              "the machine's TPU, else its GPU, else cpu"},
     {"limit", "SIZE", CLI_SIZE, AT(recording.limit_bytes), .commands = RECORD, .fallback = "1G",
      .least = 65536,
-     .text =
-         "bytes on disk of each process that is recorded; recording then ends, the program goes "
-         "on"},
+     .text = "bytes that the recording of each process may take on disk; then it ends, and the "
+             "program goes on"},
     {"profile", "N", CLI_NUMBER, AT(recording.profile), .commands = RECORD, .fallback = "0",
      .most = 1e6,
-     .text = "have the plugin's own profiler see N executions, once nothing was compiled for 64 of "
-             "them: of a GPU it tells how long kernels ran; 0: none"},
+     .text = "let the plugin's own profiler watch N executions, as soon as 64 in a row have "
+             "compiled nothing: on a GPU it tells how long kernels run; 0: no profile"},
     {"output", "DIR", CLI_TEXT, AT(recording.folder), .commands = RECORD,
      .text = "folder of the recording, without one in it; by default a new one in recordings"},
     {"runtime", "NAME", CLI_WORDS, AT(compare.runtimes), .commands = COMPARE,
@@ -286,7 +285,8 @@ static const cli_option others[] = {
     {"fail-if-slower", "SHARE", CLI_SHARE, AT(fail_if_slower), .commands = COMPARE | NIGHTLY,
      .fallback = "0",
      .text = "B counts as slower only if it is slower by more than this, and as equivalent if it "
-             "differs by less: 3%. With 0 anything slower counts, and equivalent is within 3 %"},
+             "differs by less: 3%. With 0 anything slower counts, and a difference below 3 % is "
+             "equivalent"},
     {"control", "N", CLI_NUMBER, AT(compare.control), .commands = COMPARE, .fallback = "1",
      .text = "experiments in which A is compared with itself, too; 0: none"},
     {"bisect", NULL, CLI_FLAG, AT(compare.bisect), .commands = COMPARE,
@@ -301,8 +301,8 @@ static const cli_option others[] = {
     {"title", "TEXT", CLI_TEXT, AT(title), .commands = PUBLISH | NIGHTLY,
      .fallback = "Benchmark results", .text = "title of the site"},
     {"record", "ID", CLI_WORDS, AT(detailed), .commands = PUBLISH,
-     .text = "also keep a page with ledger, timeline, steps and provenance of this record, as of "
-             "the newest ones; may be repeated"},
+     .text = "also keep a page of this record, with ledger, timeline, steps and provenance, such "
+             "as the newest records have; may be repeated"},
     {"metric", "WHAT", CLI_TEXT, AT(series.metric), .commands = HISTORY, .fallback = "wall",
      .text =
          "wall or device (a step), overhead (an execution), trace (a step), compile (all graphs)"},

@@ -33,8 +33,8 @@ static void say_share(study *s, const study_line *call)
         const res_estimate share = res_estimate_of(room, call->fit.processes);
         study_answer(s, "share", study_json(res_estimate_interval(&share)));
         study_say(s,
-                  "The step with most arguments has %.0f, of which the calls are %s of a "
-                  "captured step, as long as it is.",
+                  "The step with most arguments has %.0f. In a captured step their calls take %s "
+                  "of the time.",
                   arguments, study_percent(share.mean).text);
     }
     free(room);

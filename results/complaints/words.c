@@ -163,7 +163,7 @@ static void put_doubts(const rec_checkup *checkup, bn_text *out)
         bn_text_puts(out, "Completions were not recorded, so the doctor looked at compilations and "
                           "donation only.\n");
     if (rec_steps_samples(s) < 9)
-        bn_text_puts(out, "Of so few steps there are no intervals.\n");
+        bn_text_puts(out, "There are too few steps for intervals.\n");
 }
 
 void rec_checkup_put(const rec_checkup *checkup, bn_text *out)
