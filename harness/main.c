@@ -281,7 +281,7 @@ static const command_row commands[] = {
      "metrics and counters in the layout of PyTorch/XLA's report; what differs between two of them",
      .bit = OPTION_METRICS, .run = metrics, .what = "DIR|RECORD|FILE|diff A B", .most_words = 3},
     {"explain", "bench explain --model NAME --mode lazy|capture [OPTIONS]",
-     "what the first steps compile, what has them compiled or captured anew, and where in the "
+     "what the first steps compile, why steps are compiled or captured again, and where in the "
      "source",
      .bit = OPTION_EXPLAIN, .run = explain, .help = explain_help},
     {"verify", "bench verify [OPTIONS]",
@@ -575,9 +575,9 @@ int main(int argc, char **argv)
         command = find_command(argv[1]);
         first = 2;
     }
-    /* As help, --help may stand before the command. */
-    if (argc > 1 && (strcmp(argv[1], "help") == 0 ||
-                     (argc == 3 && strcmp(argv[1], "--help") == 0 && argv[2][0] != '-')))
+    /* As help, --help and -h may stand before the command. */
+    const bool asked = argc == 3 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0);
+    if (argc > 1 && (strcmp(argv[1], "help") == 0 || (asked && argv[2][0] != '-')))
         return help(argc, argv);
     bn_status st = {.code = BN_OK};
     static options o;

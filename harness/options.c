@@ -39,6 +39,8 @@ enum {
     SCOPES = OPTION_SCOPES,
     ALL = RUN | VERIFY | TABLE | LIST | SELFTEST | WEIGHTS | REPLAY | COMPARE | EXPORT | IMPORT |
           HISTORY | SUITE | NIGHTLY | STEPS | ESTIMATE | DOCTOR | METRICS | STUDY | EXPLAIN | SCOPES,
+    /* These do not print all formats: --format has other rows for them. */
+    FEW_FORMATS = ESTIMATE | EXPLAIN | METRICS | WEIGHTS | NIGHTLY,
     /* What these take may be something else than a recording. */
     OF_RECORDING = REPLAY | COMPARE | ESTIMATE
 };
@@ -173,9 +175,17 @@ static const cli_option others[] = {
      .text = "coverage: file for the intervals of all tables and the medians of all processes, as "
              "JSON"},
     {"format", "FORMAT", CLI_TEXT, AT(output.format),
-     .commands = (ALL & ~(unsigned)(EXPORT | IMPORT)) | GRAPH, .fallback = "text",
+     .commands = (ALL & ~(unsigned)(EXPORT | IMPORT | FEW_FORMATS)) | GRAPH, .fallback = "text",
      .text = "text, md, csv, json (records on standard output, all else on standard error), latex "
              "(for \\input, no package needed), html, or narrow: text in 80 columns"},
+    {"format", "FORMAT", CLI_TEXT, AT(output.format), .commands = ESTIMATE, .fallback = "text",
+     .text = "text, md, csv, json, or narrow: text in 80 columns"},
+    {"format", "FORMAT", CLI_TEXT, AT(output.format), .commands = EXPLAIN | METRICS,
+     .fallback = "text", .text = "text, json, or narrow: text in 80 columns"},
+    {"format", "FORMAT", CLI_TEXT, AT(output.format), .commands = WEIGHTS, .fallback = "text",
+     .text = "text or json"},
+    {"format", "FORMAT", CLI_TEXT, AT(output.format), .commands = NIGHTLY, .fallback = "text",
+     .apart = true, .text = "text, or narrow: text in 80 columns"},
     {"wide", NULL, CLI_FLAG, AT(output.wide),
      .commands = RUN | TABLE | DOCTOR | COMPARE | HISTORY | SUITE | NIGHTLY | STUDY | LIST |
                  SCOPES | REPLAY | SELFTEST | EXPLAIN | GRAPH | STEPS | VERIFY | ESTIMATE | METRICS,
@@ -205,10 +215,10 @@ static const cli_option others[] = {
      .text = "pytorch-xla: JSON lines as pytorch/xla's benchmarks/experiment_runner.py writes "
              "them; without it, folders of recordings"},
     {"model", "NAME", CLI_TEXT, AT(matrix.recorded.name), .commands = IMPORT | REPLAY,
-     .recorded = REPLAY,
+     .recorded = REPLAY, .apart = true,
      .text = "the recording's name in tables; by default that of the script, and for replay that "
              "of the folder"},
-    {"phase", "NAME", CLI_TEXT, AT(taking.phase), .commands = IMPORT,
+    {"phase", "NAME", CLI_TEXT, AT(taking.phase), .commands = IMPORT, .apart = true,
      .text = "of a recording: train or infer, where its steps are that; by default step"},
     {"step-program", "NAME", CLI_TEXT, AT(matrix.recorded.step_program),
      .commands = IMPORT | REPLAY | STEPS | DOCTOR | COMPARE | ESTIMATE, .marked = true,
@@ -234,13 +244,12 @@ static const cli_option others[] = {
              "the machine's TPU, else its GPU, else cpu"},
     {"limit", "SIZE", CLI_SIZE, AT(recording.limit_bytes), .commands = RECORD, .fallback = "1G",
      .least = 65536,
-     .text =
-         "bytes on disk of each process that is recorded; recording then ends, the program goes "
-         "on"},
+     .text = "bytes that the recording of each process may take on disk; then it ends, and the "
+             "program goes on"},
     {"profile", "N", CLI_NUMBER, AT(recording.profile), .commands = RECORD, .fallback = "0",
      .most = 1e6,
-     .text = "have the plugin's own profiler see N executions, once nothing was compiled for 64 of "
-             "them: of a GPU it tells how long kernels ran; 0: none"},
+     .text = "let the plugin's own profiler watch N executions, as soon as 64 in a row have "
+             "compiled nothing: on a GPU it tells how long kernels run; 0: no profile"},
     {"output", "DIR", CLI_TEXT, AT(recording.folder), .commands = RECORD,
      .text = "folder of the recording, without one in it; by default a new one in recordings"},
     {"runtime", "NAME", CLI_WORDS, AT(compare.runtimes), .commands = COMPARE,
@@ -276,7 +285,8 @@ static const cli_option others[] = {
     {"fail-if-slower", "SHARE", CLI_SHARE, AT(fail_if_slower), .commands = COMPARE | NIGHTLY,
      .fallback = "0",
      .text = "B counts as slower only if it is slower by more than this, and as equivalent if it "
-             "differs by less: 3%. With 0 anything slower counts, and equivalent is within 3 %"},
+             "differs by less: 3%. With 0 anything slower counts, and a difference below 3 % is "
+             "equivalent"},
     {"control", "N", CLI_NUMBER, AT(compare.control), .commands = COMPARE, .fallback = "1",
      .text = "experiments in which A is compared with itself, too; 0: none"},
     {"bisect", NULL, CLI_FLAG, AT(compare.bisect), .commands = COMPARE,
@@ -291,8 +301,8 @@ static const cli_option others[] = {
     {"title", "TEXT", CLI_TEXT, AT(title), .commands = PUBLISH | NIGHTLY,
      .fallback = "Benchmark results", .text = "title of the site"},
     {"record", "ID", CLI_WORDS, AT(detailed), .commands = PUBLISH,
-     .text = "also keep a page with ledger, timeline, steps and provenance of this record, as of "
-             "the newest ones; may be repeated"},
+     .text = "also keep a page of this record, with ledger, timeline, steps and provenance, such "
+             "as the newest records have; may be repeated"},
     {"metric", "WHAT", CLI_TEXT, AT(series.metric), .commands = HISTORY, .fallback = "wall",
      .text =
          "wall or device (a step), overhead (an execution), trace (a step), compile (all graphs)"},
@@ -307,6 +317,7 @@ static const cli_option others[] = {
     {"reindex", NULL, CLI_FLAG, AT(series.reindex), .commands = HISTORY | PUBLISH,
      .text = "read every record again, whatever the store's index.tsv says"},
     {"runtime", "NAME,...", CLI_NAMES, AT(suite.runtimes), .commands = SUITE | NIGHTLY,
+     .apart = true,
      .text = "run the suite on these runtimes in place of those that the file names; "
              "--runtime-option, --xla-flag and --label are of them"},
     {"filter", "PATTERN", CLI_WORDS, AT(suite.filter), .commands = SUITE | NIGHTLY | COMPARE,
@@ -356,6 +367,7 @@ static const cli_option others[] = {
      .text = "also keep a record of each step in this folder of records, where it is always called "
              "estimated"},
     {"runtime", "NAME", CLI_TEXT, AT(estimate_runtime), .commands = ESTIMATE, .fallback = "tpu",
+     .apart = true,
      .text = "whose compiler to ask: a name (bench list runtimes) or the path of a plugin"},
     {"cache-dir", "DIR", CLI_TEXT, AT(estimate.cache_dir), .commands = ESTIMATE,
      .fallback = "bench-results/estimates",
@@ -493,6 +505,7 @@ static cli_option stored_row(const res_axis *axis)
         .offset = AT(selection.axis) + (size_t)axis->id * sizeof(cli_list),
         .commands = STORED | TABLE | DOCTOR | METRICS,
         .text = "only records with one of these values",
+        .apart = true,
     };
 }
 

@@ -14,6 +14,24 @@ static bn_code run_defaults(bn_arena *memory, options *o, bn_status *st)
     return cli_defaults(&call, st);
 }
 
+/* BN_INVALID: the words name a published case, which has settings of its own and no OPTION. */
+static bn_code check_published(const cli_call *call, const char *option, bn_status *st)
+{
+    if (call->command != OPTION_REPLAY || call->word_count != 1 ||
+        !replay_is_published(call->words[0]))
+        return BN_OK;
+    return bn_fail(st, BN_INVALID,
+                   "bench replay %s runs a published case on the simulated device, with settings "
+                   "of its own, so --%s, which is for a recording, cannot be given with it",
+                   call->words[0], option);
+}
+
+/* As cli_call.allows. */
+static bn_code allows(const cli_call *call, const cli_option *row, bn_status *st)
+{
+    return row->recorded & call->command ? check_published(call, row->name, st) : BN_OK;
+}
+
 /* Whether what was given fits what is run: models, --program, or --recording. */
 static bn_code check_work(const cli_call *call, job_matrix *m, bn_status *st)
 {
@@ -33,13 +51,8 @@ static bn_code check_work(const cli_call *call, job_matrix *m, bn_status *st)
     if (!program && call->programmed)
         return bn_fail(st, BN_INVALID, "--%s is for --program, which was not given",
                        call->programmed);
-    const bool published = call->command == OPTION_REPLAY && call->word_count == 1 &&
-                           replay_is_published(call->words[0]);
-    if (published && call->recorded)
-        return bn_fail(st, BN_INVALID,
-                       "bench replay %s runs a published case on the simulated device, with settings "
-                       "of its own, so --%s, which is for a recording, cannot be given with it",
-                       call->words[0], call->recorded);
+    if (call->recorded && check_published(call, call->recorded, st) != BN_OK)
+        return st->code;
     /* The other commands that take these have a recording as their word. */
     if (call->command & (OPTION_COMPARE | OPTION_ESTIMATE) && !recording && call->recorded)
         return bn_fail(st, BN_INVALID, "--%s is for --recording, which was not given",
@@ -70,7 +83,8 @@ bn_code options_parse_with(uint32_t command, const char *name, const cli_config 
                      .most_words = most,
                      .rest = command == OPTION_RECORD,
                      .lone = options_lone,
-                     .instead = options_instead};
+                     .instead = options_instead,
+                     .allows = allows};
     *o = (options){0};
     bn_code code =
         run ? cli_defaults(&call, st) : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for options");

@@ -233,6 +233,9 @@ static const struct {
     {STORED | OPTION_IMPORT | OPTION_WEIGHTS, "output", is_any, false},
 };
 
+/* Commands that read one store and write no folder. */
+#define READERS (STORED & ~(uint32_t)(OPTION_EXPORT | OPTION_PUBLISH))
+
 bool options_lone(uint32_t command, const char *word, cli_lone *lone)
 {
     while (lone->next < sizeof lones / sizeof *lones) {
@@ -241,6 +244,10 @@ bool options_lone(uint32_t command, const char *word, cli_lone *lone)
         lone->sure = lones[at].sure;
         lone->named = false;
         lone->meant[0] = '\0';
+        lone->second = (command & READERS) && lones[at].fits == is_folder
+                           ? "one store is read at a time; bench compare --store A --store B "
+                             "compares two"
+                           : NULL;
         if ((lones[at].commands & command) && lones[at].fits(command, word, lone))
             return true;
     }
@@ -303,9 +310,18 @@ const char *options_instead(uint32_t command, const char *option, size_t length)
         {"by-scope", "bench scopes --model NAME", OPTION_RUN | OPTION_EXPLAIN},
         {"recording", "bench replay DIR", OPTION_RUN | OPTION_STUDY},
         {"compare", "bench compare", OPTION_RUN},
+        {"doctor", "bench doctor", OPTION_RUN},
+        {"estimate", "bench estimate", OPTION_RUN},
+        {"explain", "bench explain", OPTION_RUN},
+        {"export", "bench export", OPTION_RUN},
+        {"history", "bench history", OPTION_RUN},
         {"list", "bench list", OPTION_RUN},
+        {"nightly", "bench nightly", OPTION_RUN},
         {"plot", "bench plot", OPTION_RUN},
+        {"replay", "bench replay", OPTION_RUN},
         {"report", "bench report", OPTION_RUN},
+        {"scopes", "bench scopes", OPTION_RUN},
+        {"suite", "bench suite", OPTION_RUN},
         {"table", "bench table", OPTION_RUN},
         {"verify", "bench verify", OPTION_RUN},
         /* What other programs call it. */

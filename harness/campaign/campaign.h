@@ -61,7 +61,7 @@ typedef struct compare_options {
     bool bisect;                 /* exit codes for git bisect run */
     const char *suite;           /* in place of MATRIX; NULL: none */
     const suite_options *suites; /* how a suite is expanded and filtered */
-    const char *conflict;        /* an option given that cannot be given with a suite, or NULL */
+    const char *conflict;        /* an option given that fits no suite and no stores, or NULL */
     const char *report;          /* folder of the page, or NULL */
 } compare_options;
 

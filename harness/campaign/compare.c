@@ -71,10 +71,11 @@ static bn_code take_two(const char *option, const cli_words *words, char **split
 
 static bn_code check_words(const compare_options *o, bool stored, bn_status *st)
 {
-    if (stored && o->suite)
+    if (stored && (o->suite || o->conflict))
         return bn_fail(st, BN_INVALID,
-                       "--suite is of what is measured; of stores all is compared "
-                       "that both have");
+                       "--%s says what to measure, but two stores are compared as they are: all "
+                       "experiments that both have",
+                       o->suite ? "suite" : o->conflict);
     if (!o->suite && (o->suites->filter.count || o->suites->exclude.count))
         return bn_fail(st, BN_INVALID, "--filter and --exclude go with --suite");
     if (o->suite && o->conflict)

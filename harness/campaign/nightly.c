@@ -97,15 +97,6 @@ static bn_code may_write(void *place, bn_status *st)
     return night_folder_check(place, st);
 }
 
-/* A night is told in text, wide or narrow, whatever format was asked for. */
-static cli_output output_of(const nightly *n)
-{
-    cli_output output = n->options->suites->output;
-    if (strcmp(output.format, "narrow") != 0)
-        output.format = "text";
-    return output;
-}
-
 /* Runs a pass of the suite, prepared by VISIT, into the night's folder, which prints its own table
  * and summary. Sets *WHOLE if it came to its end, and loads tonight's records then. */
 static bn_code run_pass(nightly *n, bn_code (*visit)(void *, suite_spec *, bn_status *),
@@ -119,7 +110,6 @@ static bn_code run_pass(nightly *n, bn_code (*visit)(void *, suite_spec *, bn_st
         return done;
     o.store = n->place.folder;
     o.earlier = n->options->suites->store;
-    o.output = output_of(n);
     o.may_write = may_write;
     o.place = &n->place;
     /* One process runs the night, whatever launcher's environment it has. */
@@ -382,8 +372,7 @@ static bn_code look_back(nightly *n, bn_status *st)
 /* Prints what the night found, and where its page is. */
 static void print(const nightly *n)
 {
-    const cli_output output = output_of(n);
-    const bool narrow = strcmp(cli_format(&output), "narrow") == 0;
+    const bool narrow = strcmp(cli_format(&n->options->suites->output), "narrow") == 0;
     bn_text words = {0}, text = {0};
     bn_text_printf(&words, "\n%snightly: %s; %s/index.html\n", n->words.data, n->headline.data,
                    n->options->report);
@@ -409,6 +398,23 @@ static void nightly_free(nightly *n)
     night_folder_close(&n->place);
 }
 
+/* A night is told in text, wide or narrow. */
+static bn_code check_words(const night_options *o, bn_status *st)
+{
+    res_format format;
+    bn_code code = res_format_parse(o->suites->output.format, &format, st);
+    if (code == BN_OK && !res_format_is_text(format))
+        return bn_fail(st, BN_INVALID,
+                       "bench nightly prints text or narrow, not %s; bench table prints its "
+                       "records in all formats",
+                       o->suites->output.format);
+    if (code == BN_OK && (!o->suite || !o->report))
+        return bn_fail(st, BN_INVALID, "bench nightly needs %s%s%s",
+                       o->suite ? "" : "--suite FILE", o->suite || o->report ? "" : " and ",
+                       o->report ? "" : "--report DIR");
+    return code;
+}
+
 int night_command(const night_options *options)
 {
     bn_status st = {.code = BN_OK};
@@ -417,11 +423,7 @@ int night_command(const night_options *options)
     bool whole = false;
     int code = COMPARE_ERROR;
     bn_text_puts(&n.words, "");
-    if (!options->suite || !options->report)
-        bn_fail(&st, BN_INVALID, "bench nightly needs %s%s%s", options->suite ? "" : "--suite FILE",
-                options->suite || options->report ? "" : " and ",
-                options->report ? "" : "--report DIR");
-    if (st.code != BN_OK || run_suite(&n, &ran, &whole, &st) != BN_OK ||
+    if (check_words(options, &st) != BN_OK || run_suite(&n, &ran, &whole, &st) != BN_OK ||
         (whole && look_back(&n, &st) != BN_OK)) {
         cli_complain(&st);
         /* An interrupt may have ended gnuplot while the page was drawn. */

@@ -54,7 +54,7 @@ void cli_text(bn_text *text);
 /* To standard output: a line; its end is added. On a terminal one that is wider than it goes on in
  * further lines, so that words stay whole; else there is one line. */
 void cli_tell(const char *format, ...) BN_PRINTF(1, 2);
-/* The same two to standard error. */
+/* The same two to standard error; each line of the page is broken as a line is. */
 void cli_err(const char *format, ...) BN_PRINTF(1, 2);
 void cli_say(const char *format, ...) BN_PRINTF(1, 2);
 /* A line to standard error that tells how a run goes: --quiet leaves it out. */
@@ -163,6 +163,7 @@ typedef struct cli_option {
     bool modelled;        /* cli_call.modelled does likewise: it says something of a model */
     bool programmed;      /* and cli_call.programmed: it says something of --program */
     bool empty;           /* CLI_WORDS takes an empty word, too */
+    bool apart;           /* what a file of defaults says for all commands is not meant for it */
     uint32_t recorded;    /* and cli_call.recorded: where it says something of a recording only */
 } cli_option;
 
@@ -180,6 +181,7 @@ typedef struct cli_lone {
     char meant[CLI_ITEM_BYTES]; /* the value that may be meant; "": the word itself */
     bool named;                 /* the word is its name, not its value */
     bool sure;                  /* it is clear, and the option takes the word */
+    const char *second;         /* why the option, which has its value, takes no other; or NULL */
 } cli_lone;
 
 /* What these functions work on. The caller fills the first half, cli_arguments the other. */
@@ -197,6 +199,9 @@ typedef struct cli_call {
     /* What to do in place of giving OPTION, of LENGTH letters, to this command, which does not take
      * it: "bench scopes", or an option, "--batch"; NULL: not known. May be NULL. */
     const char *(*instead)(uint32_t command, const char *option, size_t length);
+    /* Whether a word that stands alone may be meant for ROW beside the words before it; BN_INVALID
+     * says why not. May be NULL. */
+    bn_code (*allows)(const struct cli_call *call, const cli_option *row, bn_status *st);
     const cli_option *last;  /* the option that stands last so far */
     const cli_option *taken; /* what got its value from a word alone, the last one */
     int word_count;

@@ -149,8 +149,8 @@ static bn_code apply_one(const cli_call *call, const char *name, const json_t *v
     return cli_take(call, row, word, st);
 }
 
-/* NAME stands for all commands: it is skipped where this one cannot have it, but not where none
- * can. */
+/* NAME stands for all commands: it is skipped where this one cannot have it or means something else
+ * by it, but not where none can have it. */
 static bn_code apply_common(const cli_call *call, const char *name, const json_t *value,
                             bn_status *st)
 {
@@ -161,7 +161,7 @@ static bn_code apply_common(const cli_call *call, const char *name, const json_t
     const cli_option *own = cli_row(call, name, length, &anywhere);
     if (!first || is_repeated(first))
         return apply_one(&any, name, value, st);
-    return own && !is_repeated(own) ? apply_one(call, name, value, st) : BN_OK;
+    return own && !own->apart && !is_repeated(own) ? apply_one(call, name, value, st) : BN_OK;
 }
 
 bn_code cli_config_apply(const cli_call *call, const cli_config *config, const char *name,

@@ -353,6 +353,17 @@ static bn_code refuse_further(const cli_call *call, const cli_option *row, const
     return BN_INVALID;
 }
 
+/* Whether WORD is a command, which stands first. ST then says so. */
+static bool is_command(const cli_call *call, const char *word, bn_status *st)
+{
+    const char *instead = call->instead ? call->instead(call->command, word, strlen(word)) : NULL;
+    if (!instead || instead[0] == '-')
+        return false;
+    bn_fail_meant(st, BN_INVALID, (bn_meant){instead, "See", "--help"},
+                  "'%s' is one word too many", word);
+    return true;
+}
+
 /* The option that the command's first word is, as in bench study batch, where WORD may be its
  * numbers, which were not given; else NULL. */
 static const cli_option *numbers_of(const cli_call *call, const char *word, int argc, char **argv)
@@ -372,6 +383,8 @@ static bn_code take_lone(cli_call *call, int argc, char **argv, int index, bn_st
     const cli_option *swept = numbers_of(call, word, argc, argv);
     if (swept)
         return refuse_lone(swept, word, word, st);
+    if (is_command(call, word, st))
+        return st->code;
     /* A number behind numbers, or another value of an option before it. */
     const cli_option *list = NULL;
     if (isdigit((unsigned char)word[0]) && call->last && call->last->kind == CLI_NUMBERS &&
@@ -385,8 +398,13 @@ static bn_code take_lone(cli_call *call, int argc, char **argv, int index, bn_st
         const bool before = row == call->taken || was_given(lone.option, index, argv);
         if (row->kind != CLI_WORDS && before && is_list(row))
             list = row;
-        if (row->kind != CLI_WORDS && (before || was_given(lone.option, argc, argv)))
+        if (row->kind != CLI_WORDS && (before || was_given(lone.option, argc, argv))) {
+            if (lone.second)
+                return bn_fail(st, BN_INVALID, "'%s' is one word too many: %s", word, lone.second);
             continue;
+        }
+        if (call->allows && call->allows(call, row, st) != BN_OK)
+            return st->code;
         const char *value = lone.named ? "" : lone.meant[0] ? lone.meant : word;
         if (!lone.sure)
             return refuse_lone(row, value, word, st);

@@ -104,6 +104,23 @@ static void put_line(FILE *to, const char *text)
     put_line_after(to, text, 0);
 }
 
+/* A page, each of its lines as put_line. */
+static void put_lines(FILE *to, const char *text)
+{
+    bn_text line = {0};
+    if (cli_columns(to) == 0) {
+        put_page(to, text);
+        return;
+    }
+    for (const char *at = text, *end; *at; at = *end ? end + 1 : end) {
+        end = end_of_line(at);
+        bn_text_clear(&line);
+        bn_text_append(&line, at, (size_t)(end - at));
+        put_line(to, line.data && !line.failed ? line.data : "");
+    }
+    bn_text_free(&line);
+}
+
 static void put_whole_line(FILE *to, const char *text)
 {
     put_plain(to, text, 0, 0);
@@ -145,7 +162,7 @@ void cli_err(const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    put(put_page, stderr, format, args);
+    put(put_lines, stderr, format, args);
     va_end(args);
 }
 

@@ -40,8 +40,8 @@ static void say_share(study *s, const study_line *call)
         study_answer(s, "share", study_json(res_estimate_interval(&share)));
         if (!study_untold(&call->fit.slope))
             study_say(s,
-                      "The step with most arguments has %.0f, of which the calls are %s of a "
-                      "captured step, as long as it is.",
+                      "The step with most arguments has %.0f. Its calls take %s of a captured "
+                      "step.",
                       arguments, study_percent(share.mean).text);
     }
     free(room);

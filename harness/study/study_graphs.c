@@ -21,7 +21,7 @@ static void say_cost(study *s, const study_line *step, const study_line *device)
               study_interval(cost, true).text);
     if (device)
         study_say(s,
-                  "Of that the device works %s: programs that are cut are fused less, and hand "
+                  "The device works for %s of that: programs that are cut are fused less, and hand "
                   "values over through memory.",
                   study_interval(res_estimate_interval(&device->fit.slope), true).text);
 }

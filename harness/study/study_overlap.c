@@ -157,6 +157,11 @@ static void say_bound(study *s, const study_line *line, double *u, double *v)
             "Lazy is bound by tracing whatever a node costs: its step takes more than %.0f %% "
             "longer than a captured one without any added cost.",
             100 * NEAR);
+    else if (cost.estimate <= 0)
+        study_say(s,
+                  "Lazy may be bound by tracing at any cost of a node: its step takes %.0f %% "
+                  "longer than a captured one from %s a node on.",
+                  100 * NEAR, study_interval(cost, true).text);
     else
         study_say(s,
                   "From %s a node on, lazy is bound by tracing: its step then takes %.0f %% longer "

@@ -89,6 +89,6 @@ void study_depth(study *s)
     study_say(s, "A layer adds %s to a step of lazy, and %s to a captured one.",
               per_layer(step[0], &text[0]), per_layer(step[1], &text[1]));
     if (trace && step[0] && step[0]->fit.slope.mean > 0 && !study_untold(&step[0]->fit.slope))
-        study_say(s, "Of what a layer adds to a step of lazy, tracing is as much as %s.",
+        study_say(s, "Tracing is %s of what a layer adds to a step of lazy.",
                   study_percent(trace->fit.slope.mean / step[0]->fit.slope.mean).text);
 }

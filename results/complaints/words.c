@@ -154,16 +154,16 @@ static void put_doubts(const rec_checkup *checkup, bn_text *out)
     const rec_steps *s = checkup->steps;
     const double calls_ns = s->completions ? rec_untold_calls_ns(s, &checkup->answer) : 0;
     if (calls_ns > 0) {
-        bn_text_puts(out, "Of what completions call work, ");
+        bn_text_puts(out, "Some device time may be none: ");
         rec_time_put(out, calls_ns);
-        bn_text_puts(out, " a step are in Execute calls: completions do not tell whether the "
-                          "device works in them.\n");
+        bn_text_puts(out, " a step are in Execute calls, and completions do not tell whether "
+                          "the device works in them.\n");
     }
     if (!s->completions)
         bn_text_puts(out, "Completions were not recorded, so the doctor looked at compilations and "
                           "donation only.\n");
     if (rec_steps_samples(s) < 9)
-        bn_text_puts(out, "Of so few steps there are no intervals.\n");
+        bn_text_puts(out, "There are too few steps for intervals.\n");
 }
 
 void rec_checkup_put(const rec_checkup *checkup, bn_text *out)

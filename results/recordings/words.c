@@ -138,7 +138,7 @@ static void put_waiting(const rec_steps *s, const rec_answer *a, bn_text *out)
     bn_text_puts(out, " something was.");
 }
 
-/* What completions call work, and may be none. */
+/* Device time by completions that may be none. */
 static void put_calls(const rec_answer *a, double calls_ns, bn_text *out)
 {
     rec_time_put(out, calls_ns);
@@ -158,7 +158,7 @@ static void put_dispatch_bound(const rec_steps *s, const rec_answer *a, bn_text 
     if (a->busy_share < 0.9) {
         put_waiting(s, a, out);
         if (!a->dispatch_told && a->calls_ns > 0) {
-            bn_text_puts(out, " And of what completions call work, ");
+            bn_text_puts(out, " Some device time may be none: ");
             put_calls(a, a->calls_ns, out);
         }
     } else {
@@ -177,7 +177,7 @@ static void put_host_bound(const rec_steps *s, const rec_answer *a, bn_text *out
     bn_text_puts(out, "Host-bound: ");
     put_waiting(s, a, out);
     if (calls_ns > 0) {
-        bn_text_puts(out, " Of what completions call work, ");
+        bn_text_puts(out, " Some device time may be none: ");
         put_calls(a, calls_ns, out);
     }
     bn_text_putc(out, '\n');
@@ -308,11 +308,11 @@ static void put_doubts(const rec_steps *s, bn_text *out)
                        p->unseen, p->unseen == 1 ? "" : "s");
     if (p->misbelieved)
         bn_text_printf(out,
-                       "What arguments an execution donated was believed wrongly %llu time%s: the "
-                       "recorder asks of some executions only, and they differ.\n",
+                       "bench assumed wrong donated arguments %llu time%s: the recorder asks for "
+                       "some executions only, and they differ.\n",
                        (unsigned long long)p->misbelieved, p->misbelieved == 1 ? "" : "s");
     if (rec_steps_samples(s) < 9)
-        bn_text_puts(out, "Of so few steps there are no intervals.\n");
+        bn_text_puts(out, "There are too few steps for intervals.\n");
 }
 
 /* Whose device times these are, where a profile was asked for. */
@@ -325,14 +325,14 @@ static void put_profile(const rec_steps *s, bn_text *out)
         bn_text_printf(out, "No profile: %s.%s\n", profile->why,
                        s->profiled ? " Steps while it ran are left out." : "");
     } else if (s->kernels_too_long) {
-        bn_text_puts(out, "By the plugin's profiler kernels run for longer than a step takes: "
-                          "executions overlap on the device, or the profiler slows it down. The "
-                          "device's times are those between completions.\n");
+        bn_text_puts(out, "The plugin's profiler says that kernels run for longer than a step "
+                          "takes: executions overlap on the device, or the profiler slows it down. "
+                          "The device's times are those between completions.\n");
     } else if (isnan(s->kernels_ns.estimate)) {
         bn_text_puts(out, "The plugin's profiler did not tell all programs of a step, or two have "
                           "one name: the device's times are those between completions.\n");
     } else {
-        bn_text_printf(out, "By the plugin's profiler, over %u executions, kernels run ",
+        bn_text_printf(out, "The plugin's profiler saw %u executions. Kernels run ",
                        profile->executions);
         rec_interval_put(out, s->kernels_ns);
         bn_text_puts(out, " a step. ");

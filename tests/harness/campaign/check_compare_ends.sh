@@ -148,8 +148,13 @@ assert modes == ["capture"] * len(cells) and cells, modes
 assert all(c["attribution"]["program"] == "same" for c in cells)
 '
 )"
-refuses "a suite of stores" 1 "--suite is of what is measured" -- \
+refuses "a suite of stores" 1 "--suite says what to measure" -- \
     compare --store a --store b --suite smoke
+for words in "--model resnet18" "--steps 3"; do
+    read -ra arguments <<<"$words"
+    refuses "a choice of what is measured, ${arguments[0]}, of stores" 1 "${arguments[0]} says what to measure" -- \
+        compare --store "$folder/stored/a" --store "$folder/stored/b" "${arguments[@]}"
+done
 refuses "a suite of which nothing is left" 1 "leave nothing of its 3 experiments" -- \
     compare "${of_suite[@]}" --filter vgg --store "$store"
 : >"$folder/file"

@@ -60,6 +60,8 @@ ends() {
 said() { tail -n 1 "$folder/out"; }
 
 # ---- nights that are measured --------------------------------------------------------
+refuses "a format that a night does not have" 1 "bench nightly prints text or narrow, not json" -- \
+    nightly --suite "$folder/suite.json" --store "$store" --report "$folder/page" --format json
 night
 report "the first night says that it has nothing to compare with, and keeps its build" "$(
     fault_of 4

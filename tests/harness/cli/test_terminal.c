@@ -125,6 +125,12 @@ static void say_long_lines(void)
              "pipes, %086d", "a line", 7);
 }
 
+static void err_long_lines(void)
+{
+    cli_err("bench: --offload activations wants forward and backward in one graph, not 2 of 5 "
+            "graphs; left out\n\nshort\n");
+}
+
 static void long_lines_are_broken_between_words(void **state)
 {
     char text[2048], wanted[2048];
@@ -142,6 +148,9 @@ static void long_lines_are_broken_between_words(void **state)
              "      %086d\n",
              7, 7, 7);
     assert_string_equal(text, wanted);
+    on_terminal(err_long_lines, text, sizeof text);
+    assert_string_equal(text, "bench: --offload activations wants forward and backward in one "
+                              "graph, not 2 of 5\n      graphs; left out\n\nshort\n");
     on_terminal(end_long_jobs, text, sizeof text);
     assert_non_null(strstr(text, ":\n      \033[31mcrash\033[0m in 2.0 s, about 0:20 left\n"));
 }

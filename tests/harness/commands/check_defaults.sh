@@ -25,6 +25,24 @@ report "the command line has the last word" "$(
     fault_of 0
     grep -q resnet18 "$folder/out" || echo "no resnet18"
 )"
+defaults "{\"store\": \"$store\", \"model\": \"bert\", \"runtime\": \"toaster\"}"
+run table --format csv
+report "defaults of what is run leave out no records" "$(
+    fault_of 0
+    grep -q resnet18 "$folder/out" && grep -q vgg16 "$folder/out" || echo "not both models"
+)"
+defaults '{"model": "bert", "phase": "infer"}'
+run import --from pytorch-xla --store "$folder/theirs" tests/fuzz/corpus/import/many
+report "nor do they name what is imported" "$(fault_of 0)"
+tiny_suite '"lazy"' 1
+defaults "{\"store\": \"$store\", \"runtime\": \"toaster\"}"
+run suite "$folder/suite.json" --dry-run
+report "a suite says itself where it runs" "$(
+    fault_of 0
+    grep -q ' on sim' "$folder/out" || echo "not on sim"
+)"
+defaults '{"suite": {"runtime": "toaster"}}'
+refuses "unless the options of the suite do" 3 "no runtime named 'toaster'" -- suite "$folder/suite.json" --dry-run
 defaults '{"run": {"model": "vgg16", "weights": "/nowhere/w.safetensors"}}'
 run run --program tests/programs/affine.mlir --runtime sim --processes 1 --steps 3 --min-time 0 --store "$folder/program" \
     --format json

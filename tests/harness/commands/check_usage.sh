@@ -128,6 +128,9 @@ done <<'ROWS'
 2#did you mean --seq?#run --seq-len 128
 2#this command does not take --table; bench table does that#--table
 2#bench replay DIR does that#run --recording docs
+2#this command does not take --suite; bench suite does that#run --suite smoke
+2#'table' is one word too many; did you mean bench table?#--store docs table
+2#'history' is one word too many; did you mean bench history?#--quiet history docs
 2#bench metrics diff docs tests compares two#metrics docs tests
 3#bench record makes one#steps docs
 2#did you mean --runtime ./plugin.so?#run ./plugin.so
@@ -157,6 +160,12 @@ done <<'ROWS'
 2#did you mean --runtime sim?#replay recordings/a sim
 2#a published case on the simulated device, with settings of its own, so --runtime#replay resnet50 --runtime tpu
 2#so --processes, which is for a recording, cannot be given#replay models --processes 8
+2#so --runtime, which is for a recording, cannot be given#replay resnet50 sim
+2#so --model, which is for a recording, cannot be given#replay models resnet18
+2#'tests' is one word too many: one store is read at a time; bench compare --store A --store B#table docs tests
+2#'tests' is one word too many: one store is read at a time#doctor docs tests
+2#'tests' is one word too many: one store is read at a time#history tests --store docs
+2#did you mean --output tests?#publish docs tests
 2#did you mean --format json?#list models json
 2#'resnet50' is one word too many; did you mean --model resnet50?#table resnet50
 2#did you mean --model resnet50?#plot ledger resnet50
@@ -484,7 +493,7 @@ fi
 for command in run table compare nightly; do
     run $command --help
     cp "$folder/out" "$folder/by_option"
-    for word in help --help; do
+    for word in help --help -h; do
         run $word $command
         report "bench $word $command is bench $command --help" "$(
             fault_of 0

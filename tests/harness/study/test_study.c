@@ -228,7 +228,7 @@ static void an_execution_has_its_price(void **state)
     assert_near(answer(&s, "nodes", NULL), 500, 1e-9);
     assert_says(&s, "4 for 5");
     assert_says(&s, "A step takes 1 ms (");
-    assert_says(&s, "Of that the device works 1.5 ms (");
+    assert_says(&s, "The device works for 1.5 ms (");
     assert_says(&s, "A step waits for 50.0 % of it");
     assert_says(&s, "From 5 executions on, capturing is slower");
     /* The first one is awaited anyhow: 3 ms, and 1.5 ms for each further one. */
@@ -372,14 +372,14 @@ static void layers_add_up(void **state)
     say(&s);
     assert_says(&s, "A layer adds 50 (50 to 50) nodes to a step, and 500 us (");
     assert_says(&s, "A layer adds 1 ms (");
-    assert_says(&s, "tracing is as much as 50.0 %");
+    assert_says(&s, "Tracing is 50.0 % of what a layer adds");
     study_free(&s);
     /* Nothing is a share of what is not told from nothing. */
     static const double ms[TURNS] = {-3.5, 3.5, 3, -3};
     s = make(&kind, list, 6);
     disturb(&s, 4, ms);
     say(&s);
-    assert_silent(&s, "tracing is as much as");
+    assert_silent(&s, "of what a layer adds");
     study_free(&s);
 }
 
