@@ -379,6 +379,45 @@ static void differences_are_told(void **state)
     res_record_free(b);
 }
 
+static json_t *log_of(const char *sum)
+{
+    char text[200];
+    json_t *metrics;
+    bn_status st = {0};
+    snprintf(text, sizeof text, "Metric: InboundData\n  TotalSamples: 7\n  Accumulator: %s\n", sum);
+    assert_int_equal(res_metrics_read(text, strlen(text), &metrics, &st), BN_OK);
+    return metrics;
+}
+
+/* A metric of one name may be bytes in one report and a time in the other. */
+static void figures_of_two_units_have_no_difference(void **state)
+{
+    (void)state;
+    json_t *bytes = log_of("1.50KB"), *time = log_of("001ms000.000us"), *plain = log_of("12.00");
+    json_t *diff = res_metrics_diff(bytes, time);
+    const json_t *row = figure_of(diff, "InboundData", "sum");
+    assert_string_equal(json_string_value(json_object_get(row, "unit")), "bytes");
+    assert_near(number(row, "a"), 1536, 0);
+    assert_true(json_is_null(json_object_get(row, "b")));
+    assert_true(json_is_null(json_object_get(row, "ratio")));
+    const json_t *figures =
+        json_object_get(json_array_get(json_object_get(diff, "pairs"), 0), "figures");
+    /* Samples and sum of each. */
+    assert_int_equal(json_array_size(figures), 4);
+    row = json_array_get(figures, 3);
+    assert_string_equal(json_string_value(json_object_get(row, "unit")), "ns");
+    assert_near(number(row, "b"), 1000000, 0);
+    json_decref(diff);
+
+    diff = res_metrics_diff(bytes, plain);
+    assert_near(number(figure_of(diff, "InboundData", "sum"), "b"), 12, 0);
+    assert_null(figure_of(diff, "InboundData", "samples"));
+    json_decref(diff);
+    json_decref(bytes);
+    json_decref(time);
+    json_decref(plain);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -393,6 +432,7 @@ int main(void)
         cmocka_unit_test(every_counter_has_a_name),
         cmocka_unit_test(nothing_is_lost_on_the_way),
         cmocka_unit_test(differences_are_told),
+        cmocka_unit_test(figures_of_two_units_have_no_difference),
     };
     return cmocka_run_group_tests(tests, begin, NULL);
 }
