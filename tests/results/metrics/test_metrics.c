@@ -202,6 +202,21 @@ static void processes_of_an_experiment_are_pooled(void **state)
         res_record_free(records[i]);
 }
 
+/* Otherwise a difference would take one for the other. */
+static void reports_of_two_layouts_have_two_titles(void **state)
+{
+    (void)state;
+    res_record *records[2] = {fixture_record(&fixture_lazy, 10), fixture_record(&fixture_lazy, 10)};
+    strcpy(records[1]->experiment.layout, "nchw");
+    json_t *metrics = made_of(records, 2), *diff = res_metrics_diff(metrics, metrics);
+    assert_int_equal(reports_of(metrics), 2);
+    assert_int_equal(json_array_size(json_object_get(diff, "pairs")), 2);
+    json_decref(diff);
+    json_decref(metrics);
+    res_record_free(records[0]);
+    res_record_free(records[1]);
+}
+
 /* As PyTorch/XLA counts ops without a lowering. */
 static void ops_of_the_host_are_counters(void **state)
 {
@@ -426,6 +441,7 @@ int main(void)
         cmocka_unit_test(percentiles_are_samples),
         cmocka_unit_test(what_was_not_recorded_is_not_there),
         cmocka_unit_test(processes_of_an_experiment_are_pooled),
+        cmocka_unit_test(reports_of_two_layouts_have_two_titles),
         cmocka_unit_test(ops_of_the_host_are_counters),
         cmocka_unit_test(values_that_steps_read_are_counted),
         cmocka_unit_test(sums_of_counters_have_an_end),
