@@ -405,7 +405,8 @@ static void put_ran(const debug_run *d, bn_text *out)
     bn_text words = {0};
     job_spent_words(d->run->spent, &words);
     put_paragraph(out, words.data ? words.data : "");
-    if (d->run->interrupted)
+    /* Also while parts ran steps of their own. */
+    if (d->run->interrupted || job_interrupted())
         put_paragraph(out, "The run was interrupted: all here is of what was done until then.");
     bn_text_puts(out, "<ul>\n");
     for (size_t i = 0; i < d->all.count; i++) {
