@@ -110,6 +110,8 @@ static void visit_execution(walk *w, const bn_span *span)
     const uint64_t done = bn_completion_time(&span->done);
     if (done == 0) {
         visit_span(w, span, 0);
+        /* The device did it nobody knows when. */
+        w->watched = false;
         return;
     }
     run_slice slice = {.lane = RUN_LANE_DEVICE, .name = "gap"};
