@@ -294,10 +294,24 @@ static void no_spans(void **state)
 /* ---- XSpace
  * -------------------------------------------------------------------------------------- */
 
+/* What event INDEX of LINE in PLANE is called. */
+static const char *event_name(const Rt__Profile__Plane *plane, const Rt__Profile__Line *line,
+                              size_t index)
+{
+    assert_true(index < line->n_events);
+    for (size_t i = 0; i < plane->n_event_names; i++)
+        if (plane->event_names[i]->id == line->events[index]->name_id)
+            return plane->event_names[i]->value->name;
+    fail_msg("an event without a name");
+    return "";
+}
+
 static void as_a_profile(void **state)
 {
     (void)state;
     bn_timeline *rows[] = {make_row("lazy", 1), make_row("capture", 2)};
+    bn_timeline_step_begin(rows[1], BN_STEP_PROFILED, 0);
+    bn_timeline_step_end(rows[1], BASE + 1000000, BASE + 1100000);
     bn_timeline_open(rows[0], BN_SPAN_ANNOTATION, "mine");
     bn_timeline_close(rows[0], BN_SPAN_ANNOTATION);
     size_t size = 0;
@@ -317,6 +331,10 @@ static void as_a_profile(void **state)
     assert_int_equal(steps->n_events, 3);
     assert_int_equal(steps->events[1]->offset_ps, 200000000);
     assert_int_equal(steps->events[1]->duration_ps, 100000000);
+    /* Each kind of step counts from 0. */
+    assert_string_equal(event_name(host, steps, 2), "step");
+    assert_string_equal(event_name(host, host->lines[4], 2), "step");
+    assert_string_equal(event_name(host, host->lines[4], 3), "profiled step");
     bool mine = false;
     for (size_t i = 0; i < host->n_event_names; i++)
         mine = mine || (strcmp(host->event_names[i]->value->name, "mine") == 0 &&
