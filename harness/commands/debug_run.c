@@ -250,7 +250,8 @@ static const debug_part parts[] = {
     {"steps.txt", "The first steps, and some of the others",
      "Milliseconds of the first process. The first steps compile: programs counts what each "
      "compiled or loaded. Programs in later steps say that something changes from step to step. "
-     "The parts of warm-up steps are not kept.",
+     "The parts of warm-up steps are not kept. Steps count from 1 here, and from 0 in the "
+     "timeline.",
      put_steps, false},
     {COMMAND_DEBUG_TIMELINE, "Timeline",
      "When each part of a step ran, on host and device: open the file in Perfetto. Host work "

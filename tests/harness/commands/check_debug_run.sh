@@ -59,6 +59,7 @@ report "steps: all before the measured ones, then every fifth" "$(
         grep -qE "^ *$step +[0-9.]+ +-" "$folder/all/steps.txt" || echo "no step $step"
     done
     ! grep -qE "^ *(2|5|7) +[0-9.]+ +-" "$folder/all/steps.txt" || echo "a step that is no fifth"
+    grep -q "Steps count from 1 here, and from 0 in the timeline" "$folder/all/index.html" || echo "who counts how?"
     # The first step of lazy compiles one program.
     grep -qE "warm-up 1 +[0-9.]+ +1 " "$folder/all/steps.txt" || echo "the first step compiles nothing"
 )"
