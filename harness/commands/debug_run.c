@@ -155,12 +155,14 @@ static void put_first_steps(const res_record *r, const char *title, json_t *rows
     }
 }
 
-static void put_every_step(const debug_run *d, const res_record *r, json_t *rows)
+/* Of a framework's record no step stands before the first measured one, which then has TITLE. */
+static void put_every_step(const debug_run *d, const res_record *r, const char *title, json_t *rows)
 {
     for (size_t i = 0; i < r->step_count; i += d->every) {
         char step[48];
         snprintf(step, sizeof step, "%zu", i + 1);
-        json_t *row = step_row("", step, (double)r->wall_ns[i], rows);
+        const bool first = i == 0 && r->warmup_count == 0;
+        json_t *row = step_row(first ? title : "", step, (double)r->wall_ns[i], rows);
         res_sheet_put(row, "-");
         for (size_t k = 0; k < STEP_PARTS; k++) {
             uint64_t ns = 0;
@@ -196,7 +198,7 @@ static void put_steps(const debug_run *d, res_format format, bn_text *out)
             continue;
         res_experiment_title(&r->experiment, &title);
         put_first_steps(r, title.data ? title.data : "", rows);
-        put_every_step(d, r, rows);
+        put_every_step(d, r, title.data ? title.data : "", rows);
         out->failed = out->failed || title.failed;
         bn_text_free(&title);
     }
@@ -248,7 +250,8 @@ static const debug_part parts[] = {
     {"steps.txt", "The first steps, and some of the others",
      "Milliseconds of the first process. The first steps compile: programs counts what each "
      "compiled or loaded. Programs in later steps say that something changes from step to step. "
-     "The parts of warm-up steps are not kept.",
+     "The parts of warm-up steps are not kept. Steps count from 1 here, and from 0 in the "
+     "timeline.",
      put_steps, false},
     {COMMAND_DEBUG_TIMELINE, "Timeline",
      "When each part of a step ran, on host and device: open the file in Perfetto. Host work "
@@ -405,7 +408,8 @@ static void put_ran(const debug_run *d, bn_text *out)
     bn_text words = {0};
     job_spent_words(d->run->spent, &words);
     put_paragraph(out, words.data ? words.data : "");
-    if (d->run->interrupted)
+    /* Also while parts ran steps of their own. */
+    if (d->run->interrupted || job_interrupted())
         put_paragraph(out, "The run was interrupted: all here is of what was done until then.");
     bn_text_puts(out, "<ul>\n");
     for (size_t i = 0; i < d->all.count; i++) {

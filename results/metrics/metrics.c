@@ -300,6 +300,8 @@ static json_t *report_json(const pool *p)
     /* Two reports of one title could not be told apart. */
     if (first->experiment.settings[0])
         bn_text_printf(&title, ", %s", first->experiment.settings);
+    if (strcmp(first->experiment.layout, "nchw") == 0)
+        bn_text_puts(&title, ", nchw");
     if (first->experiment.seed != 1)
         bn_text_printf(&title, ", seed %llu", (unsigned long long)first->experiment.seed);
     json_t *report = json_object();

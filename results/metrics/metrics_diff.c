@@ -49,11 +49,22 @@ static void compare_figure(pairing *p, const char *name, const char *figure, con
     json_array_append_new(p->figures, row);
 }
 
+static const char *unit_of(const json_t *metric)
+{
+    const char *unit = json_string_value(json_object_get(metric, "unit"));
+    return unit ? unit : "";
+}
+
 /* A and B are the metric NAME; one of them may be NULL. */
 static void compare_metric(pairing *p, const char *name, const json_t *a, const json_t *b)
 {
-    const char *unit = json_string_value(json_object_get(a ? a : b, "unit"));
-    unit = unit ? unit : "";
+    const char *unit = unit_of(a ? a : b);
+    /* Bytes are not compared with nanoseconds. Of a plain number the unit is not known. */
+    if (a && b && unit[0] && unit_of(b)[0] && strcmp(unit, unit_of(b)) != 0) {
+        compare_metric(p, name, a, NULL);
+        compare_metric(p, name, NULL, b);
+        return;
+    }
     compare_figure(p, name, "samples", "", json_object_get(a, "samples"),
                    json_object_get(b, "samples"));
     compare_figure(p, name, "sum", unit, json_object_get(a, "sum"), json_object_get(b, "sum"));

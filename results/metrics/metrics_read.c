@@ -17,6 +17,7 @@ typedef struct reading {
     json_t *reports, *report;
     json_t *item;    /* the metric or counter */
     bool of_counter; /* ITEM is a counter */
+    bool ours;       /* the report is */
     size_t items;
 } reading;
 
@@ -63,20 +64,27 @@ static void set_count(json_t *item, const char *key, const char *text)
         json_object_set_new(item, key, json_integer((json_int_t)strtoll(text, NULL, 10)));
 }
 
-/* Sets KEY of ITEM to the figure at TEXT, and UNIT_KEY, where it is not NULL, to its unit. */
-static void set_value(json_t *item, const char *key, const char *unit_key, const char *text)
+/* Reads a figure of the report in hand. */
+static bool read_one(const reading *r, const char **at, double *value, const char **unit)
+{
+    return r->ours ? res_metrics_figure_read(at, value, unit)
+                   : res_metrics_figure_read_rounded(at, value, unit);
+}
+
+/* Sets KEY of the item to the figure at TEXT, and UNIT_KEY, where it is not NULL, to its unit. */
+static void set_value(const reading *r, const char *key, const char *unit_key, const char *text)
 {
     const char *unit;
     double value;
-    if (!res_metrics_figure_read(&text, &value, &unit))
+    if (!read_one(r, &text, &value, &unit))
         return;
-    json_object_set_new(item, key, res_json_real(value));
+    json_object_set_new(r->item, key, res_json_real(value));
     if (unit_key)
-        json_object_set_new(item, unit_key, json_string(unit));
+        json_object_set_new(r->item, unit_key, json_string(unit));
 }
 
 /* "1%=001.200us; 5%=..." */
-static void set_percentiles(json_t *item, const char *text)
+static void set_percentiles(const reading *r, const char *text)
 {
     json_t *object = json_object();
     const char *unit;
@@ -88,47 +96,49 @@ static void set_percentiles(json_t *item, const char *text)
             break;
         memcpy(name, text, length);
         text += length + 2;
-        if (!res_metrics_figure_read(&text, &value, &unit))
+        if (!read_one(r, &text, &value, &unit))
             break;
         json_object_set_new(object, name, res_json_real(value));
         more = behind(text, "; ") != NULL;
         text += more ? 2 : 0;
     }
-    json_object_set_new(item, "percentiles", object);
+    json_object_set_new(r->item, "percentiles", object);
 }
 
-static void read_figure(json_t *item, bool of_counter, const char *line)
+static void read_figure(const reading *r, const char *line)
 {
     const char *rest;
-    if (of_counter) {
+    if (r->of_counter) {
         if ((rest = behind(line, "Value: ")))
-            set_count(item, "value", rest);
+            set_count(r->item, "value", rest);
         return;
     }
     if ((rest = behind(line, "TotalSamples: ")))
-        set_count(item, "samples", rest);
+        set_count(r->item, "samples", rest);
     else if ((rest = behind(line, "Accumulator: ")))
-        set_value(item, "sum", "unit", rest);
+        set_value(r, "sum", "unit", rest);
     else if ((rest = behind(line, "ValueRate: ")))
-        set_value(item, "sum_per_second", NULL, rest);
+        set_value(r, "sum_per_second", NULL, rest);
     else if ((rest = behind(line, "Rate: ")))
-        set_value(item, "samples_per_second", NULL, rest);
+        set_value(r, "samples_per_second", NULL, rest);
     else if ((rest = behind(line, "Percentiles: ")))
-        set_percentiles(item, rest);
+        set_percentiles(r, rest);
 }
 
 static void read_line(reading *r, const char *line)
 {
     const char *rest;
     line += strspn(line, " \t");
-    if ((rest = behind(line, "# report: ")))
-        begin_report(r, rest);
-    else if ((rest = behind(line, "Metric: ")))
+    if ((rest = behind(line, "# report:"))) {
+        begin_report(r, rest + strspn(rest, " "));
+        r->ours = true;
+    } else if ((rest = behind(line, "Metric: "))) {
         begin_item(r, rest, false);
-    else if ((rest = behind(line, "Counter: ")))
+    } else if ((rest = behind(line, "Counter: "))) {
         begin_item(r, rest, true);
-    else if (r->item)
-        read_figure(r->item, r->of_counter, line);
+    } else if (r->item) {
+        read_figure(r, line);
+    }
 }
 
 /* ---- whole texts ------------------------------------------------------------------------- */

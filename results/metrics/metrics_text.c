@@ -94,9 +94,30 @@ static size_t unit_at(const char *at)
     return i;
 }
 
-bool res_metrics_figure_read(const char **at, double *value, const char **unit)
+/* A number and its unit: "45ms". */
+typedef struct figure_part {
+    double number, scale;
+} figure_part;
+#define MOST_PARTS 8
+
+/* The sum of COUNT PARTS. ROUNDED: where more than half of a unit follows, it was rounded up. */
+static double sum_of(const figure_part *parts, size_t count, bool rounded)
+{
+    double sum = 0;
+    while (count-- > 0) {
+        const figure_part *p = &parts[count];
+        const bool up = rounded && p->number >= 1 && sum > p->scale / 2;
+        sum += (up ? p->number - 1 : p->number) * p->scale;
+    }
+    return sum;
+}
+
+/* Reads a figure as res_metrics_figure_read does, or, where ROUNDED, as ..._rounded does. */
+static bool read_figure(const char **at, bool rounded, double *value, const char **unit)
 {
     const char *next = *at;
+    figure_part parts[MOST_PARTS];
+    size_t count = 0;
     *value = 0;
     *unit = "";
     while (isdigit((unsigned char)*next)) {
@@ -112,12 +133,14 @@ bool res_metrics_figure_read(const char **at, double *value, const char **unit)
             *value = number;
             break;
         }
-        if (!first && strcmp(*unit, read_units[i].unit) != 0)
+        if (count == MOST_PARTS || (!first && strcmp(*unit, read_units[i].unit) != 0))
             return false;
         *unit = read_units[i].unit;
-        *value += number * read_units[i].scale;
+        parts[count++] = (figure_part){number, read_units[i].scale};
         next += strlen(read_units[i].name);
     }
+    if (count > 0)
+        *value = sum_of(parts, count, rounded);
     /* They are written to the nanosecond. */
     if (strcmp(*unit, RES_METRICS_NS) == 0)
         *value = round(*value);
@@ -125,6 +148,16 @@ bool res_metrics_figure_read(const char **at, double *value, const char **unit)
         return false;
     *at = next;
     return true;
+}
+
+bool res_metrics_figure_read(const char **at, double *value, const char **unit)
+{
+    return read_figure(at, false, value, unit);
+}
+
+bool res_metrics_figure_read_rounded(const char **at, double *value, const char **unit)
+{
+    return read_figure(at, true, value, unit);
 }
 
 /* ---- reports ------------------------------------------------------------------------------- */
@@ -182,8 +215,8 @@ static void put_head(const json_t *report, bn_text *out)
 {
     const char *title = json_string_value(json_object_get(report, "title"));
     const json_t *processes = json_object_get(report, "processes");
-    if (title && title[0])
-        put_line("# report: ", title, out);
+    /* By this line readers know that the figures are ours. */
+    put_line("# report: ", title ? title : "", out);
     if (json_is_integer(processes))
         bn_text_printf(
             out, "# processes: %lld; measured steps: %lld%s\n",

@@ -36,6 +36,14 @@ void res_run_lane_name(bn_timeline *row, run_lane lane, char *name, size_t size)
         snprintf(name, size, "host thread %lld: %s", (long long)about->thread, of_host[lane]);
 }
 
+const char *res_run_step_name(bn_step_kind kind)
+{
+    static const char *const names[BN_STEP_KINDS] = {[BN_STEP_WARMUP] = "warm-up step",
+                                                     [BN_STEP_MEASURED] = "step",
+                                                     [BN_STEP_PROFILED] = "profiled step"};
+    return names[kind];
+}
+
 static run_lane lane_of(const bn_span *span)
 {
     static const run_lane lanes[BN_SPAN_COUNT] = {[BN_SPAN_STEP] = RUN_LANE_STEPS,
@@ -110,6 +118,8 @@ static void visit_execution(walk *w, const bn_span *span)
     const uint64_t done = bn_completion_time(&span->done);
     if (done == 0) {
         visit_span(w, span, 0);
+        /* The device did it nobody knows when. */
+        w->watched = false;
         return;
     }
     run_slice slice = {.lane = RUN_LANE_DEVICE, .name = "gap"};
@@ -132,11 +142,9 @@ static void visit_execution(walk *w, const bn_span *span)
 
 static void visit_step(walk *w, const bn_span *span, const uint64_t *part_ns)
 {
-    static const char *const kinds[] = {[BN_STEP_WARMUP] = "warm-up step",
-                                        [BN_STEP_MEASURED] = "step",
-                                        [BN_STEP_PROFILED] = "profiled step"};
     char name[64];
-    snprintf(name, sizeof name, "%s %llu", kinds[span->what], (unsigned long long)span->value);
+    snprintf(name, sizeof name, "%s %llu", res_run_step_name((bn_step_kind)span->what),
+             (unsigned long long)span->value);
     const run_slice slice = {.lane = RUN_LANE_STEPS,
                              .name = name,
                              .begin_ns = span->begin_ns,

@@ -18,6 +18,8 @@ typedef enum run_lane {
 } run_lane;
 /* What LANE of ROW is called. */
 void res_run_lane_name(bn_timeline *row, run_lane lane, char *name, size_t size);
+/* What a step of KIND is called, without its number. */
+const char *res_run_step_name(bn_step_kind kind);
 
 /* A slice of a lane. */
 typedef struct run_slice {

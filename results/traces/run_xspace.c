@@ -11,8 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Names of events by number: steps, gaps, parts, kinds of calls, then the timeline's own. */
-enum { NAME_STEP = 1, NAME_GAP, NAME_PARTS };
+/* Names of events by number: kinds of steps, gaps, parts, kinds of calls, the timeline's own. */
+enum { NAME_STEPS = 1, NAME_GAP = NAME_STEPS + BN_STEP_KINDS, NAME_PARTS };
 #define NAME_KINDS (NAME_PARTS + BN_PART_COUNT)
 #define NAME_OWN   (NAME_KINDS + BN_SPAN_COUNT)
 #define NAME_COUNT (NAME_OWN + BN_TIMELINE_NAMES)
@@ -41,7 +41,7 @@ static size_t number_of(const run_slice *s)
         return NAME_GAP;
     switch ((bn_span_kind)s->span->kind) {
     case BN_SPAN_STEP:
-        return NAME_STEP;
+        return (size_t)NAME_STEPS + s->span->what;
     case BN_SPAN_PART:
         return (size_t)NAME_PARTS + s->span->what;
     case BN_SPAN_COMPILE:
@@ -63,15 +63,16 @@ static void add_slice(void *context, const run_slice *s)
     const size_t number = number_of(s);
     bool *named = &p->named[on_device(s->lane)][number];
     const size_t id = p->first_name + number;
+    const bool step = s->span && s->span->kind == BN_SPAN_STEP;
     if (!*named)
         res_xspace_add_name(p->b, plane->event_names, &plane->n_event_names, (int64_t)id,
-                            number == NAME_STEP ? "step" : s->name);
+                            step ? res_run_step_name((bn_step_kind)s->span->what) : s->name);
     *named = true;
     Bench__Trace__Event *event =
         res_xspace_add_event(p->b, line, id, s->begin_ns - p->from_ns, s->end_ns - s->begin_ns);
     if (!event || !s->span)
         return;
-    if (s->span->kind == BN_SPAN_STEP)
+    if (step)
         res_xspace_set_stat(p->b, event, STAT_STEP, (int64_t)s->span->value);
     else if (s->span->value > 0)
         res_xspace_set_stat(p->b, event, STAT_BYTES, (int64_t)s->span->value);

@@ -59,6 +59,7 @@ report "steps: all before the measured ones, then every fifth" "$(
         grep -qE "^ *$step +[0-9.]+ +-" "$folder/all/steps.txt" || echo "no step $step"
     done
     ! grep -qE "^ *(2|5|7) +[0-9.]+ +-" "$folder/all/steps.txt" || echo "a step that is no fifth"
+    grep -q "Steps count from 1 here, and from 0 in the timeline" "$folder/all/index.html" || echo "who counts how?"
     # The first step of lazy compiles one program.
     grep -qE "warm-up 1 +[0-9.]+ +1 " "$folder/all/steps.txt" || echo "the first step compiles nothing"
 )"
@@ -159,5 +160,22 @@ interrupted() {
     [ ! -e "$folder/stopped-run/explain.txt" ] || echo "steps were run after the interrupt"
 }
 report "an interrupted run keeps the reports of what is done" "$(interrupted)"
+
+# All is measured once compile.txt is there; explain.txt is next, and takes three seconds.
+interrupted_late() {
+    local job
+    PJRT_SIM=values=none,device_us=300000 "$bench" run --model resnet18 --variant small --phase infer --runtime sim \
+        --mode lazy --processes 1 --steps 3 --min-time 0 --warmup 4 --device-time none --store "$folder/late" \
+        --debug-run "$folder/late-run" >"$folder/out" 2>"$folder/err" </dev/null &
+    job=$!
+    await 60 [ -e "$folder/late-run/compile.txt" ] || echo "nothing was measured"
+    kill -INT $job
+    wait $job
+    status=$?
+    [ "$status" -eq 130 ] || echo "exit status $status"
+    grep -q "was interrupted" "$folder/late-run/index.html" || echo "the page does not say so"
+    ! grep -q "^Graphs: " "$folder/late-run/explain.txt" || echo "it was interrupted too late"
+}
+report "so does one that is interrupted while steps are explained" "$(interrupted_late)"
 
 echo "1..$count"

@@ -188,7 +188,7 @@ for row in (1, 2):
 run "${sim[@]}" --mode lazy --phase infer --timeline "$folder/run.xplane.pb"
 report "as XSpace, with annotations" "$(
     fault_of 0
-    for text in /host:CPU /device:CUSTOM:0 warm-up dispatch "model, weights, inputs" step_num; do
+    for text in /host:CPU /device:CUSTOM:0 "warm-up step" dispatch "model, weights, inputs" step_num; do
         grep -qaF -- "$text" "$folder/run.xplane.pb" || echo "it has no '$text'"
     done
 )"

@@ -21,6 +21,13 @@ report "a front end's files are its user's alone" "$(
     [ "$(stat -c %a "$folder/capture.json")" = 644 ] || stat -c "%n has mode %a" "$folder/capture.json"
 )"
 
+run run "${own[@]}" --front-end bench,jax --mode capture --processes 1 --store "$folder/debugged" \
+    --debug-run "$folder/debug"
+report "steps.txt of a debug run names both experiments, also where no warm-up was kept" "$(
+    [ "$(grep -c '^resnet18\.small train capture ' "$folder/debug/steps.txt")" -eq 2 ] ||
+        cat "$folder/debug/steps.txt"
+)"
+
 # ---- one table --------------------------------------------------------------------------------
 
 run run "${own[@]}" --front-end bench,jax,pytorch-xla --mode lazy,capture --processes 3 --format json

@@ -57,13 +57,16 @@ for e in events:
     if e.get("ph") == "X":
         row, lane = rows[e["pid"]], lanes[e["pid"], e["tid"]]
         mode = "lazy" if "lazy" in row + lane else "capture" if "capture" in row + lane else "?"
-        count[mode, "steps"] += lane.endswith("steps") and e["name"] == "step"
+        if lane.endswith("steps") and e["name"] in ("step", "warm-up step", "profiled step"):
+            count[mode, "steps"] += 1
+            count[mode, e["name"]] += 1
         count[mode, "scopes"] += "annotations" in lane and e["name"] == "layer1"
         if lane.endswith(": executions") and e["name"] != "gap":
             count[mode, "executions"] += 1
             assert e["dur"] >= 1999, e
 for mode in ("lazy", "capture"):
     assert count[mode, "steps"] >= 20 and count[mode, "executions"] >= 20, (count, lanes)
+    assert count[mode, "step"] >= 10 and count[mode, "warm-up step"] > 0, (count, lanes)
     assert count[mode, "scopes"] > 0, (count, lanes)
 PYTHON
     )"

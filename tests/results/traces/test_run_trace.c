@@ -170,6 +170,27 @@ static void executions_do_not_overlap(void **state)
     bn_timeline_free(t);
 }
 
+/* The device may have been busy with what nobody saw complete. */
+static void no_gap_is_made_up(void **state)
+{
+    (void)state;
+    bn_timeline *t = NULL;
+    bn_status st = {0};
+    assert_int_equal(bn_timeline_new(100, &t, &st), BN_OK);
+    bn_timeline_step_begin(t, BN_STEP_MEASURED, 0);
+    submit(t, "a", BASE, BASE + 1000, BASE + 20000);
+    submit(t, "b", BASE + 30000, BASE + 31000, 0);
+    submit(t, "c", BASE + 60000, BASE + 61000, BASE + 70000);
+    submit(t, "d", BASE + 80000, BASE + 81000, BASE + 90000);
+    bn_timeline_step_end(t, BASE, BASE + 100000);
+    json_t *trace = trace_of(&t, 1);
+    check_slice(find(trace, "X", "c", 1, 1), 5, 60, 10);
+    check_slice(find(trace, "X", "gap", 1, 0), 5, 70, 10);
+    check_slice(find(trace, "X", "d", 1, 1), 5, 80, 10);
+    json_decref(trace);
+    bn_timeline_free(t);
+}
+
 /* What the format asks of each event, and that slices of a lane lie beside or within each other. */
 static void events_follow_the_rules(void **state)
 {
@@ -273,10 +294,24 @@ static void no_spans(void **state)
 /* ---- XSpace
  * -------------------------------------------------------------------------------------- */
 
+/* What event INDEX of LINE in PLANE is called. */
+static const char *event_name(const Rt__Profile__Plane *plane, const Rt__Profile__Line *line,
+                              size_t index)
+{
+    assert_true(index < line->n_events);
+    for (size_t i = 0; i < plane->n_event_names; i++)
+        if (plane->event_names[i]->id == line->events[index]->name_id)
+            return plane->event_names[i]->value->name;
+    fail_msg("an event without a name");
+    return "";
+}
+
 static void as_a_profile(void **state)
 {
     (void)state;
     bn_timeline *rows[] = {make_row("lazy", 1), make_row("capture", 2)};
+    bn_timeline_step_begin(rows[1], BN_STEP_PROFILED, 0);
+    bn_timeline_step_end(rows[1], BASE + 1000000, BASE + 1100000);
     bn_timeline_open(rows[0], BN_SPAN_ANNOTATION, "mine");
     bn_timeline_close(rows[0], BN_SPAN_ANNOTATION);
     size_t size = 0;
@@ -296,6 +331,10 @@ static void as_a_profile(void **state)
     assert_int_equal(steps->n_events, 3);
     assert_int_equal(steps->events[1]->offset_ps, 200000000);
     assert_int_equal(steps->events[1]->duration_ps, 100000000);
+    /* Each kind of step counts from 0. */
+    assert_string_equal(event_name(host, steps, 2), "step");
+    assert_string_equal(event_name(host, host->lines[4], 2), "step");
+    assert_string_equal(event_name(host, host->lines[4], 3), "profiled step");
     bool mine = false;
     for (size_t i = 0; i < host->n_event_names; i++)
         mine = mine || (strcmp(host->event_names[i]->value->name, "mine") == 0 &&
@@ -317,6 +356,7 @@ int main(void)
         cmocka_unit_test(times_are_those_of_the_spans),
         cmocka_unit_test(events_follow_the_rules),
         cmocka_unit_test(executions_do_not_overlap),
+        cmocka_unit_test(no_gap_is_made_up),
         cmocka_unit_test(flows_connect),
         cmocka_unit_test(rows_say_what_they_are),
         cmocka_unit_test(no_spans),
