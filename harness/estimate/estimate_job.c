@@ -17,7 +17,8 @@
  *   copies, collectives, loops, branches, scopes, costly, silent
  *                        lists of {"name", "what", "scope", "cycles", "times", "why"}
  *   layouts              of the results, null for the default
- * Without a class of "ok" all behind "plugin" is missing.
+ * Without a class of "ok" all behind "plugin" is missing, but for the compiler's time up to its
+ * refusal where the class is "out-of-device-memory".
  */
 #include "harness/estimate/estimate_priv.h"
 #include "harness/worker/worker.h"
