@@ -216,6 +216,15 @@ variants = {r["variant"] for r in records["rows"] if r["model"] == "opaque"}
 assert any(v.endswith(" estimated v4:1x1x1/megacore") for v in variants), variants
 '
 )"
+estimate "$folder/estimates.json" estimated_ms=0
+run replay "$folder/opaque" "${short[@]}" "${sim[@]}" --estimates "$folder/estimates.json" --format json
+report "which may be nothing for a program that returns a constant" "$(
+    fault_of 0
+    holds '
+[on] = records["runtimes"]
+assert [p["device"]["ns"] for p in on["programs"]] == [4.5e6, 0], on
+'
+)"
 estimated() { # WHAT STATUS TEXTS MEMBER=JSON...
     estimate "$folder/bad.json" "${@:4}"
     refuses "$1" "$2" "$3" -- \
