@@ -6,7 +6,7 @@
     PREFIX                         of the parameters' names in the module, not in checkpoints
 
 VARIANT is a row of common/front_catalog.py, `image` and `seq` as the request has them. DROPOUT
-false: every dropout has probability 0. Each file imports the library that it needs, and no other.
+false: nothing is dropped out. Each file imports the library that it needs, and no other.
 """
 
 from importlib import import_module
