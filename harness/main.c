@@ -281,7 +281,7 @@ static const command_row commands[] = {
      "metrics and counters in the layout of PyTorch/XLA's report; what differs between two of them",
      .bit = OPTION_METRICS, .run = metrics, .what = "DIR|RECORD|FILE|diff A B", .most_words = 3},
     {"explain", "bench explain --model NAME --mode lazy|capture [OPTIONS]",
-     "what the first steps compile, why steps are compiled or captured again, and where in the "
+     "what the first steps compile, why they are compiled or captured again, and where in the "
      "source",
      .bit = OPTION_EXPLAIN, .run = explain, .help = explain_help},
     {"verify", "bench verify [OPTIONS]",
