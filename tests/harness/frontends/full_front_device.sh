@@ -13,7 +13,7 @@
 # The text of our captured graph runs as a program of its own. Both are then programs that bench
 # measures by themselves: with made-up arguments of one rule, its own results taken over from step to
 # step, device time from one source. Sides take turns, and each process of one stands beside one of the
-# other. A ratio above 1.02 whose interval holds 1.02 decides nothing: its test is skipped. What our
+# other. A ratio whose interval holds 1.02 decides nothing: its test is skipped. What our
 # captured step takes with its own weights and batch is printed as well: made-up values may take another
 # time (docs/programs.md).
 set -u
@@ -125,7 +125,7 @@ estimate, low, high = ratio("text")
 found = f"{estimate:.3f} [{low:.3f}, {high:.3f}]"
 if low > most:
     print(f"{what}: {found} of JAX's device time, more than {most}")
-elif estimate > most:
+elif high > most:
     with open(sys.argv[4], "w") as f:
         print(found, file=f)
 PYTHON
