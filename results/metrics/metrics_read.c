@@ -64,19 +64,12 @@ static void set_count(json_t *item, const char *key, const char *text)
         json_object_set_new(item, key, json_integer((json_int_t)strtoll(text, NULL, 10)));
 }
 
-/* Reads a figure of the report in hand. */
-static bool read_one(const reading *r, const char **at, double *value, const char **unit)
-{
-    return r->ours ? res_metrics_figure_read(at, value, unit)
-                   : res_metrics_figure_read_rounded(at, value, unit);
-}
-
 /* Sets KEY of the item to the figure at TEXT, and UNIT_KEY, where it is not NULL, to its unit. */
 static void set_value(const reading *r, const char *key, const char *unit_key, const char *text)
 {
     const char *unit;
     double value;
-    if (!read_one(r, &text, &value, &unit))
+    if (!res_metrics_figure_read(&text, !r->ours, &value, &unit))
         return;
     json_object_set_new(r->item, key, res_json_real(value));
     if (unit_key)
@@ -96,7 +89,7 @@ static void set_percentiles(const reading *r, const char *text)
             break;
         memcpy(name, text, length);
         text += length + 2;
-        if (!read_one(r, &text, &value, &unit))
+        if (!res_metrics_figure_read(&text, !r->ours, &value, &unit))
             break;
         json_object_set_new(object, name, res_json_real(value));
         more = behind(text, "; ") != NULL;

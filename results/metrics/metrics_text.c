@@ -112,8 +112,7 @@ static double sum_of(const figure_part *parts, size_t count, bool rounded)
     return sum;
 }
 
-/* Reads a figure as res_metrics_figure_read does, or, where ROUNDED, as ..._rounded does. */
-static bool read_figure(const char **at, bool rounded, double *value, const char **unit)
+bool res_metrics_figure_read(const char **at, bool rounded, double *value, const char **unit)
 {
     const char *next = *at;
     figure_part parts[MOST_PARTS];
@@ -148,16 +147,6 @@ static bool read_figure(const char **at, bool rounded, double *value, const char
         return false;
     *at = next;
     return true;
-}
-
-bool res_metrics_figure_read(const char **at, double *value, const char **unit)
-{
-    return read_figure(at, false, value, unit);
-}
-
-bool res_metrics_figure_read_rounded(const char **at, double *value, const char **unit)
-{
-    return read_figure(at, true, value, unit);
 }
 
 /* ---- reports ------------------------------------------------------------------------------- */

@@ -37,7 +37,7 @@ static void durations_are_written_and_read(void **state)
         const char *at = figure.text, *unit;
         double value;
         assert_string_equal(figure.text, cases[i].text);
-        assert_true(res_metrics_figure_read(&at, &value, &unit));
+        assert_true(res_metrics_figure_read(&at, false, &value, &unit));
         assert_string_equal(unit, "ns");
         assert_string_equal(at, "");
         assert_near(value, round(cases[i].ns), 1e-3);
@@ -69,7 +69,7 @@ static void figures_of_others_are_read(void **state)
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         const char *at = good[i].text, *unit;
         double value;
-        assert_true(res_metrics_figure_read(&at, &value, &unit));
+        assert_true(res_metrics_figure_read(&at, false, &value, &unit));
         assert_near(value, good[i].value, good[i].value * 1e-12);
         assert_string_equal(unit, good[i].unit);
         assert_string_equal(at, good[i].rest);
@@ -77,7 +77,7 @@ static void figures_of_others_are_read(void **state)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         const char *at = bad[i], *unit;
         double value;
-        if (res_metrics_figure_read(&at, &value, &unit))
+        if (res_metrics_figure_read(&at, false, &value, &unit))
             fail_msg("'%s' is %g %s", bad[i], value, unit);
         assert_ptr_equal(at, bad[i]);
     }
@@ -104,7 +104,7 @@ static void rounded_units_are_read(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const char *at = cases[i].text, *unit;
         double value;
-        assert_true(res_metrics_figure_read_rounded(&at, &value, &unit));
+        assert_true(res_metrics_figure_read(&at, true, &value, &unit));
         assert_string_equal(at, "");
         assert_near(value, cases[i].value, 1e-3);
     }
