@@ -31,8 +31,8 @@ static void set_published(json_t *object, const double *speedup)
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-/* The sizes and the dtype in which the row is not what was published, into *PUBLISHED; what a record
- * does not know is none. Lazy over captured depends on all of them. */
+/* The sizes and the dtype in which the row is not what was published, which *PUBLISHED gets. What a
+ * record does not know is none of them. Lazy over captured depends on all of them. */
 static res_axis_set differing(const res_beside *beside, res_experiment *published)
 {
     const res_experiment *e = &beside->row->record->experiment;
