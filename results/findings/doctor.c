@@ -466,6 +466,7 @@ static bool complains(const res_speedup *speedup, size_t index, res_rule number,
                            .share = is_at_start(number) ? (double)NAN : ns.estimate / whole_ns,
                            .count = count,
                            .at_most = is_bound(row, number),
+                           .alone = reads_in_most(row),
                            .kept = is_at_start(number) ? kept_of(row) : RES_KEPT_NOT,
                            .folder = folder_of(row->record),
                            .hidden_ns =

@@ -125,6 +125,17 @@ static void put_advice_on_tracing(const res_complaint *c, const res_experiment *
                        res_time(c->hidden_ns).text);
 }
 
+/* A framework takes no --in-flight, and a step that waits for a value has none beside it. */
+static void put_advice_on_overhead(const res_complaint *c, const res_experiment *e, bn_text *out)
+{
+    const bool ours = res_is_ours(e);
+    bn_text_printf(out, "Give an execution more to do (%s)%s", ours ? "--batch" : "a larger batch",
+                   c->alone ? ". Steps in flight would hide nothing of it: in most steps the host "
+                              "waits for a value."
+                   : ours   ? ", or keep steps in flight (--in-flight 2)."
+                            : ", or hand over the next step before the device has ended this one.");
+}
+
 /* Where the framework of E keeps executables. Its worker takes no folder of bench's. */
 static const char *cache_of(const res_experiment *e)
 {
@@ -184,8 +195,7 @@ static void put_advice(const res_complaint *c, const res_experiment *e, bn_text 
                               : "Merge the graphs (--graphs 1): remove what breaks them.");
         return;
     case RES_RULE_OVERHEAD:
-        bn_text_puts(out, "Give an execution more to do (--batch), or keep steps in flight "
-                          "(--in-flight 2).");
+        put_advice_on_overhead(c, e, out);
         return;
     case RES_RULE_INPUT:
         bn_text_puts(out, "Prepare and send the next batch while the device works on this one.");
