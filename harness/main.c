@@ -132,6 +132,7 @@ static int compare(options *o, const char *const *words)
     own.suites = &suites_of;
     own.report = o->report;
     own.conflict = o->what;
+    own.paired = o->paired;
     o->matrix.echo = cli_echo(options_table(), OPTION_COMPARE, o);
     const int code = compare_command(&own);
     json_decref(o->matrix.echo);
