@@ -1,6 +1,6 @@
 /*
- * progress.c - what a run is doing, on standard error: on a terminal one line that is rewritten,
- * else a line for each job that has ended, and with --verbose one for each stage.
+ * progress.c - what a run will do and what it is doing, on standard error: on a terminal one line
+ * that is rewritten, else a line for each job that has ended; with --verbose one for each stage.
  */
 #include "harness/cores/cores.h"
 #include "harness/jobs/ending_priv.h"
