@@ -132,6 +132,7 @@ static int compare(options *o, const char *const *words)
     own.suites = &suites_of;
     own.report = o->report;
     own.conflict = o->what;
+    own.paired = o->paired;
     o->matrix.echo = cli_echo(options_table(), OPTION_COMPARE, o);
     const int code = compare_command(&own);
     json_decref(o->matrix.echo);
@@ -237,18 +238,6 @@ static int graph(options *o, const char *const *words)
     return command_graph(&o->output, words);
 }
 
-static const char graph_help[] =
-    "A and B are programs: StableHLO as text or byte code, or HLO, as in files of --graph-report\n"
-    "or of a recording. JAX's libraries read byte code and HLO (make frontends FRONTENDS=jax).\n"
-    "What values are called does not count, nor places (loc), nor the order of statements that do\n"
-    "not depend on each other. The first difference is told with its reason: op, results, shape,\n"
-    "dtype, type, constant, attribute or operand. With a RECORDING each program in it is compared\n"
-    "with the one of the same name that was compiled before it.\n"
-    "\n"
-    "bench graph text prints the program in FILE as StableHLO text.\n"
-    "\n"
-    "Exit codes: 0 the graphs are the same; 1 they differ; 2 usage; 3 a program cannot be read.\n";
-
 static int completion(options *o, const char *const *words);
 
 /* ---- the rows --------------------------------------------------------------------------- */
@@ -324,7 +313,7 @@ static const command_row commands[] = {
     {"graph", "bench graph diff A B|RECORDING [--format json], bench graph text FILE",
      "what differs between two programs: the first difference, and counts by op; programs as text",
      .bit = OPTION_GRAPH, .run = graph, .what = "diff A B|text FILE", .most_words = 3,
-     .help = graph_help},
+     .help = command_graph_help},
     {"compare", "bench compare --runtime A --runtime B [--suite FILE] [OPTIONS]",
      "is runtime B slower than A, by how much, and where: fresh processes in pairs, or two stores",
      .bit = OPTION_COMPARE, .run = compare, .refused = compare_usage, .help = compare_help},
@@ -534,10 +523,16 @@ static int refuse_command(int argc, char **argv)
 /* bench help [COMMAND]. */
 static int help(int argc, char **argv)
 {
+    bn_status st = {.code = BN_OK};
     const bool named = argc > 2 && strcmp(argv[2], "help") != 0;
     const command_row *command = named ? find_command(argv[2]) : &commands[0];
     if (!command)
         return refuse_command(argc - 1, argv + 1);
+    if (argc > 3) {
+        bn_fail(&st, BN_INVALID, "'%s' is one word too many: bench help takes one command",
+                argv[3]);
+        return refuse(NULL, argc, argv, &st);
+    }
     print_help(command);
     return finish(command, false, CLI_EXIT_OK);
 }

@@ -45,8 +45,9 @@ enum {
     OF_RECORDING = REPLAY | COMPARE | ESTIMATE
 };
 
-/* A row that is MARKED says what is run, so it cannot be given with a suite. Help and manual list
- * the options in this order. */
+/* A row that is MARKED says what is run, so it cannot be given with a suite; one that is PAIRED
+ * says how pairs are run, so it cannot be given with two stores. Help and manual list the options
+ * in this order. */
 static const cli_option others[] = {
     {"program", "FILE", CLI_TEXT, AT(matrix.program), .commands = RUN | COMPARE, .marked = true,
      .text = "run this program in place of models: StableHLO as text or byte code, or a serialized "
@@ -69,12 +70,12 @@ static const cli_option others[] = {
      .fallback = "1e-8", .text = "of --check; bool and integers are exact"},
     {"runtime-option", "NAME=VALUE", CLI_PAIRS, AT(matrix.runtime_option),
      .commands = RUN | VERIFY | SELFTEST | COMPARE | REPLAY | STUDY | EXPLAIN | SCOPES,
-     .recorded = REPLAY, .text = "option for the plugin's client; may be repeated"},
+     .recorded = REPLAY, .paired = true, .text = "option for the plugin's client; may be repeated"},
     {"runtime-option", "NAME=VALUE", CLI_PAIRS, AT(suite_option), .commands = SUITE | NIGHTLY,
      .text = "option for the plugin's client; may be repeated"},
     {"xla-flag", "NAME=VALUE", CLI_PAIRS, AT(matrix.xla_flag),
      .commands = RUN | VERIFY | SELFTEST | COMPARE | REPLAY | ESTIMATE | STUDY | EXPLAIN | SCOPES,
-     .text = "compiler option for every executable; may be repeated"},
+     .paired = true, .text = "compiler option for every executable; may be repeated"},
     {"xla-flag", "NAME=VALUE", CLI_PAIRS, AT(suite_flag), .commands = SUITE | NIGHTLY,
      .text = "compiler option for every executable; may be repeated"},
     {"label", "TEXT", CLI_TEXT, AT(matrix.label), .commands = RUN | REPLAY | STUDY, .fallback = "",
@@ -255,13 +256,13 @@ static const cli_option others[] = {
     {"runtime", "NAME", CLI_WORDS, AT(compare.runtimes), .commands = COMPARE,
      .text = "given twice, A and B (or once, A,B): a name (bench list runtimes) or the path of a "
              "plugin; of stores, which records count"},
-    {"a-option", "NAME=VALUE", CLI_PAIRS, AT(a_option), .commands = COMPARE,
+    {"a-option", "NAME=VALUE", CLI_PAIRS, AT(a_option), .commands = COMPARE, .paired = true,
      .text = "option for the client of A only; may be repeated"},
-    {"b-option", "NAME=VALUE", CLI_PAIRS, AT(b_option), .commands = COMPARE,
+    {"b-option", "NAME=VALUE", CLI_PAIRS, AT(b_option), .commands = COMPARE, .paired = true,
      .text = "option for the client of B only; may be repeated"},
-    {"a-flag", "NAME=VALUE", CLI_PAIRS, AT(a_flag), .commands = COMPARE,
+    {"a-flag", "NAME=VALUE", CLI_PAIRS, AT(a_flag), .commands = COMPARE, .paired = true,
      .text = "compiler option for A only; may be repeated"},
-    {"b-flag", "NAME=VALUE", CLI_PAIRS, AT(b_flag), .commands = COMPARE,
+    {"b-flag", "NAME=VALUE", CLI_PAIRS, AT(b_flag), .commands = COMPARE, .paired = true,
      .text = "compiler option for B only; may be repeated"},
     {"label", "TEXT", CLI_WORDS, AT(compare.labels), .commands = COMPARE, .empty = true,
      .text = "given twice: what the builds are (commits, say), for the records; of stores, which "
@@ -274,13 +275,16 @@ static const cli_option others[] = {
      .text =
          "each process measures at least this long; more pairs help more than longer processes"},
     {"pairs", "N", CLI_NUMBER, AT(compare.pairs), .commands = COMPARE, .fallback = "0",
+     .paired = true,
      .text = "pairs of processes for each comparison, at most 64, judged once; 0: until it is "
              "decided, with looks after 4, 5, 6, 8, 10 and 12 pairs; of steps below 2 ms up to 24 "
              "pairs, from the second on of a quarter of --min-time"},
     {"precision", "SHARE", CLI_SHARE, AT(compare.precision), .commands = COMPARE, .fallback = "0",
+     .paired = true,
      .text = "run pairs until wall times are known to about this share, as 1%, whatever the "
              "verdicts; 0: off"},
     {"budget", "TIME", CLI_SPAN, AT(compare.budget), .commands = COMPARE, .fallback = "0",
+     .paired = true,
      .text = "start no pair that would end after this time: 90s, 10m, 2h; 0: no limit"},
     {"fail-if-slower", "SHARE", CLI_SHARE, AT(fail_if_slower), .commands = COMPARE | NIGHTLY,
      .fallback = "0",
@@ -288,7 +292,7 @@ static const cli_option others[] = {
              "differs by less: 3%. With 0 anything slower counts, and a difference below 3 % is "
              "equivalent"},
     {"control", "N", CLI_NUMBER, AT(compare.control), .commands = COMPARE, .fallback = "1",
-     .text = "experiments in which A is compared with itself, too; 0: none"},
+     .paired = true, .text = "experiments in which A is compared with itself, too; 0: none"},
     {"bisect", NULL, CLI_FLAG, AT(compare.bisect), .commands = COMPARE,
      .text = "exit codes for git bisect run"},
     {"output", "FILE", CLI_TEXT, AT(file), .commands = STORED,

@@ -51,7 +51,8 @@ typedef struct options {
     const char *estimate_runtime;
     const char *topology_option[CLI_MAX_REPEATS + 1];
     scopes_options scopes;
-    const char *what; /* the first option given that cannot be given with a suite, or NULL */
+    const char *what;   /* the first option given that cannot be given with a suite, or NULL */
+    const char *paired; /* the first one given that says how pairs are run, or NULL */
 } options;
 
 /* The commands, as bits of the rows' member COMMANDS. */

@@ -101,6 +101,7 @@ bn_code options_parse_with(uint32_t command, const char *name, const cli_config 
     if (code == BN_OK)
         o->usual = run->matrix;
     o->what = call.marked;
+    o->paired = call.paired;
     *count = call.word_count;
     return code;
 }

@@ -62,6 +62,7 @@ typedef struct compare_options {
     const char *suite;           /* in place of MATRIX; NULL: none */
     const suite_options *suites; /* how a suite is expanded and filtered */
     const char *conflict;        /* an option given that fits no suite and no stores, or NULL */
+    const char *paired;          /* one that says how pairs are run, and fits no stores, or NULL */
     const char *report;          /* folder of the page, or NULL */
 } compare_options;
 

@@ -76,6 +76,11 @@ static bn_code check_words(const compare_options *o, bool stored, bn_status *st)
                        "--%s says what to measure, but two stores are compared as they are: all "
                        "experiments that both have",
                        o->suite ? "suite" : o->conflict);
+    if (stored && o->paired)
+        return bn_fail(st, BN_INVALID,
+                       "--%s says how pairs are run, but of two stores nothing is run: leave it "
+                       "out, or give one --store, --runtime A and --runtime B",
+                       o->paired);
     if (!o->suite && (o->suites->filter.count || o->suites->exclude.count))
         return bn_fail(st, BN_INVALID, "--filter and --exclude go with --suite");
     if (o->suite && o->conflict)

@@ -33,27 +33,46 @@ static bool same_file(const res_experiment *a, const res_experiment *b)
     return strcmp(a->runtime, b->runtime) == 0 && strcmp(a->front_end, b->front_end) == 0;
 }
 
-/* Gives each item the digest of its plugin's file, which is read once for each name. */
+/* Finds the plugin's file of ITEM, which is looked for once for each runtime and front end. */
+static bn_code find_plugin(suite_spec *suite, suite_item *item, bn_status *st)
+{
+    char path[PATH_MAX];
+    for (const suite_item *before = suite->items; before < item && !item->plugin; before++)
+        if (same_file(&before->e.what, &item->e.what))
+            item->plugin = before->plugin;
+    if (item->plugin)
+        return BN_OK;
+    if (job_plugin_find(&item->e.what, path, st) != BN_OK)
+        return st->code;
+    item->plugin = bn_arena_strdup(suite->arena, path);
+    return item->plugin ? BN_OK : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a path");
+}
+
+/* The digest of ITEM's plugin. Each file is read once, whichever front ends run on it. */
+static bn_code find_digest(suite_spec *suite, suite_item *item, bn_status *st)
+{
+    char digest[BN_SHA256_TEXT] = "";
+    for (const suite_item *before = suite->items; before < item && !item->sha256; before++)
+        if (strcmp(before->plugin, item->plugin) == 0)
+            item->sha256 = before->sha256;
+    if (item->sha256)
+        return BN_OK;
+    if (item->plugin[0] && bn_file_sha256(item->plugin, digest, st) != BN_OK)
+        return st->code;
+    item->sha256 = bn_arena_strdup(suite->arena, digest);
+    return item->sha256 ? BN_OK : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a digest");
+}
+
+/* Gives each item the digest of its plugin's file. */
 static bn_code find_runtimes(suite_spec *suite, bn_status *st)
 {
-    for (size_t i = 0; i < suite->count; i++) {
-        suite_item *item = &suite->items[i];
-        char path[PATH_MAX], digest[BN_SHA256_TEXT] = "";
-        for (size_t k = 0; k < i && !item->sha256; k++)
-            if (same_file(&suite->items[k].e.what, &item->e.what))
-                item->sha256 = suite->items[k].sha256;
-        if (item->sha256)
-            continue;
-        bn_code code = job_plugin_find(&item->e.what, path, st);
-        if (code == BN_OK && path[0])
-            code = bn_file_sha256(path, digest, st);
-        if (code != BN_OK)
-            return code;
-        item->sha256 = bn_arena_strdup(suite->arena, digest);
-        if (!item->sha256)
-            return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a digest");
+    bn_code code = BN_OK;
+    for (size_t i = 0; i < suite->count && code == BN_OK; i++) {
+        code = find_plugin(suite, &suite->items[i], st);
+        if (code == BN_OK)
+            code = find_digest(suite, &suite->items[i], st);
     }
-    return BN_OK;
+    return code;
 }
 
 static const char *state_name(const suite_run *run, bool retry)

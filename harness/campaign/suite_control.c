@@ -41,6 +41,7 @@ bn_code suite_add_control(suite_spec *suite, suite_item *item, const char *file,
     control->control_of = item;
     /* Layout and the like are those of the item, whatever suits a runtime of FILE's name. */
     control->e.what = control->resolved;
+    control->plugin = control->e.what.runtime;
     control->e.label = "control";
     control->e.store = store;
     snprintf(control->title, sizeof control->title, "control: %.*s",

@@ -90,7 +90,8 @@ struct suite_item {
     job_experiment e;        /* as asked for */
     res_experiment resolved; /* e.what with "the model's own" and "auto" filled in */
     int repetitions;
-    const char *sha256; /* of the file of its plugin; "": only its framework knows it */
+    const char *plugin; /* the file of its plugin; "": only its framework knows it */
+    const char *sha256; /* of that file; "" likewise */
     char title[320];
     /* The same on another build of the runtime, to be measured right before or after each
      * repetition of this one; NULL: there is none. A control has none itself. */

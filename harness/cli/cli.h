@@ -162,6 +162,7 @@ typedef struct cli_option {
     bool marked;          /* cli_call.marked names the first of these that was given */
     bool modelled;        /* cli_call.modelled does likewise: it says something of a model */
     bool programmed;      /* and cli_call.programmed: it says something of --program */
+    bool paired;          /* and cli_call.paired: it says how pairs of processes are run */
     bool empty;           /* CLI_WORDS takes an empty word, too */
     bool apart;           /* what a file of defaults says for all commands is not meant for it */
     uint32_t recorded;    /* and cli_call.recorded: where it says something of a recording only */
@@ -206,7 +207,7 @@ typedef struct cli_call {
     const cli_option *taken; /* what got its value from a word alone, the last one */
     int word_count;
     /* The first such option that was given, or NULL. */
-    const char *marked, *modelled, *programmed, *recorded;
+    const char *marked, *modelled, *programmed, *paired, *recorded;
 } cli_call;
 
 /* Fills the options with the defaults of all commands, and then with the command's own. */

@@ -246,6 +246,8 @@ static void note_given(cli_call *call, const cli_option *row)
         call->modelled = row->name;
     if (row->programmed && !call->programmed)
         call->programmed = row->name;
+    if (row->paired && !call->paired)
+        call->paired = row->name;
     if ((row->recorded & call->command) && !call->recorded)
         call->recorded = row->name;
 }
@@ -433,7 +435,7 @@ bn_code cli_arguments(cli_call *call, int argc, char **argv, bn_status *st)
     bn_code code = BN_OK;
     bool words_only = false;
     call->word_count = 0;
-    call->marked = call->modelled = call->programmed = call->recorded = NULL;
+    call->marked = call->modelled = call->programmed = call->paired = call->recorded = NULL;
     for (int i = 0; i < argc && code == BN_OK; i++) {
         const bool hyphens = strncmp(argv[i], "--", 2) == 0;
         if (!words_only && hyphens && !argv[i][2]) {

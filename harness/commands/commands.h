@@ -55,6 +55,8 @@ int command_steps(const command_stepping *own, const cli_output *output, const c
  * or a recording: what differs between two programs, or between those of one name; the exit code is
  * CLI_EXIT_FAILED where something does. */
 int command_graph(const cli_output *output, const char *const *words);
+/* Its words and exit codes, for --help. */
+extern const char command_graph_help[];
 
 /* ---- of stored records ------------------------------------------------------------------ */
 

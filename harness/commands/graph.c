@@ -12,6 +12,18 @@
 #define MOST_FURTHER 10   /* differences behind the first one that people see */
 #define MOST_JSON    1000 /* that JSON has */
 
+const char command_graph_help[] =
+    "A and B are programs: StableHLO as text or byte code, or HLO, as in files of --graph-report\n"
+    "or of a recording. JAX's libraries read byte code and HLO (make frontends FRONTENDS=jax).\n"
+    "What values are called does not count, nor places (loc), nor the order of statements that do\n"
+    "not depend on each other. The first difference is told with its reason: op, results, shape,\n"
+    "dtype, type, constant, attribute or operand. With a RECORDING each program in it is compared\n"
+    "with the one of the same name that was compiled before it.\n"
+    "\n"
+    "bench graph text prints the program in FILE as StableHLO text.\n"
+    "\n"
+    "Exit codes: 0 the graphs are the same; 1 they differ; 2 usage; 3 a program cannot be read.\n";
+
 /* ---- reading --------------------------------------------------------------------------------- */
 
 /* The program in the file PATH, which messages name, as text into *TEXT (malloc). */

@@ -6,7 +6,6 @@
 #include "harness/commands/debug_run_priv.h"
 #include "harness/commands/graph_report_priv.h"
 #include "harness/commands/metrics_priv.h"
-#include "harness/commands/run_priv.h"
 #include "harness/commands/selection_priv.h"
 #include "harness/commands/timeline_priv.h"
 #include "harness/jobs/jobs.h"
@@ -17,6 +16,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Experiments that are measured together. */
+typedef struct command_group {
+    job_group group;
+    job_experiment *list;
+    size_t count;
+    bool failed[JOB_MOST_MEMBERS]; /* they are not tried again in further processes */
+} command_group;
 
 /* What a run has so far. */
 typedef struct run_state {
@@ -197,6 +204,16 @@ static command_group *make_groups(job_experiment *list, size_t of, int processes
     return groups;
 }
 
+/* Workers that the COUNT GROUPS take, as far as it is known. */
+static size_t workers_of(const command_group *groups, size_t count)
+{
+    size_t sum = 0;
+    for (size_t i = 0; groups && i < count; i++)
+        sum +=
+            (size_t)groups[i].group.processes * job_group_workers(groups[i].list, groups[i].count);
+    return sum;
+}
+
 static int most_processes(const command_group *groups, size_t count)
 {
     int most = 0;
@@ -222,8 +239,8 @@ static bn_code run_groups(run_state *run, job_experiment *list, size_t of, int p
         gsl_rng_set(rng, (unsigned long)bn_now_ns());
     for (size_t i = 0; order && i < count; i++)
         order[i] = i;
-    if (st->code == BN_OK)
-        command_tell_plan(groups, count, of, run->output->quiet);
+    if (st->code == BN_OK && !run->output->quiet)
+        job_progress_tell("", &groups[0].group, list, of);
     for (int process = 1; process <= most_processes(groups, count) && st->code == BN_OK;
          process++) {
         if (process > 1)
@@ -232,14 +249,14 @@ static bn_code run_groups(run_state *run, job_experiment *list, size_t of, int p
              i++) {
             if (process > groups[order[i]].group.processes)
                 continue;
-            run->planned = command_group_workers(groups, count);
+            run->planned = workers_of(groups, count);
             const size_t before = number;
             run_process(run, &groups[order[i]], process, number + 1, run->planned);
             number += job_group_workers(groups[order[i]].list, groups[order[i]].count);
             report_every(run, before, number);
         }
     }
-    run->planned = command_group_workers(groups, count);
+    run->planned = workers_of(groups, count);
     for (size_t i = 0; groups && i < count; i++)
         run->expected += (size_t)groups[i].group.processes * groups[i].count;
     for (size_t i = 0; groups && i < count; i++)

@@ -46,19 +46,6 @@ static bool has_value(const res_index *index, const cli_value *value, const res_
     return false;
 }
 
-/* Whether KNOWN, a list with commas, has VALUE, which is not empty. */
-static bool is_listed(const bn_text *known, const char *value)
-{
-    const size_t length = strlen(value);
-    for (const char *at = known->data; at && (at = strstr(at, value)); at += length) {
-        const size_t before = (size_t)(at - known->data);
-        if ((before == 0 || (before >= 2 && strncmp(at - 2, ", ", 2) == 0)) &&
-            (at[length] == '\0' || strncmp(at + length, ", ", 2) == 0))
-            return true;
-    }
-    return false;
-}
-
 /* Appends the values of AXIS that INDEX has to KNOWN, each once, and tries them in NEAR. */
 static void try_values(const res_index *index, const res_axis *axis, bn_text *known, bn_near *near)
 {
@@ -69,7 +56,9 @@ static void try_values(const res_index *index, const res_axis *axis, bn_text *kn
             bn_text_puts(&value, bn_base_name(index->experiments[i]->runtime));
         else
             res_axis_put(axis, index->experiments[i], &value);
-        if (value.length == 0 || is_listed(known, value.data))
+        /* With a comma in it, it cannot be asked for. */
+        if (value.length == 0 || strchr(value.data, ',') ||
+            (known->data && bn_is_choice(value.data, known->data)))
             continue;
         bn_text_printf(known, "%s%s", known->length ? ", " : "", value.data);
         if (axis->field.kind == RES_KIND_TEXT) /* a number near another is no slip of the hand */

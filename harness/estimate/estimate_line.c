@@ -6,6 +6,7 @@
  */
 #include "harness/estimate/estimate_priv.h"
 #include "models/model.h"
+#include "results/records/estimates.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -123,17 +124,23 @@ double estimate_sum(const json_t *lines, size_t first, size_t end, const char *p
     return sum_of(lines, first, end, part, name, false);
 }
 
+/* A figure of lines. */
+typedef struct line_figure {
+    const json_t *lines;
+    const char *part, *name;
+} line_figure;
+
+static double figure_at(const void *context, size_t index)
+{
+    const line_figure *f = context;
+    return estimate_figure(json_array_get(f->lines, index), f->part, f->name);
+}
+
 double estimate_largest(const json_t *lines, size_t first, size_t end, const char *part,
                         const char *name)
 {
-    double most = -1;
-    for (size_t i = first; i < end; i++) {
-        const double figure = estimate_figure(json_array_get(lines, i), part, name);
-        if (figure < 0)
-            return -1;
-        most = fmax(most, figure);
-    }
-    return most;
+    const line_figure figure = {lines, part, name};
+    return res_largest_known(figure_at, &figure, first, end);
 }
 
 bool estimate_is_recorded(const res_experiment *what)

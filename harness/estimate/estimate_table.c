@@ -73,20 +73,12 @@ static double sum_flops(const json_t *lines, size_t first, size_t end)
     return sum;
 }
 
-/* The most memory of the device in use at a time, in the lines from FIRST to END; -1 where one does
- * not know it. */
-static double largest_peak(const json_t *lines, size_t first, size_t end)
+/* The most memory of the device in use at a time by line INDEX of LINES; -1: not known. */
+static double device_peak_at(const void *lines, size_t index)
 {
-    double most = -1;
-    for (size_t i = first; i < end; i++) {
-        const json_t *line = json_array_get(lines, i);
-        const double peak = res_device_peak(estimate_figure(line, "memory", "peak"),
-                                            estimate_figure(line, "memory", "host_temp"));
-        if (peak < 0)
-            return -1;
-        most = fmax(most, peak);
-    }
-    return most;
+    const json_t *line = json_array_get(lines, index);
+    return res_device_peak(estimate_figure(line, "memory", "peak"),
+                           estimate_figure(line, "memory", "host_temp"));
 }
 
 /* Figure NAME of line FIRST. */
@@ -148,7 +140,7 @@ static json_t *text_row(const json_t *lines, size_t first, size_t end, bool whol
     put_amount(row, whole ? -1 : estimate_figure(line, "memory", "argument"), "B");
     put_amount(row, estimate_largest(lines, first, end, "memory", "temp"), "B");
     put_amount(row, estimate_largest(lines, first, end, "memory", "host_temp"), "B");
-    put_amount(row, largest_peak(lines, first, end), "B");
+    put_amount(row, res_largest_known(device_peak_at, lines, first, end), "B");
     put_amount(row, estimate_figure(line, "topology", "memory_bytes"), "B");
     put_amount(row, flops, "");
     put_amount(row, sum_flops(lines, first, end), "");

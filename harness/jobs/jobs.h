@@ -560,6 +560,12 @@ void job_progress_expect(double job_s, double after_s);
  * long; that Ctrl-C keeps what is done; whether cores sleep meanwhile, by what cores_idle_begin
  * makes of IDLE_CORES; and where this machine is busy, that it is. */
 void job_progress_plan(size_t of, double seconds, bool told, const char *idle_cores);
+/* The same before the COUNT experiments LIST, which were arranged, and each of whose groups will be
+ * as PLAN is. Behind WHAT, "" or "replay of train: ", it also says how many they are, in how many
+ * processes, on which runtime, and where their records go. Their store, which it reads for a second
+ * or little more, tells how long the same took. */
+void job_progress_tell(const char *what, const job_group *plan, const job_experiment *list,
+                       size_t count);
 
 /* ---- the machine (host.c) ------------------------------------------------------------------ */
 

@@ -1,12 +1,13 @@
 /*
- * progress.c - what a run is doing, on standard error: on a terminal one line that is rewritten,
- * else a line for each job that has ended, and with --verbose one for each stage.
+ * progress.c - what a run will do and what it is doing, on standard error: on a terminal one line
+ * that is rewritten, else a line for each job that has ended; with --verbose one for each stage.
  */
 #include "harness/cores/cores.h"
 #include "harness/jobs/ending_priv.h"
 #include "harness/jobs/jobs.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define REWRITE_NS   100000000u
@@ -118,6 +119,53 @@ void job_progress_plan(size_t of, double seconds, bool told, const char *idle_co
             "[0/%zu] this machine is busy: in %.0f %% of the last ten seconds something waited "
             "for a core, so that intervals will be wide",
             of, 100 * stalled);
+}
+
+/* What all groups of a run take. */
+typedef struct outlook {
+    size_t processes;
+    double seconds;
+    bool told; /* records say so of each of them; else it is at least so long */
+} outlook;
+
+static const job_experiment *experiment_at(const void *list, size_t index)
+{
+    return (const job_experiment *)list + index;
+}
+
+static outlook foresee(const job_group *plan, const job_experiment *list, size_t count)
+{
+    outlook all = {.told = true};
+    job_before *before = job_spent_before(list[0].store, experiment_at, list, count);
+    for (size_t first = 0, end; first < count; first = end) {
+        end = job_group_end(list, count, first);
+        const job_before *own = before ? before + first : NULL;
+        const int processes = job_group_foreseen(plan, own, end - first);
+        all.seconds +=
+            job_group_seconds(plan, processes, &list[first], own, end - first, &all.told);
+        all.processes += (size_t)processes * job_group_workers(&list[first], end - first);
+    }
+    free(before);
+    return all;
+}
+
+void job_progress_tell(const char *what, const job_group *plan, const job_experiment *list,
+                       size_t count)
+{
+    const char *runtime = list[0].what.runtime;
+    char perhaps[64] = "";
+    bool one = true;
+    const outlook all = foresee(plan, list, count);
+    for (size_t i = 0; i < count; i++)
+        one = one && strcmp(list[i].what.runtime, runtime) == 0;
+    if (!all.told && plan->usual)
+        snprintf(perhaps, sizeof perhaps, " (%d for each group of short steps)",
+                 JOB_SHORT_PROCESSES);
+    cli_note("[0/%zu] %s%zu experiment%s in %zu process%s%s on %s%s; records go to %s",
+             all.processes, what, count, count == 1 ? "" : "s", all.processes,
+             all.processes == 1 ? "" : "es", perhaps, one ? "runtime " : "",
+             one ? runtime : "several runtimes", list[0].store);
+    job_progress_plan(all.processes, all.seconds, all.told, list[0].idle_cores);
 }
 
 void job_progress_begin(const job_order *job)

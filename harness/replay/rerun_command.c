@@ -137,12 +137,25 @@ static void run_all(rerun_state *r, int processes)
     free(groups);
 }
 
+/* The first screen. */
+static void tell_plan(const rerun_state *r, int processes)
+{
+    char what[RES_TEXT + 16];
+    job_group plan;
+    job_group_begin(&plan, processes, 0);
+    plan.separate = r->matrix->separate;
+    snprintf(what, sizeof what, "replay of %s: ", r->step.name);
+    if (!r->output->quiet)
+        job_progress_tell(what, &plan, r->list, r->count * WAYS);
+}
+
 static cli_exit measure(rerun_state *r, int processes)
 {
     bn_status st = {.code = BN_OK};
     job_supervise_begin();
     if (job_cache_begin(r->list[0].store, &r->cache, &st) != BN_OK)
         return cli_complain(&st);
+    tell_plan(r, processes);
     run_all(r, processes);
     job_cache_end(&r->cache);
     cli_line_clear();

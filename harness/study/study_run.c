@@ -23,7 +23,7 @@ typedef struct measuring {
     size_t group_count;
     job_group plan;          /* all groups have as many processes */
     job_kept *kept;          /* [experiment]: of this turn */
-    bool *failed;            /* [experiment]: it is not tried again in further turns */
+    bool *failed;            /* [experiment]: it is left out of further turns */
     job_experiment *members; /* [JOB_MOST_MEMBERS]: of the process that runs */
     gsl_rng *rng;
     job_cache cache;
@@ -93,7 +93,9 @@ static void take(measuring *m, size_t index, int process, const job_kept *kept)
     const bool said = m->stop || strcmp(failure->message, m->last.message) == 0;
     job_experiment_title(&s->list[index], title, sizeof title);
     s->records[(size_t)(process - 1) * s->count + index] = kept->record;
-    m->failed[index] = failure->code != BN_OK;
+    /* No turn counts without an experiment that the first one had, so that is tried again. */
+    if (process == 1)
+        m->failed[index] = failure->code != BN_OK;
     if (failure->code != BN_OK && failure->code != BN_CANCELLED && !said) {
         m->last = *failure;
         note(m, kept->usage ? cli_complain(failure) : cli_complain_of(title, failure));
@@ -103,7 +105,7 @@ static void take(measuring *m, size_t index, int process, const job_kept *kept)
     m->stop = m->stop || kept->usage || kept->store.code != BN_OK;
 }
 
-/* Process number PROCESS of one group: those of its experiments that have not failed yet. */
+/* Process number PROCESS of one group: its experiments but for those that are left out. */
 static void run_process(measuring *m, group_of *g, int process)
 {
     char title[400], text[512];

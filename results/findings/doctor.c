@@ -272,18 +272,12 @@ static double ops_of_the_host(const res_speedup_row *row)
     return res_counter_a_step(row->record, BN_COUNTER_HOST_FALLBACKS);
 }
 
-/* Whether bench traced and dispatched the steps of RECORD, and no framework. */
-static bool is_ours(const res_record *record)
-{
-    return res_axis_is_usual(&res_axes[RES_AXIS_FRONT_END], &record->experiment);
-}
-
 /* A captured step is traced only where its guards fail. A framework tells by itself how many nodes
  * it traces in each step of a mode, if it does. */
 static double nodes_traced(const res_speedup_row *row)
 {
     const char *mode = row->record->experiment.mode;
-    const bool again = !is_ours(row->record) || strcmp(mode, "lazy") == 0 ||
+    const bool again = !res_is_ours(&row->record->experiment) || strcmp(mode, "lazy") == 0 ||
                        (strcmp(mode, "capture") == 0 &&
                         res_counter_a_step(row->record, BN_COUNTER_GUARD_MISSES) > 0.5);
     return again ? row->figures.nodes_per_step : 0;
@@ -378,8 +372,8 @@ static bool reads_in_most(const res_speedup_row *row)
 static double hidden(const res_speedup_row *row, double cost_ns)
 {
     const double device_ns = device_of_row(row);
-    const bool may =
-        is_ours(row->record) && row->record->experiment.in_flight <= 1 && !reads_in_most(row);
+    const bool may = res_is_ours(&row->record->experiment) &&
+                     row->record->experiment.in_flight <= 1 && !reads_in_most(row);
     return may && isfinite(device_ns) ? fmin(cost_ns, device_ns) : (double)NAN;
 }
 
@@ -423,7 +417,7 @@ static const char *folder_of(const res_record *record)
 {
     const json_t *options = json_object_get(record->provenance, "options");
     const char *folder = json_string_value(json_object_get(options, "cache-dir"));
-    return folder && is_ours(record) ? folder : "";
+    return folder && res_is_ours(&record->experiment) ? folder : "";
 }
 
 /* Whether B, a later process of A's run, compiled again and found nothing of what A had compiled.
@@ -472,6 +466,7 @@ static bool complains(const res_speedup *speedup, size_t index, res_rule number,
                            .share = is_at_start(number) ? (double)NAN : ns.estimate / whole_ns,
                            .count = count,
                            .at_most = is_bound(row, number),
+                           .alone = reads_in_most(row),
                            .kept = is_at_start(number) ? kept_of(row) : RES_KEPT_NOT,
                            .folder = folder_of(row->record),
                            .hidden_ns =

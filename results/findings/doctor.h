@@ -49,6 +49,7 @@ typedef struct res_complaint {
     double count;
     bool at_most; /* the cost is at most COST_NS: without a device time, of reads and of what the
                      device may hide */
+    bool alone;   /* the host waits for a value in most steps: none is in flight beside another */
     double hidden_ns;   /* of RES_RULE_TRACING: what steps in flight hide of it; NaN: unknown */
     res_kept kept;      /* of TURNS and START */
     const char *folder; /* of --cache-dir, of the row's record, which owns it; "": none */

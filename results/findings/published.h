@@ -13,7 +13,7 @@
 #define RES_PUBLISHED_COLUMNS 3
 typedef struct res_published {
     const char *published, *model; /* what the publication calls it, and what we do */
-    int batch;
+    int batch, image, seq;         /* 0: the model takes no images, or no tokens */
     double speedup[RES_PUBLISHED_COLUMNS];
 } res_published;
 #define RES_PUBLISHED_MODELS 10
@@ -22,6 +22,9 @@ extern const double res_published_means[RES_PUBLISHED_COLUMNS];
 /* Graphs of a captured step, a column each. */
 extern const int res_published_graphs[RES_PUBLISHED_COLUMNS];
 extern const char res_published_source[];
+#define RES_PUBLISHED_DTYPE "f32"
+/* Makes *E, an experiment of PUBLISHED's model, what was published: its sizes and dtype. */
+void res_published_take(const res_published *published, res_experiment *e);
 
 /* ---- what a store has beside it ---------------------------------------------------------------
  */

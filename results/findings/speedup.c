@@ -26,7 +26,7 @@ static bool same_way(const res_experiment *a, const res_experiment *b)
 
 bool res_is_lazy(const res_experiment *e)
 {
-    return strcmp(e->mode, "lazy") == 0 && res_axis_is_usual(&res_axes[RES_AXIS_FRONT_END], e);
+    return strcmp(e->mode, "lazy") == 0 && res_is_ours(e);
 }
 
 /* The order of the table: rows of a block stand together, and so do rows of a cell. */

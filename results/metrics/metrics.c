@@ -286,6 +286,25 @@ static json_t *counters_json(const pool *p)
 
 /* ---- reports -------------------------------------------------------------------------------- */
 
+/* Appends the title of E's report. Two reports of one title could not be told apart, so it also
+ * says what the title of a job does not: details of the set-up, and a seed that is not the usual
+ * one. */
+static void put_title(const res_experiment *e, bn_text *out)
+{
+    const res_axis *seed = &res_axes[RES_AXIS_SEED];
+    bn_text details = {0};
+    res_setup_text(e, RES_AXIS_BIT(RES_AXIS_LAYOUT) | RES_AXIS_BIT(RES_AXIS_SETTINGS), &details);
+    res_experiment_title(e, out);
+    if (details.length > 0)
+        bn_text_printf(out, ", %s", details.data);
+    if (!res_axis_is_usual(seed, e)) {
+        bn_text_puts(out, ", seed ");
+        res_axis_put(seed, e, out);
+    }
+    out->failed = out->failed || details.failed;
+    bn_text_free(&details);
+}
+
 /* The report of P (new reference); NULL without memory. */
 static json_t *report_json(const pool *p)
 {
@@ -296,14 +315,7 @@ static json_t *report_json(const pool *p)
         json_decref(metrics);
         return NULL;
     }
-    res_experiment_title(&first->experiment, &title);
-    /* Two reports of one title could not be told apart. */
-    if (first->experiment.settings[0])
-        bn_text_printf(&title, ", %s", first->experiment.settings);
-    if (strcmp(first->experiment.layout, "nchw") == 0)
-        bn_text_puts(&title, ", nchw");
-    if (first->experiment.seed != 1)
-        bn_text_printf(&title, ", seed %llu", (unsigned long long)first->experiment.seed);
+    put_title(&first->experiment, &title);
     json_t *report = json_object();
     json_object_set_new(report, "title", res_json_text(title.data ? title.data : ""));
     json_object_set_new(report, "experiment", res_experiment_to_json(&first->experiment));

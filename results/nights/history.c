@@ -234,8 +234,7 @@ static bool settle_night(res_night *night, const item *items, const size_t *plac
     night->remark = res_figures_remark(&figures);
     night->refused = is_refused(&figures, night->remark, metric);
     /* The axis of a step recorded elsewhere names its framework's version. */
-    if (!res_axis_is_usual(&res_axes[RES_AXIS_FRONT_END], of.pool.experiment) &&
-        strcmp(of.pool.experiment->mode, "recorded") != 0)
+    if (!res_is_ours(of.pool.experiment) && strcmp(of.pool.experiment->mode, "recorded") != 0)
         snprintf(night->front_end, sizeof night->front_end, "%s",
                  res_mark_front_end(of.newest->conditions));
     return true;

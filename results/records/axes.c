@@ -261,9 +261,14 @@ void res_setup_text(const res_experiment *e, res_axis_set set, bn_text *out)
     }
 }
 
+bool res_is_ours(const res_experiment *e)
+{
+    return res_axis_is_usual(&res_axes[RES_AXIS_FRONT_END], e) || !e->front_end[0];
+}
+
 res_way_words res_way_of(const res_experiment *e)
 {
-    const bool ours = res_axis_is_usual(&res_axes[RES_AXIS_FRONT_END], e) || !e->front_end[0];
+    const bool ours = res_is_ours(e);
     res_way_words words;
     snprintf(words.text, sizeof words.text, "%s%s%s", ours ? "" : e->front_end, ours ? "" : " ",
              e->mode);

@@ -133,6 +133,9 @@ res_axis_set res_setup_brief(const res_experiment *e);
 res_axis_set res_setup_difference(const res_experiment *a, const res_experiment *b);
 /* The axes of SET as text: "small, batch 4, image 64, f32, nhwc, serial". */
 void res_setup_text(const res_experiment *e, res_axis_set set, bn_text *out);
+/* Whether bench itself traced and dispatched E's steps, and no framework: it is the front end, or
+ * nobody says which was. */
+bool res_is_ours(const res_experiment *e);
 /* How E's steps run, in words: "capture", and of another front end than bench "jax capture". */
 typedef struct res_way_words {
     char text[RES_TEXT + 20];

@@ -33,6 +33,11 @@ double res_estimate_number(const json_t *estimate, const char *name);
 /* How much of PEAK, the most memory in use at a time, lies on the device. libtpu adds to it the
  * HOST_TEMP bytes in the host's memory. -1 where the peak is not known. */
 double res_device_peak(double peak, double host_temp);
+/* An amount of item INDEX of CONTEXT; below zero where it is not known. */
+typedef double res_amount_at(const void *context, size_t index);
+/* The largest AMOUNT of the items from FIRST to END; -1 where there are none, or one is not known:
+ * that may be the largest. */
+double res_largest_known(res_amount_at *amount, const void *context, size_t first, size_t end);
 
 /* Moves the estimates out of ALL into ESTIMATES, which is to be released with res_collection_free.
  * Both keep their order. False without memory: nothing was moved. */

@@ -22,7 +22,7 @@ static void members_text(const res_experiment *experiment, bn_text *out)
 bool res_has_own_plugin(const res_experiment *e)
 {
     const bool named = strcmp(e->runtime, "cuda") == 0 || strcmp(e->runtime, "tpu") == 0;
-    return named && e->front_end[0] && !res_axis_is_usual(&res_axes[RES_AXIS_FRONT_END], e);
+    return named && !res_is_ours(e);
 }
 
 bool res_plugin_unforeseen(const res_experiment *e)

@@ -249,7 +249,7 @@ res_measures res_record_measures(const res_record *record)
     /* Imports and recordings count no nodes; a framework that bench ran may have told. */
     const json_t *front_end = json_object_get(record->provenance, "front_end");
     if (record->execution_count > 0 &&
-        (res_axis_is_usual(&res_axes[RES_AXIS_FRONT_END], &record->experiment) ||
+        (res_is_ours(&record->experiment) ||
          json_is_number(json_object_get(front_end, "nodes_per_step"))))
         m.nodes_per_step = res_counter_a_step(record, BN_COUNTER_NODES_TRACED);
     m.wall_ns = res_step_median(record, record->wall_ns);

@@ -161,6 +161,18 @@ double res_device_peak(double peak, double host_temp)
     return host_temp > 0 && host_temp <= peak ? peak - host_temp : peak;
 }
 
+double res_largest_known(res_amount_at *amount, const void *context, size_t first, size_t end)
+{
+    double most = -1;
+    for (size_t i = first; i < end; i++) {
+        const double one = amount(context, i);
+        if (!(one >= 0))
+            return -1;
+        most = fmax(most, one);
+    }
+    return most;
+}
+
 bool res_estimates_split(res_collection *all, res_collection *estimates)
 {
     size_t kept = 0;

@@ -11,11 +11,6 @@
 
 /* ---- sentences ------------------------------------------------------------------------------ */
 
-static bool is_ours(const res_experiment *e)
-{
-    return res_axis_is_usual(&res_axes[RES_AXIS_FRONT_END], e);
-}
-
 static bool has_lengths(const res_experiment *e)
 {
     return strcmp(e->lengths, res_axes[RES_AXIS_LENGTHS].usual) != 0;
@@ -98,8 +93,8 @@ static void put_advice_on_compiles(const res_complaint *c, const res_experiment 
                                      : "The program changes from step to step: keep shapes, "
                                        "types and branches as they are.");
     if (!c->why && !has_lengths(e))
-        bn_text_puts(out, is_ours(e) ? " bench explain says what changed, and where."
-                                     : " bench doctor RECORDING says how the programs differ.");
+        bn_text_puts(out, res_is_ours(e) ? " bench explain says what changed, and where."
+                                         : " bench doctor RECORDING says how the programs differ.");
 }
 
 /* A framework's capture may trace each step, too: PyTorch/XLA's does. */
@@ -116,7 +111,7 @@ static void put_advice_on_a_framework(const res_experiment *e, bn_text *out)
 
 static void put_advice_on_tracing(const res_complaint *c, const res_experiment *e, bn_text *out)
 {
-    if (!is_ours(e)) {
+    if (!res_is_ours(e)) {
         put_advice_on_a_framework(e, out);
         return;
     }
@@ -128,6 +123,17 @@ static void put_advice_on_tracing(const res_complaint *c, const res_experiment *
         bn_text_printf(out,
                        " Steps in flight (--in-flight 2) hide up to %s of it behind the device.",
                        res_time(c->hidden_ns).text);
+}
+
+/* A framework takes no --in-flight, and a step that waits for a value has none beside it. */
+static void put_advice_on_overhead(const res_complaint *c, const res_experiment *e, bn_text *out)
+{
+    const bool ours = res_is_ours(e);
+    bn_text_printf(out, "Give an execution more to do (%s)%s", ours ? "--batch" : "a larger batch",
+                   c->alone ? ". Steps in flight would hide nothing of it: in most steps the host "
+                              "waits for a value."
+                   : ours   ? ", or keep steps in flight (--in-flight 2)."
+                            : ", or hand over the next step before the device has ended this one.");
 }
 
 /* Where the framework of E keeps executables. Its worker takes no folder of bench's. */
@@ -149,7 +155,7 @@ static const char *cache_of(const res_experiment *e)
 
 static void put_advice_on_starts(const res_complaint *c, const res_experiment *e, bn_text *out)
 {
-    if (!is_ours(e))
+    if (!res_is_ours(e))
         bn_text_printf(out, "Keep the executables between starts in %s.", cache_of(e));
     else if (c->kept == RES_KEPT_FURTHER)
         bn_text_printf(out, "Later starts load the executables from %s (--cache-dir).", c->folder);
@@ -171,9 +177,9 @@ static void put_advice(const res_complaint *c, const res_experiment *e, bn_text 
     case RES_RULE_READS:
         bn_text_puts(out, "Read values every so many steps, and not in each: the device waits for "
                           "the host until the next step is there.");
-        bn_text_puts(out, c->why       ? ""
-                          : is_ours(e) ? " bench explain says where."
-                                       : " bench doctor RECORDING says which value.");
+        bn_text_puts(out, c->why           ? ""
+                          : res_is_ours(e) ? " bench explain says where."
+                                           : " bench doctor RECORDING says which value.");
         return;
     case RES_RULE_FALLBACKS:
         bn_text_puts(out, "Say it with ops that the device has, such as a mask in place of "
@@ -189,8 +195,7 @@ static void put_advice(const res_complaint *c, const res_experiment *e, bn_text 
                               : "Merge the graphs (--graphs 1): remove what breaks them.");
         return;
     case RES_RULE_OVERHEAD:
-        bn_text_puts(out, "Give an execution more to do (--batch), or keep steps in flight "
-                          "(--in-flight 2).");
+        put_advice_on_overhead(c, e, out);
         return;
     case RES_RULE_INPUT:
         bn_text_puts(out, "Prepare and send the next batch while the device works on this one.");

@@ -5,7 +5,6 @@
 #include "results/records/estimates.h"
 #include "results/tables/tables_priv.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,20 +30,17 @@ static json_t *known_text(const json_t *estimate, const char *name)
     return text ? res_json_text(text) : json_null();
 }
 
-/* The most memory in use at a time over the executions from FIRST to END; ON the DEVICE alone, or
- * with what lies in the host's memory. -1 where one is not known: that may be the most. */
-static double peak_of(const res_record *record, size_t first, size_t end, bool on_device)
+/* The most memory in use at a time by execution INDEX of EXECUTIONS, with what lies in the host's
+ * memory; then on the device alone. Below zero: not known. */
+static double peak_at(const void *executions, size_t index)
 {
-    double most = -1;
-    for (size_t i = first; i < end; i++) {
-        const res_execution *x = &record->executions[i];
-        const double host = on_device ? (double)x->host_temp_bytes : 0;
-        const double peak = res_device_peak((double)x->peak_bytes, host);
-        if (peak < 0)
-            return -1;
-        most = fmax(most, peak);
-    }
-    return most;
+    return (double)((const res_execution *)executions)[index].peak_bytes;
+}
+
+static double device_peak_at(const void *executions, size_t index)
+{
+    const res_execution *x = (const res_execution *)executions + index;
+    return res_device_peak((double)x->peak_bytes, (double)x->host_temp_bytes);
 }
 
 static json_t *known_count(const json_t *figures, const char *name)
@@ -58,6 +54,7 @@ static void add_row(const res_record *record, const char *graph, const json_t *f
                     size_t first, size_t end, json_t *rows)
 {
     const json_t *estimate = res_record_estimate(record);
+    const res_execution *x = record->executions;
     json_t *row = json_object();
     res_json_identity(row, "estimate", record);
     json_object_set_new(row, "estimated", json_true());
@@ -67,8 +64,7 @@ static void add_row(const res_record *record, const char *graph, const json_t *f
     json_object_set_new(row, "graph", res_json_text(graph));
     /* Figures of a graph are of one execution; those of the whole step have all of them. */
     json_object_set_new(row, "per_step",
-                        figures == estimate ? json_null()
-                                            : json_integer(record->executions[first].per_step));
+                        figures == estimate ? json_null() : json_integer(x[first].per_step));
     json_object_set_new(row, "estimated_cycles",
                         res_json_real(res_estimate_number(figures, "cycles")));
     json_object_set_new(row, "estimated_copy_cycles",
@@ -78,10 +74,11 @@ static void add_row(const res_record *record, const char *graph, const json_t *f
     json_object_set_new(row, "clock_ghz",
                         res_json_real(res_estimate_number(estimate, "clock_ghz")));
     json_object_set_new(row, "clock_source", known_text(estimate, "clock_source"));
-    json_object_set_new(row, "peak_bytes", known_bytes(peak_of(record, first, end, false)));
+    json_object_set_new(row, "peak_bytes", known_bytes(res_largest_known(peak_at, x, first, end)));
     json_object_set_new(row, "memory_bytes",
                         known_bytes(res_estimate_number(estimate, "memory_bytes")));
-    json_object_set_new(row, "device_peak_bytes", known_bytes(peak_of(record, first, end, true)));
+    json_object_set_new(row, "device_peak_bytes",
+                        known_bytes(res_largest_known(device_peak_at, x, first, end)));
     for (size_t i = 0; i < LACKS; i++)
         json_object_set_new(row, lacks[i].name, known_count(figures, lacks[i].name));
     json_array_append_new(rows, row);

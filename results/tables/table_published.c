@@ -5,7 +5,6 @@
 #include "results/findings/published.h"
 #include "results/tables/tables_priv.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 /* Names of a figure of each column, and its heads. */
@@ -32,19 +31,38 @@ static void set_published(json_t *object, const double *speedup)
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-/* Whether the row is of another batch than the published one. Lazy over captured depends on it. */
-static bool is_of_another_batch(const res_beside *beside)
+/* The sizes and the dtype in which the row is not what was published, which *PUBLISHED gets. What a
+ * record does not know is none of them. Lazy over captured depends on all of them. */
+static res_axis_set differing(const res_beside *beside, res_experiment *published)
 {
-    return beside->row->record->experiment.batch != beside->published->batch;
+    const res_experiment *e = &beside->row->record->experiment;
+    *published = *e;
+    res_published_take(beside->published, published);
+    published->batch = e->batch > 0 ? published->batch : 0;
+    published->image = e->image > 0 ? published->image : 0;
+    published->seq = e->seq > 0 ? published->seq : 0;
+    if (!e->dtype[0])
+        published->dtype[0] = '\0';
+    return res_setup_difference(e, published);
 }
 
-/* In what the row differs from what was published (new reference); null: in nothing that counts. */
+/* "batch 31, not 32; image 64, not 224" (new reference); null: the row differs in nothing. */
 static json_t *difference_json(const res_beside *beside)
 {
-    char text[64];
-    snprintf(text, sizeof text, "batch %d, not %d", beside->row->record->experiment.batch,
-             beside->published->batch);
-    return is_of_another_batch(beside) ? json_string(text) : json_null();
+    res_experiment published;
+    const res_axis_set set = differing(beside, &published);
+    bn_text text = {0};
+    for (int i = 0; i < RES_AXIS_COUNT; i++) {
+        if (!(set & RES_AXIS_BIT(i)))
+            continue;
+        bn_text_puts(&text, text.length > 0 ? "; " : "");
+        res_setup_text(&beside->row->record->experiment, RES_AXIS_BIT(i), &text);
+        bn_text_puts(&text, ", not ");
+        res_axis_put(&res_axes[i], &published, &text);
+    }
+    json_t *json = text.data ? res_json_text(text.data) : json_null();
+    bn_text_free(&text);
+    return json;
 }
 
 static json_t *rows_of(const res_beside *beside)
@@ -77,15 +95,18 @@ static const char *const notes[] = {
     "an update, and ran on the runtimes above.",
     NULL};
 
-static const char batch_note[] =
-    "differs: the row's own batch is not the published one. Tracing takes as long whatever the "
-    "batch is, and the device takes longer with a larger one. So a smaller batch makes lazy over "
-    "captured larger, and a larger one smaller. The means have these rows, too.";
+static const char differs_note[] =
+    "differs: batch, image, tokens or dtype of the row are not the published ones. Tracing takes "
+    "as long whatever the batch is, and the device takes longer with a larger one. So a smaller "
+    "batch makes lazy over captured larger, and a larger one smaller. Larger images and longer "
+    "rows are like a larger batch. Another dtype changes the device's time, too. The means have "
+    "these rows, too.";
 
-static bool are_of_other_batches(const res_besides *besides)
+static bool any_differs(const res_besides *besides)
 {
+    res_experiment published;
     for (size_t i = 0; i < besides->count; i++)
-        if (is_of_another_batch(&besides->list[i]))
+        if (differing(&besides->list[i], &published))
             return true;
     return false;
 }
@@ -170,8 +191,8 @@ static void put_people(const res_besides *besides, const res_row_group *groups, 
         return;
     }
     res_put_groups(title, groups, besides->count, columns, RES_MOST_ROWS, notes, format, out);
-    if (are_of_other_batches(besides))
-        res_put_note(out, format, batch_note);
+    if (any_differs(besides))
+        res_put_note(out, format, differs_note);
     bn_text_printf(&source, "Published: %s.", res_published_source);
     if (source.data)
         res_put_note(out, format, source.data);

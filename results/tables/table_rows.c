@@ -14,7 +14,7 @@
 
 bool res_graphs_told(const res_experiment *e)
 {
-    return e->graphs > 0 && res_axis_is_usual(&res_axes[RES_AXIS_FRONT_END], e);
+    return e->graphs > 0 && res_is_ours(e);
 }
 
 void res_grid_graphs(res_grid *grid, const res_experiment *e)

@@ -62,7 +62,7 @@ static const char *shared_source(const res_speedup *speedup, size_t first, size_
 static bool has_front_ends(const res_speedup *speedup, size_t first, size_t end)
 {
     for (size_t i = first; i < end; i++)
-        if (!res_axis_is_usual(&res_axes[RES_AXIS_FRONT_END], &speedup->rows[i].record->experiment))
+        if (!res_is_ours(&speedup->rows[i].record->experiment))
             return true;
     return false;
 }

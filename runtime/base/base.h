@@ -182,7 +182,7 @@ void bn_near_try(bn_near *near, const char *candidate);
 const char *bn_near_best(const bn_near *near);
 /* bn_near_try with each of CHOICES, "a, b, c or d". */
 void bn_near_choices(bn_near *near, const char *choices);
-/* Whether WORD is one of CHOICES. */
+/* Whether WORD is one of CHOICES, which may have blanks, but no commas. */
 bool bn_is_choice(const char *word, const char *choices);
 
 /* What a message says behind a word that does not exist. REST begins a sentence, "There is", which

@@ -93,26 +93,42 @@ bn_code bn_own_file(const char *folder, const char *file, bn_text *passed, bn_st
     return code == BN_OK && !S_ISLNK(info.st_mode) ? check_one(path, &program, passed, st) : code;
 }
 
-bool bn_names_hold_in(const struct stat *folder)
-{
+/* By whom, beside the user, a folder may be owned. */
+typedef struct owners {
     struct stat program, top;
+} owners;
+
+static bool find_owners(owners *who)
+{
+    return stat("/proc/self/exe", &who->program) == 0 && stat("/", &who->top) == 0;
+}
+
+static bool names_hold(const struct stat *folder, const owners *who)
+{
     if (others_may_write(folder) && !(folder->st_mode & S_ISVTX))
         return false;
     /* Whoever owns the top could rename all: where root has no number of its own, it has that. */
-    return stat("/proc/self/exe", &program) == 0 && stat("/", &top) == 0 &&
-           (known_owner(folder, &program) || folder->st_uid == top.st_uid);
+    return known_owner(folder, &who->program) || folder->st_uid == who->top.st_uid;
+}
+
+bool bn_names_hold_in(const struct stat *folder)
+{
+    owners who;
+    return find_owners(&who) && names_hold(folder, &who);
 }
 
 bool bn_names_hold(const char *folder, char whole[PATH_MAX])
 {
+    owners who;
     struct stat info;
     char at[PATH_MAX];
     if (!realpath(folder, whole)) {
         whole[0] = '\0';
         return false;
     }
+    const bool known = find_owners(&who);
     strcpy(at, whole);
-    while (stat(*at ? at : "/", &info) == 0 && bn_names_hold_in(&info)) {
+    while (known && stat(*at ? at : "/", &info) == 0 && names_hold(&info, &who)) {
         char *slash = strrchr(at, '/');
         if (!slash)
             return true;

@@ -130,14 +130,20 @@ bn_code bn_context(bn_status *st, const char *format, ...)
 
 /* ---- words that are none of those there are --------------------------------------- */
 
-/* The first of CHOICES, "a, b, c or d", into WORD of SIZE bytes; returns what follows it. */
-static const char *next_choice(const char *choices, char *word, size_t size)
+/* How many bytes the first of CHOICES, "a, b c or d", has; *NEXT stands behind it. A choice may
+ * have blanks. */
+static size_t first_choice(const char *choices, const char **next)
 {
-    const size_t length = strcspn(choices, ", ");
-    snprintf(word, size, "%.*s", (int)length, choices);
-    choices += length;
-    choices += strspn(choices, ", ");
-    return strncmp(choices, "or ", 3) == 0 ? choices + 3 : choices;
+    const size_t item = strcspn(choices, ",");
+    const char *other = strstr(choices, " or ");
+    if (other && other < choices + item) {
+        *next = other + 4;
+        return (size_t)(other - choices);
+    }
+    *next = choices + item + strspn(choices + item, ", ");
+    if (strncmp(*next, "or ", 3) == 0)
+        *next += 3;
+    return item;
 }
 
 bn_code bn_fail_meant(bn_status *st, bn_code code, bn_meant meant, const char *format, ...)
@@ -156,22 +162,21 @@ bn_code bn_fail_meant(bn_status *st, bn_code code, bn_meant meant, const char *f
 
 void bn_near_choices(bn_near *near, const char *choices)
 {
-    while (*choices) {
+    for (const char *next; *choices; choices = next) {
         char choice[BN_NEAR_LETTERS];
-        choices = next_choice(choices, choice, sizeof choice);
+        snprintf(choice, sizeof choice, "%.*s", (int)first_choice(choices, &next), choices);
         bn_near_try(near, choice);
     }
 }
 
 bool bn_is_choice(const char *word, const char *choices)
 {
-    bool found = false;
-    while (*choices && !found) {
-        char choice[BN_NEAR_LETTERS];
-        choices = next_choice(choices, choice, sizeof choice);
-        found = strcmp(choice, word) == 0;
-    }
-    return found;
+    const size_t length = strlen(word);
+    for (const char *next; *choices; choices = next)
+        if (first_choice(choices, &next) == length && length > 0 &&
+            strncmp(choices, word, length) == 0)
+            return true;
+    return false;
 }
 
 bn_code bn_fail_choice(bn_status *st, const char *what, const char *word, const char *choices)

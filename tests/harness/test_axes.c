@@ -291,6 +291,26 @@ static void later_axes_are_not_missed(void **state)
     }
 }
 
+/* One answer for the doctor, tables, nights, identities and names. */
+static void bench_is_its_own_front_end(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *front_end;
+        bool ours;
+    } rows[] = {{"bench", true}, {"", true}, {"jax", false}, {"jax 0.10.2", false}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        res_experiment e;
+        res_experiment_usual(&e);
+        strcpy(e.runtime, "cuda");
+        snprintf(e.front_end, sizeof e.front_end, "%s", rows[i].front_end);
+        assert_int_equal(res_is_ours(&e), rows[i].ours);
+        assert_int_equal(res_has_own_plugin(&e), !rows[i].ours);
+        assert_int_equal(res_is_lazy(&e), rows[i].ours);
+        assert_int_equal(strcmp(res_way_of(&e).text, "lazy") == 0, rows[i].ours);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -306,6 +326,7 @@ int main(void)
         cmocka_unit_test(identities_are_those_of_before),
         cmocka_unit_test(shards_are_dealt_by_each_cell),
         cmocka_unit_test(later_axes_are_not_missed),
+        cmocka_unit_test(bench_is_its_own_front_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -155,6 +155,14 @@ for words in "--model resnet18" "--steps 3"; do
     refuses "a choice of what is measured, ${arguments[0]}, of stores" 1 "${arguments[0]} says what to measure" -- \
         compare --store "$folder/stored/a" --store "$folder/stored/b" "${arguments[@]}"
 done
+for words in "--pairs 8" "--budget 10m" "--precision 1%" "--control 0" "--runtime-option a=b" "--b-flag a=b"; do
+    read -ra arguments <<<"$words"
+    refuses "how pairs are run, ${arguments[0]}, of stores" 1 \
+        "${arguments[0]} says how pairs|nothing is run|leave it out|--runtime B" -- \
+        compare --store "$folder/stored/a,$folder/stored/b" "${arguments[@]}"
+done
+refuses "the same while bisecting" 128 "--pairs says how pairs" -- \
+    compare --store "$folder/stored/a" --store "$folder/stored/b" --pairs 8 --bisect
 refuses "a suite of which nothing is left" 1 "leave nothing of its 3 experiments" -- \
     compare "${of_suite[@]}" --filter vgg --store "$store"
 : >"$folder/file"

@@ -342,4 +342,39 @@ report "and resumes" "$(
     fault_of 0
     sorted "$folder/stopped" | diff - "$folder/whole"
 )"
+
+# ---- the file of a plugin ------------------------------------------------------------------
+
+# bytes_read ARGUMENT...: how many bytes bench reads, and its children; -1 where the kernel does not say.
+bytes_read() {
+    "$python" - "$bench" "$@" <<'PYTHON'
+import os, subprocess, sys
+bench = subprocess.Popen(sys.argv[1:], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+os.waitid(os.P_PID, bench.pid, os.WEXITED | os.WNOWAIT)
+try:
+    with open("/proc/%d/io" % bench.pid) as io:
+        print(io.readline().split()[1])
+except OSError:
+    print(-1)
+sys.exit(bench.wait())
+PYTHON
+}
+title="two front ends on one plugin: its file is hashed once"
+fake_front_ends
+cp "${bench%/*}/libpjrt_sim.so" "$folder/long.so"
+truncate -s +64M "$folder/long.so"
+cat >"$folder/fronts.json" <<END
+{"bench_suite": 1, "name": "fronts", "defaults": {"models": "resnet18", "variants": "small", "runtimes": "./long.so"},
+ "matrix": [{"modes": ["capture"], "front_ends": ["bench", "jax", "pytorch-xla"]}]}
+END
+sed 's/, "jax", "pytorch-xla"//' "$folder/fronts.json" >"$folder/front.json"
+if one=$(bytes_read suite "$folder/front.json" --store "$folder/fronts" --dry-run) && [ "$one" -lt 0 ]; then
+    skip "$title" "the kernel does not count what a process reads"
+else
+    three=$(bytes_read suite "$folder/fronts.json" --store "$folder/fronts" --dry-run)
+    report "$title" "$(
+        [ "$one" -gt $((64 << 20)) ] || echo "one front end reads $one bytes: its file is not hashed"
+        [ "$three" -lt $((one + (32 << 20))) ] || echo "three front ends read $three bytes, one reads $one"
+    )"
+fi
 echo "1..$count"

@@ -38,6 +38,17 @@ report "and the values of options that have a list of them" "$(
         [ "${got% }" = "${row#*:}" ] || echo "${row%%:*}: $got"
     done
 )"
+# Where = breaks words, as it does unless COMP_WORDBREAKS says otherwise, the option and = are words.
+report "and the values of --option=, in one word or in three" "$(
+    for row in "run --phase =:train infer" "run --mode = laz:lazy" "--mode = laz:lazy" "export --to = bench:benchstat" \
+        "run --model = vgg16,resnet1:vgg16,resnet18" "nightly --suite = $folder/sm:$folder/smaller.json" \
+        "run --mode=laz:--mode=lazy" "--mode=laz:--mode=lazy" "run --model=vgg16,resnet1:--model=vgg16,resnet18" \
+        "nightly --suite=$folder/sm:--suite=$folder/smaller.json" "list --store=mod:"; do
+        read -ra words <<<"${row%%:*}"
+        got=$(completed bench "${words[@]}" | tr '\n' ' ')
+        [ "${got% }" = "${row#*:}" ] || echo "${row%%:*}: $got"
+    done
+)"
 run scopes --model resnet18 --variant small --preset no-such
 report "and the presets that the simulated device has, and none" "$(
     fault_of 2 "no-such"
@@ -99,7 +110,7 @@ completes() {
         done
     )"
 }
-completes zsh "bench com:help run .*compare.*" "bench run --mode laz:eager lazy.*" "bench study gr:graphs in-flight.*" \
+completes zsh "bench com:help run .*compare.*" "bench run --mode laz:eager lazy.*" "bench run --mode=laz:--mode=eager .*" "bench study gr:graphs in-flight.*" \
     "bench list models --var:--variant .*--help.*" "bench run --pin h:none host all" \
     "bench export --to x:google-benchmark .*xla.*"
 completes fish "bench com:compare completion" "bench --mode laz:lazy" "bench run --mode laz:lazy" \

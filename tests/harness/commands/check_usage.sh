@@ -32,6 +32,8 @@ done <<'ROWS'
 2#there is no command comapre; did you mean compare?#help comapre
 2#there is no command hlep; did you mean help?#hlep
 2#there is no command hlep; did you mean help?#help hlep
+2#'x' is one word too many: bench help takes one command#help compare x
+2#'graph' is one word too many#help help graph
 2#there is no option --modle; did you mean --model?#--modle resnet50
 2#there is no option --fromat; did you mean --format?#run --fromat json
 2#did you mean --processes?#run --proceses 4

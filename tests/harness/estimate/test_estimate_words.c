@@ -110,6 +110,23 @@ static void peaks_are_of_the_device(void **state)
     json_decref(lines);
 }
 
+static double amount_at(const void *amounts, size_t index)
+{
+    return ((const double *)amounts)[index];
+}
+
+/* All that look for the most memory do it by this. */
+static void the_largest_is_not_known_where_one_is_not(void **state)
+{
+    (void)state;
+    static const double amounts[] = {3, 7, 0, -1, 9, (double)NAN, 2};
+    assert_true(res_largest_known(amount_at, amounts, 0, 3) == 7);
+    assert_true(res_largest_known(amount_at, amounts, 2, 3) == 0);
+    assert_true(res_largest_known(amount_at, amounts, 0, 4) == -1);
+    assert_true(res_largest_known(amount_at, amounts, 4, 6) == -1);
+    assert_true(res_largest_known(amount_at, amounts, 6, 6) == -1);
+}
+
 /* Of a step of which one graph does not fit, the memory of the others is not the most. */
 static void what_does_not_fit_has_no_memory(void **state)
 {
@@ -242,6 +259,7 @@ int main(void)
         cmocka_unit_test(cut_lists_keep_their_sums),
         cmocka_unit_test(what_does_not_fit_has_remedies),
         cmocka_unit_test(peaks_are_of_the_device),
+        cmocka_unit_test(the_largest_is_not_known_where_one_is_not),
         cmocka_unit_test(what_does_not_fit_has_no_memory),
         cmocka_unit_test(a_record_says_how_often_a_program_runs),
         cmocka_unit_test(csv_has_all_digits),

@@ -75,6 +75,28 @@ report "and need no recorded device time there" "$(
 assert on["opaque"] is False and sorted(p["recorded_device_ns"] or 0 for p in on["programs"]) == [0, 3e6], on
 '
 )"
+# screen LENGTH: whether a replay says as bench run does what it will run, on what, and where records go;
+# LENGTH is what it says of how long that takes.
+screen() {
+    local text
+    run replay "$folder/readable" --runtime sim --processes 2 --steps 3 --min-time 500ms --warmup 8 \
+        --device-time none --store "$folder/screen"
+    fault_of 0
+    for text in "replay of readable: 3 experiments in 2 processes on runtime sim; records go to $folder/screen" \
+        "$1" "Ctrl-C keeps what is done"; do
+        grep -qE "^\[0/2\] $text\$" "$folder/err" || echo "no line '$text'"
+    done
+    [[ "$(head -n 1 "$folder/err")" == "[0/2] replay of "* ]] || echo "it does not come first"
+}
+report "a replay says before it runs what it will do, and at least for how long" \
+    "$(screen "at least 3 s; no record here says how long starting and compiling take;.*")"
+report "and the second time how long the first one took" \
+    "$(screen "about [0-9]+ s, as long as the same took here before")"
+run replay "$folder/readable" "${short[@]}" "${sim[@]}" --quiet
+report "a quiet one does not" "$(
+    fault_of 0
+    cat "$folder/err"
+)"
 # names KIND COUNT BEGIN: so many parts, each of a name of its own that begins so.
 names() {
     run replay "$folder/$1" "${short[@]}" "${sim[@]}" --format json

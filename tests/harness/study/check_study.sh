@@ -101,6 +101,28 @@ report "interrupted, it concludes from what is done" "$(
     holds 'assert 1 <= records["processes"] < 50, records["processes"]'
 )"
 
+# settings MEMBERS: of the device, from the next process on.
+settings() {
+    printf '{"device_us": 200%s}' "$1" >"$folder/new.json"
+    mv "$folder/new.json" "$folder/settings.json"
+}
+rm -rf "$store" "$folder/err"
+settings ''
+"$bench" study batch "${small[@]}" --phase infer --batch 1,2 --processes 8 --device-time none \
+    --runtime-option config="$folder/settings.json" >"$folder/out" 2>"$folder/err" </dev/null &
+program=$!
+first_turn() { [ "$(stored)" -ge 4 ]; }
+await 60 first_turn
+settings ', "faults": "execute:*:fail"'
+await 60 grep -q '^bench: ' "$folder/err"
+settings ''
+wait "$program"
+status=$?
+report "an experiment that fails in a later turn is tried again in the next" "$(
+    [ "$status" -eq 1 ] || echo "exit status $status, not 1"
+    holds 'assert 3 <= records["processes"] < 8 and len(records["lines"]) == 2, records["processes"]'
+)"
+
 # ---- what was set comes back --------------------------------------------------------------------------
 
 # Each execution takes 2 ms on the device and 1 ms of overhead, and blocks: all of it is exposed. Of

@@ -102,6 +102,41 @@ static void a_traced_step_of_pytorch_xla_wants_dynamo(void **state)
     says(&s, "Nothing to complain of.", "nodes");
 }
 
+/* ---- overhead -------------------------------------------------------------------------------
+ */
+
+/* Steps of 10 ms of which 4 ms are the overhead of an execution, and that read READS values. */
+static store with_overhead(int64_t reads)
+{
+    planted p = healthy;
+    store s = {.count = 0};
+    p.device_ns = 5e6;
+    p.pjrt_more_ns = 4000000;
+    p.counters[BN_COUNTER_TRANSFERS_TO_HOST] = reads * STEPS;
+    plant(&s, &p);
+    return s;
+}
+
+static void steps_in_flight_are_advised_where_they_help(void **state)
+{
+    (void)state;
+    store s = with_overhead(0);
+    says(&s, "Give an execution more to do (--batch), or keep steps in flight (--in-flight 2).",
+         "would hide nothing");
+    s = with_overhead(1);
+    says(
+        &s,
+        "Give an execution more to do (--batch). Steps in flight would hide nothing of it: in most "
+        "steps the host waits for a value.",
+        "--in-flight");
+    s = with_overhead(0);
+    run_by(&s, "jax", 0);
+    says(&s,
+         "Give an execution more to do (a larger batch), or hand over the next step before the "
+         "device has ended this one.",
+         "--in-flight");
+}
+
 /* ---- starts -----------------------------------------------------------------------------------
  */
 
@@ -197,6 +232,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_remedy_is_that_of_the_cause),
         cmocka_unit_test(a_traced_step_of_pytorch_xla_wants_dynamo),
+        cmocka_unit_test(steps_in_flight_are_advised_where_they_help),
         cmocka_unit_test(a_folder_that_was_given_is_not_advised),
         cmocka_unit_test(a_plugin_that_keeps_no_executables_is_told),
         cmocka_unit_test(a_framework_has_a_cache_of_its_own),

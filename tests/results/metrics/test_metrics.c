@@ -217,6 +217,29 @@ static void reports_of_two_layouts_have_two_titles(void **state)
     res_record_free(records[1]);
 }
 
+/* The set-up's words for what the title of a job leaves out, and a seed. */
+static void a_title_says_what_jobs_do_not(void **state)
+{
+    (void)state;
+    res_record *record = fixture_record(&fixture_lazy, 10);
+    res_experiment *e = &record->experiment;
+    for (int i = 0; i < 3; i++) {
+        static const char *const ends[] = {", nhwc", ", nchw, jitter=0.1, seed 7", ""};
+        strcpy(e->layout, i == 0 ? "nhwc" : i == 1 ? "nchw" : "");
+        strcpy(e->settings, i == 1 ? "jitter=0.1" : "");
+        e->seed = i == 1 ? 7 : 1;
+        json_t *metrics = made_of(&record, 1);
+        bn_text wanted = {0};
+        res_experiment_title(e, &wanted);
+        bn_text_puts(&wanted, ends[i]);
+        assert_string_equal(json_string_value(json_object_get(report_at(metrics, 0), "title")),
+                            wanted.data);
+        bn_text_free(&wanted);
+        json_decref(metrics);
+    }
+    res_record_free(record);
+}
+
 /* As PyTorch/XLA counts ops without a lowering. */
 static void ops_of_the_host_are_counters(void **state)
 {
@@ -442,6 +465,7 @@ int main(void)
         cmocka_unit_test(what_was_not_recorded_is_not_there),
         cmocka_unit_test(processes_of_an_experiment_are_pooled),
         cmocka_unit_test(reports_of_two_layouts_have_two_titles),
+        cmocka_unit_test(a_title_says_what_jobs_do_not),
         cmocka_unit_test(ops_of_the_host_are_counters),
         cmocka_unit_test(values_that_steps_read_are_counted),
         cmocka_unit_test(sums_of_counters_have_an_end),

@@ -32,6 +32,7 @@ static res_record *record_of(const way *w, int p)
     fixture_group(record, group, p + 1);
     snprintf(record->experiment.front_end, sizeof record->experiment.front_end, "%s", w->front_end);
     snprintf(record->experiment.variant, sizeof record->experiment.variant, "full");
+    record->experiment.image = 224;
     return record;
 }
 
@@ -179,6 +180,54 @@ static void a_row_of_another_batch_is_marked(void **state)
     }
 }
 
+/* What the only row of STORE differs in; the caller frees it. */
+static json_t *difference_of(const res_collection *store)
+{
+    json_t *root = table_json("published", store);
+    const json_t *rows = json_object_get(root, "rows");
+    assert_int_equal(json_array_size(rows), 1);
+    json_t *differs = json_incref(json_object_get(json_array_get(rows, 0), "differs"));
+    json_decref(root);
+    return differs;
+}
+
+/* So do the sizes of images and of rows, and the dtype. */
+static void a_row_of_other_sizes_or_types_is_marked(void **state)
+{
+    (void)state;
+    static const way bert[] = {{"bench", "bert_pytorch", "train", "lazy", 1, 30},
+                               {"bench", "bert_pytorch", "train", "capture", 1, 20}};
+    static const struct {
+        const way *ways;
+        int batch, image, seq;
+        const char *dtype, *differs; /* NULL: nothing */
+    } steps[] = {{all_ways, 32, 224, 0, "f32", NULL},
+                 {all_ways, 32, 64, 0, "f32", "image 64, not 224"},
+                 {all_ways, 32, 224, 0, "bf16", "bf16, not f32"},
+                 {all_ways, 1, 64, 0, "bf16", "batch 1, not 32; image 64, not 224; bf16, not f32"},
+                 {bert, 16, 0, 128, "f32", NULL},
+                 {bert, 16, 0, 64, "f32", "seq 64, not 128"},
+                 /* Nobody knows them. */
+                 {all_ways, 32, 0, 0, "", NULL}};
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        res_collection store = store_of(steps[i].ways, 2);
+        for (size_t k = 0; k < store.count; k++) {
+            res_experiment *e = &store.records[k]->experiment;
+            e->batch = steps[i].batch;
+            e->image = steps[i].image;
+            e->seq = steps[i].seq;
+            snprintf(e->dtype, sizeof e->dtype, "%s", steps[i].dtype);
+        }
+        json_t *differs = difference_of(&store);
+        if (steps[i].differs)
+            assert_string_equal(json_string_value(differs), steps[i].differs);
+        else
+            assert_true(json_is_null(differs));
+        json_decref(differs);
+        res_collection_free(&store);
+    }
+}
+
 static void people_read_both_tables(void **state)
 {
     (void)state;
@@ -210,6 +259,7 @@ int main(void)
         cmocka_unit_test(a_lazy_step_of_another_build_is_none),
         cmocka_unit_test(smaller_models_were_not_published),
         cmocka_unit_test(a_row_of_another_batch_is_marked),
+        cmocka_unit_test(a_row_of_other_sizes_or_types_is_marked),
         cmocka_unit_test(people_read_both_tables),
     };
     return cmocka_run_group_tests(tests, begin, NULL);

@@ -88,6 +88,24 @@ static void a_list_of_choices_is_read(void **state)
     }
 }
 
+/* As the front ends of a store: each is a choice as a whole. */
+static void a_choice_may_have_blanks_and_any_length(void **state)
+{
+    (void)state;
+    static const char choices[] = "jax 0.10.2, bench, torch_xla 2.9 or a-name-of-more-letters-than-"
+                                  "any-that-somebody-may-have-meant";
+    assert_true(bn_is_choice("jax 0.10.2", choices) && bn_is_choice("bench", choices));
+    assert_true(bn_is_choice("torch_xla 2.9", choices));
+    assert_true(
+        bn_is_choice("a-name-of-more-letters-than-any-that-somebody-may-have-meant", choices));
+    assert_false(bn_is_choice("jax", choices) || bn_is_choice("0.10.2", choices) ||
+                 bn_is_choice("jax 0.10.2, bench", choices) || bn_is_choice("", choices));
+    assert_false(bn_is_choice("a-name-of-more-letters-than-any-that-somebody-m", choices));
+    bn_near near = bn_near_begin("jax 0.10.1");
+    bn_near_choices(&near, choices);
+    assert_string_equal(bn_near_best(&near), "jax 0.10.2");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -95,6 +113,7 @@ int main(void)
         cmocka_unit_test(a_word_that_is_far_from_all_has_none),
         cmocka_unit_test(one_sentence_says_what_may_be_meant),
         cmocka_unit_test(a_list_of_choices_is_read),
+        cmocka_unit_test(a_choice_may_have_blanks_and_any_length),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
