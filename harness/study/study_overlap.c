@@ -150,8 +150,8 @@ static void say_bound(study *s, const study_line *line, double *u, double *v)
     if (!isfinite(cost.estimate))
         return;
     if (!(line->fit.slope.mean > 0) || (isfinite(line->fit.slope.error) && !isfinite(cost.low)))
-        study_say(
-            s, "The study cannot tell from which cost of a node on lazy is bound by tracing.");
+        study_say(s,
+                  "The study cannot tell from which cost of a node on lazy is bound by tracing.");
     else if (cost.estimate <= 0 && !(cost.high > 0))
         study_say(
             s,

@@ -289,8 +289,8 @@ static void put_doubts(const rec_steps *s, bn_text *out)
 {
     put_cycle(s, out);
     const rec_process *p = s->process;
-    static const char *const stops[] = {"", "the recording reached its limit",
-                                        "the disk was full", "the file system failed"};
+    static const char *const stops[] = {"", "the recording reached its limit", "the disk was full",
+                                        "the file system failed"};
     if (!s->cpu_clocks)
         bn_text_puts(out, "CPU clocks were not recorded: all time outside of calls while the "
                           "device did not work counts as host work, sleep included.\n");

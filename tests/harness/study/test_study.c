@@ -148,7 +148,7 @@ static void what_has_no_fixed_part_needs_no_batch(void **state)
     const study_kind kind = kind_of(RES_AXIS_BATCH, study_batch);
     study s = make(&kind, list, 3);
     say(&s);
-    assert_says(&s, "lazy: no fixed part can be told from nothing");
+    assert_says(&s, "lazy: the fixed part cannot be told from zero");
     study_free(&s);
 }
 
