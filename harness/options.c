@@ -160,8 +160,8 @@ static const cli_option others[] = {
     {"all", NULL, CLI_FLAG, AT(all), .commands = VERIFY,
      .text = "every entry of the golden folder"},
     {"quick", NULL, CLI_FLAG, AT(quick), .commands = SELFTEST,
-     .text = "accuracy: a part of the grid; coverage: in numbers only, and a fifth of the tables; "
-             "statistics: a quarter of the simulated families"},
+     .text = "accuracy: a part of the grid; coverage: in numbers only, and a twentieth of the "
+             "tables; statistics: a quarter of the simulated families"},
     {"model", "NAME,...", CLI_NAMES, AT(trial_models), .commands = SELFTEST,
      .text = "models to run; without it host-cost takes resnet50, and coverage bert, llama, gpt2, "
              "mobilenet_v2 and resnet18, all small, and resnet18 in full"},

@@ -37,7 +37,7 @@ static bn_code check_work(const cli_call *call, job_matrix *m, bn_status *st)
 {
     const bool program = m->program != NULL, recording = m->recorded.folder != NULL;
     if (program && recording)
-        return bn_fail(st, BN_INVALID, "--program and --recording: one of them is run");
+        return bn_fail(st, BN_INVALID, "give --program or --recording, not both");
     if (program && call->modelled)
         return bn_fail(st, BN_INVALID,
                        "--program runs a text as it is, so --%s, which is for models, cannot be "

@@ -227,7 +227,7 @@ bn_code mode_execution_optimized(const mode *m, size_t index, char format[32], v
 {
     const mode_row_figures *row = m->rows.items[index];
     if (!row->program)
-        return bn_fail(st, BN_NOT_FOUND, "the program is in memory no more");
+        return bn_fail(st, BN_NOT_FOUND, "the program is no longer in memory");
     return rt_executable_optimized(row->program->executable, format, bytes, size, st);
 }
 

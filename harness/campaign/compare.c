@@ -18,7 +18,7 @@ const char compare_help[] =
     "(by\n"
     "more than --fail-if-slower), or takes more memory; 4 could not tell: nothing slower was "
     "found,\n"
-    "but it could hide; 130 interrupted (verdicts on what was measured are printed). Judged are\n"
+    "but it could hide; 130 interrupted (verdicts on what was measured are printed). bench judges\n"
     "wall time, device time, overhead, compile time, memory of the process and of the device.\n"
     "\n"
     "In CI, last night's build against the one that is known to be good:\n"
@@ -29,7 +29,7 @@ const char compare_help[] =
     "With --bisect the codes are those of git bisect run: 0 good, nothing is slower and no more\n"
     "than --fail-if-slower is possible; 2 bad, slower; 125 skip: B was not built or failed, or\n"
     "too few pairs to tell, or the control alarms; 128 ends the bisection: wrong words, or A\n"
-    "itself fails. Give half of the slowdown that is hunted:\n"
+    "itself fails. Give half of the slowdown that you hunt:\n"
     "\n"
     "  git bisect start BAD GOOD\n"
     "  git bisect run sh -c 'make plugin || exit 125; bench compare --bisect \\\n"
@@ -92,7 +92,7 @@ static bn_code check_words(const compare_options *o, bool stored, bn_status *st)
         return bn_fail(st, BN_INVALID, "--pairs takes at most %d", RES_MOST_PAIRS);
     if (o->pairs > 0 && o->precision > 0)
         return bn_fail(st, BN_INVALID,
-                       "--pairs is a number and --precision a rule for it: one of them");
+                       "--pairs and --precision both say how many pairs run: give one of them");
     return BN_OK;
 }
 

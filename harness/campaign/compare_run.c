@@ -270,8 +270,8 @@ static size_t ended_after(const res_versus *versus, size_t pairs, bool decided)
     return count;
 }
 
-static const char tells_more[] = "A quieter machine tells more, and so do idle cores that stay "
-                                 "awake (--idle-cores awake) of steps below a millisecond.\n";
+static const char tells_more[] = "A quieter machine tells more. For steps below a millisecond, "
+                                 "idle cores that stay awake help, too (--idle-cores awake).\n";
 /* "Looks: 3 decided after 5 pairs, 1 after 8, 2 undecided after 12." */
 static void note_looks(res_versus *versus)
 {
@@ -309,7 +309,8 @@ static void note_end(session *s)
         bn_text_printf(&versus->notes, "The budget of %.0f s ended the comparison.\n",
                        s->compare->options->budget);
     else if (s->changed)
-        bn_text_puts(&versus->notes, "A file was replaced: the verdicts are on what was before.\n");
+        bn_text_puts(&versus->notes,
+                     "A file was replaced: the verdicts are on what was measured before.\n");
     if (compare_by_looks(s->compare->options))
         note_looks(versus);
     res_versus_note_pairs(versus);

@@ -167,13 +167,15 @@ static void put_verdict(const res_tonight_verdict *v, bn_text *out)
     }
 }
 
-/* "; the machine: +3.1 % since then" */
+/* "the machine: that build takes 3.1 % more now (mean of 8 experiments)" */
 static void put_machine(const night_side *side, bn_text *out)
 {
     const res_tonight_verdict *v = &side->verdict;
     if (v->machine_cells > 0)
-        bn_text_printf(out, "the machine: that build takes %+.1f %% now (mean of %zu)",
-                       100 * (v->machine - 1), v->machine_cells);
+        bn_text_printf(out,
+                       "the machine: that build takes %.1f %% %s now (mean of %zu experiment%s)",
+                       100 * fabs(v->machine - 1), v->machine < 1 ? "less" : "more",
+                       v->machine_cells, v->machine_cells == 1 ? "" : "s");
 }
 
 void night_put_side(const night_side *side, bn_text *out)

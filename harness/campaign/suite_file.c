@@ -95,7 +95,7 @@ static bn_code refuse_suite(const char *word, bn_status *st)
     return bn_fail_meant(
         st, BN_INVALID,
         (bn_meant){bn_near_best(&near),
-                   "With bench come " SUITE_NAMES "; a file of one's own is given as a path", ""},
+                   "These come with bench: " SUITE_NAMES ". Give a file of your own as a path", ""},
         "there is no suite %s", word);
 }
 

@@ -15,9 +15,9 @@
 const char command_graph_help[] =
     "A and B are programs: StableHLO as text or byte code, or HLO, as in files of --graph-report\n"
     "or of a recording. JAX's libraries read byte code and HLO (make frontends FRONTENDS=jax).\n"
-    "What values are called does not count, nor places (loc), nor the order of statements that do\n"
-    "not depend on each other. The first difference is told with its reason: op, results, shape,\n"
-    "dtype, type, constant, attribute or operand. With a RECORDING each program in it is compared\n"
+    "Names of values, places (loc) and the order of statements that do not depend on each other\n"
+    "do not count. bench gives the reason of the first difference: op, results, shape, dtype,\n"
+    "type, constant, attribute or operand. With a RECORDING bench compares each program in it\n"
     "with the one of the same name that was compiled before it.\n"
     "\n"
     "bench graph text prints the program in FILE as StableHLO text.\n"

@@ -250,7 +250,7 @@ static void say_rest(const comparing *c)
         cli_say("bench: %zu more such pair%s: not compared", left_out(c),
                 left_out(c) == 1 ? "" : "s");
     if (c->not_kept > 0)
-        cli_say("bench: of %zu program%s the recording has no name or no code", c->not_kept,
+        cli_say("bench: the recording lacks the name or the code of %zu program%s", c->not_kept,
                 c->not_kept == 1 ? "" : "s");
 }
 

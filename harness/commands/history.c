@@ -59,7 +59,7 @@ static bn_code nothing_found(const asked *a, bn_status *st)
         return command_refuse_selection(a->selection, &a->index, st);
     bn_text_puts(&misdates, "");
     res_put_misdates(&a->history.misdates, &misdates);
-    bn_fail(st, BN_NOT_FOUND, "%s: none of %zu records is of what was asked for; %s",
+    bn_fail(st, BN_NOT_FOUND, "%s: none of the %zu records is one that you asked for; %s",
             a->selection->store, a->index.count, misdates.failed ? "" : misdates.data);
     bn_text_free(&misdates);
     return BN_NOT_FOUND;

@@ -20,8 +20,8 @@
 #define ABOUT "recording.json"
 
 const char command_record_help[] =
-    "The program runs in the foreground, with this terminal. Its exit code is that of bench: 128\n"
-    "and N where signal N ended it. JAX and PyTorch/XLA find the recorder by the environment.\n"
+    "The program runs in the foreground, with this terminal. bench ends with its exit code, or\n"
+    "with 128 + N if signal N ended it. JAX and PyTorch/XLA find the recorder by the environment.\n"
     "What you have set there stays, and bench says where that is in the way.\n"
     "\n"
     "  bench record -- python train.py --steps 100        JAX or PyTorch/XLA\n"

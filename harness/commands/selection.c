@@ -108,7 +108,7 @@ bn_code command_refuse_selection(const command_selection *selection, const res_i
                                  bn_status *st)
 {
     if (all_known(selection, "records", index, NULL, st))
-        bn_fail(st, BN_NOT_FOUND, "%s: none of %zu records is of what was asked for",
+        bn_fail(st, BN_NOT_FOUND, "%s: none of the %zu records is one that you asked for",
                 selection->store, index->count);
     return BN_NOT_FOUND;
 }

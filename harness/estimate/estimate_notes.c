@@ -147,7 +147,7 @@ static void put_offload(const json_t *line, bn_text *out)
     estimate_put_amount(out, asked, "B");
     bn_text_puts(out, there < 0       ? "; the compiler does not tell whether it goes there"
                       : there == 0    ? "; the compiler DROPS that: nothing goes there"
-                      : there < asked ? "; of that the compiler puts there only "
+                      : there < asked ? "; the compiler puts there only "
                                       : "; the compiler puts there ");
     if (there > 0)
         estimate_put_amount(out, there, "B");
@@ -176,13 +176,13 @@ static void put_loops(const json_t *line, bn_text *out)
             bn_text_puts(out, " Mcycles in all.\n");
         } else
             bn_text_printf(out,
-                           ": how often loop %s runs cannot be told, since %s; its body counts "
-                           "once, so the estimate is too low.\n",
+                           ": bench cannot tell how often loop %s runs, since %s; its body "
+                           "counts once, so the estimate is too low.\n",
                            estimate_word(loop, "name"), estimate_word(loop, "why"));
     }
     if (json_array_size(list_of(line, "branches"))) {
         put_subject(out, line);
-        bn_text_printf(out, ": of each conditional, %zu, the most costly branch counts.\n",
+        bn_text_printf(out, ": conditionals, %zu: only the most costly branch of each counts.\n",
                        estimate_count(line, "branches", NULL));
     }
 }
@@ -216,7 +216,7 @@ static void put_silent(const json_t *line, bn_text *out)
         return;
     put_subject(out, line);
     const size_t count = json_array_size(list);
-    bn_text_puts(out, ": not in the sum, for want of an estimate: ");
+    bn_text_puts(out, ": not in the sum, because they have no estimate: ");
     for (size_t i = 0; i < count && i < MOST_SILENT; i++) {
         const json_t *item = json_array_get(list, i);
         bn_text_printf(out, "%s%.0f %s", i ? ", " : "", number_of(item, "times"),

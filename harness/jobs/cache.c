@@ -111,7 +111,7 @@ static bn_code find_name(job_cache *cache, const char *store, bn_status *st)
                    : make_folder(cache, &taken, st);
     }
     if (code == BN_OK && taken)
-        code = bn_fail(st, BN_INVALID, "%s: others have all names for it", cache->path);
+        code = bn_fail(st, BN_INVALID, "%s: all names for it are taken", cache->path);
     return code;
 }
 

@@ -54,7 +54,7 @@ static bn_code follow_run(job_flow *f, size_t run, size_t *capacity, bn_status *
             continue;
         if (f->values[buffer] > 0)
             return bn_fail(st, BN_FORMAT,
-                           "execution %zu of the step makes what is taken before it is made", run);
+                           "execution %zu of the step makes a value that was taken before it", run);
         f->values[buffer] = -1 - (int64_t)(f->result_count + i);
     }
     f->result_count += x->results;

@@ -253,8 +253,8 @@ static void put_pace(const job_step *s, bn_text *out)
                    "are in flight."
                  : "It waits for the device where that one did.");
     if (!s->cpu_clocks)
-        bn_text_puts(out, "CPU clocks were not recorded: what the host waited outside of calls "
-                          "counts as work.\n");
+        bn_text_puts(out, "CPU clocks were not recorded: the host's waits outside of calls count "
+                          "as work.\n");
 }
 
 static void put_words(const job_step *s, const figures *f, bn_text *out)
@@ -263,8 +263,8 @@ static void put_words(const job_step *s, const figures *f, bn_text *out)
     if (isfinite(queued_ns) && s->wall_ns > 0 && !f->simulated)
         bn_text_printf(
             out,
-            "\nBack to back a step takes %.2f of the recorded wall.\nMade-up values, and a machine "
-            "that is busier or less busy than it was, change it beside the host's gaps.\n",
+            "\nBack to back a step takes %.2f of the recorded wall.\nBeside the host's gaps, "
+            "made-up values and a busier or less busy machine change it, too.\n",
             queued_ns / s->wall_ns);
     bn_text_printf(
         out,

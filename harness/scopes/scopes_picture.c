@@ -23,7 +23,7 @@ bn_code scopes_weight(const scopes_report *r, scopes_figure *figure, bn_status *
             return BN_OK;
         const scopes_device *d = f == SCOPES_ESTIMATED ? &r->estimated : &r->measured;
         return bn_fail(st, BN_NOT_SUPPORTED, "--weight %s: there is no such time: %s", word,
-                       d->asked ? d->why : "nobody was asked for it");
+                       d->asked ? d->why : "you asked for none");
     }
     return word ? bn_fail_choice(st, "--weight", word, SCOPES_WEIGHTS) : BN_OK;
 }

@@ -174,8 +174,8 @@ static void put_device(const scopes_report *r, bn_text *out)
                        m->on, (long long)m->steps);
         put_rest(r, m, SCOPES_MEASURED, out);
         if (m->graphs_off)
-            bn_text_puts(out, "CUDA graphs were off, since a profile tells no ops of what is in "
-                              "them. bench run leaves them on.\n");
+            bn_text_puts(out, "CUDA graphs were off, since a profile does not tell which ops are "
+                              "in them. bench run leaves them on.\n");
     } else if (m->asked) {
         bn_text_printf(out, "No device time is measured on %s: %s.\n", m->on, m->why);
     }

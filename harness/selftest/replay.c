@@ -316,11 +316,10 @@ int replay_command(const selftest_options *options, const char *what)
         bn_fail(&st, BN_INVALID, "--estimates is for the published case resnet50, not for '%s'",
                 what);
     else if (!replay_is_published(what))
-        bn_fail(
-            &st, BN_INVALID,
-            "there is neither a recording nor a published case '%s'; published are resnet50 and "
-            "models",
-            what);
+        bn_fail(&st, BN_INVALID,
+                "there is neither a recording nor a published case '%s'; the published cases are "
+                "resnet50 and models",
+                what);
     if (st.code != BN_OK ||
         res_format_parse(cli_format(&options->output), &r.format, &st) != BN_OK ||
         rt_plugin_find("sim", path, sizeof path, &st) != BN_OK ||

@@ -18,7 +18,7 @@ static void say_line(study *s, const char *what, const study_line *line)
 {
     const res_interval each = res_estimate_interval(&line->fit.slope);
     if (study_untold(&line->fit.slope))
-        study_say(s, "%s: what an argument costs cannot be told from nothing: %s.", what,
+        study_say(s, "%s: what an argument costs cannot be told from zero: %s.", what,
                   study_interval(each, true).text);
     else
         study_say(s, "%s takes %s, and %s more for each argument.", what,

@@ -243,7 +243,7 @@ static cli_exit conclude(const study_options *own, study *s, res_format format, 
         return CLI_EXIT_INTERRUPTED;
     }
     if (s->line_count == 0 && code == CLI_EXIT_OK) {
-        cli_say("bench: too little went well for a line");
+        cli_say("bench: too few experiments succeeded to fit a line");
         return CLI_EXIT_FAILED;
     }
     return code;

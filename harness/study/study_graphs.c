@@ -12,7 +12,7 @@ static void say_cost(study *s, const study_line *step, const study_line *device)
 {
     const res_interval cost = res_estimate_interval(&step->fit.slope);
     if (!res_told_from(cost, 0) && isfinite(cost.low)) {
-        study_say(s, "What a further execution costs cannot be told from nothing: %s.",
+        study_say(s, "What a further execution costs cannot be told from zero: %s.",
                   study_interval(cost, true).text);
         return;
     }
@@ -48,7 +48,7 @@ static void say_exposed(study *s, const study_line *step, const study_line *devi
     study_answer(s, "exposed_share", study_json(share));
     if (s->processes >= RES_LEAST_PROCESSES && !isfinite(share.low)) {
         study_say(s, "The overhead of an execution that is awaited alone cannot be told from "
-                     "nothing, so that nobody can say which share of it a step waits for.");
+                     "zero, so nobody can say which share of it a step waits for.");
         return;
     }
     bn_text bounds = {0};
@@ -107,7 +107,7 @@ static void say_crossing(study *s, const study_line *step, const study_line *dev
     study_say(s, "A step that is traced anew (lazy) takes %s.",
               study_interval(study_over(s, lazy, study_wall), true).text);
     if (!(step->fit.slope.mean > 0) || (isfinite(step->fit.slope.error) && !isfinite(cross.low))) {
-        study_say(s, "No number of executions can be told from which on capturing is slower.");
+        study_say(s, "The study cannot tell from how many executions on capturing is slower.");
         return;
     }
     if (cross.estimate < 1) {

@@ -47,7 +47,7 @@ static void say_enough(study *s, const study_line *line)
         study_say(s, "%s: %.0f in flight %s enough; more make a step faster by less than %.0f %%.",
                   line->mode, steps, steps == 1 ? "is" : "are", 100 * ENOUGH);
     else
-        study_say(s, "%s: that fewer than %.0f in flight are enough cannot be told; more may help.",
+        study_say(s, "%s: the study cannot tell whether %.0f in flight are enough; more may help.",
                   line->mode, steps);
 }
 
@@ -150,7 +150,8 @@ static void say_bound(study *s, const study_line *line, double *u, double *v)
     if (!isfinite(cost.estimate))
         return;
     if (!(line->fit.slope.mean > 0) || (isfinite(line->fit.slope.error) && !isfinite(cost.low)))
-        study_say(s, "No cost of a node can be told from which on lazy is bound by tracing.");
+        study_say(s,
+                  "The study cannot tell from which cost of a node on lazy is bound by tracing.");
     else if (cost.estimate <= 0 && !(cost.high > 0))
         study_say(
             s,

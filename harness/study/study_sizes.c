@@ -30,10 +30,10 @@ static void say_little(study *s, const study_line *line, double *u, double *v)
     snprintf(name, sizeof name, "%s_batch", line->mode);
     study_answer(s, name, study_json(batch));
     if (fixed.estimate <= 0 || (isfinite(fixed.low) && !res_told_from(fixed, 0)))
-        study_say(s, "%s: no fixed part can be told from nothing: any batch will do.", line->mode);
+        study_say(s, "%s: the fixed part cannot be told from zero: any batch will do.", line->mode);
     else if (!(line->fit.slope.mean > 0) ||
              (isfinite(line->fit.slope.error) && !isfinite(batch.low)))
-        study_say(s, "%s: what an item takes cannot be told from nothing: all of a step is fixed.",
+        study_say(s, "%s: what an item takes cannot be told from zero: all of a step is fixed.",
                   line->mode);
     else
         study_say(s,

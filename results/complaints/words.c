@@ -94,8 +94,8 @@ void rec_complaint_advice(const rec_checkup *checkup, const rec_complaint *c, bn
         [REC_RULE_COMPILES] = "Keep shapes, types, branches and baked-in values as they are: pad "
                               "to a few lengths, and make values that change arguments. "
                               "bench graph diff RECORDING shows what differs.",
-        [REC_RULE_READS] = "Read values every so many steps, and hand over the next step before "
-                           "the read: the device has nothing to do until then.",
+        [REC_RULE_READS] = "Read values in some steps only, and hand over the next step before "
+                           "the read: until then the device has nothing to do.",
         [REC_RULE_EXECUTIONS] = "Compile them into one program. That is the cheapest program's "
                                 "call, at most; what fusing gains comes on top.",
         [REC_RULE_DISPATCH] = "Give an execution more to do (a larger batch), or hand over the "
@@ -103,7 +103,7 @@ void rec_complaint_advice(const rec_checkup *checkup, const rec_complaint *c, bn
         [REC_RULE_INPUT] = "Prepare batches in other threads, some steps ahead.",
         [REC_RULE_TRANSFERS] = "Send the next batch while the device works on this one.",
         [REC_RULE_DONATION] = "Donate them (JAX: donate_argnums), so that results take their "
-                              "memory. What that saves in time the recording does not tell.",
+                              "memory. The recording does not tell how much time that saves.",
         [REC_RULE_START] = "Keep executables between starts in a persistent cache.",
     };
     if (c->rule == REC_RULE_HOST)
@@ -154,7 +154,7 @@ static void put_doubts(const rec_checkup *checkup, bn_text *out)
     const rec_steps *s = checkup->steps;
     const double calls_ns = s->completions ? rec_untold_calls_ns(s, &checkup->answer) : 0;
     if (calls_ns > 0) {
-        bn_text_puts(out, "Some device time may be none: ");
+        bn_text_puts(out, "Some of the device time may be the host's: ");
         rec_time_put(out, calls_ns);
         bn_text_puts(out, " a step are in Execute calls, and completions do not tell whether "
                           "the device works in them.\n");

@@ -30,7 +30,7 @@ typedef struct res_cost_law {
     size_t processes;          /* of each row; the fewest */
     res_interval node;         /* geometric mean over the rows that trace; NaN where none does */
     /* Dispatch of an execution over its arguments and results: the line's base and slope. NaN where
-     * all rows have as many. */
+     * all rows have the same number. */
     res_interval execution, value;
     res_law law; /* whether rows lie on the line */
     double off;  /* by how much the farthest does not, as a share; NaN: no line */

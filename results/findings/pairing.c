@@ -104,8 +104,8 @@ static void note_times(const res_versus *versus, bn_text *notes)
     }
     if (before || after)
         bn_text_printf(notes,
-                       "All records of %s are older than those of %s: what else changed on the "
-                       "machine in between is part of the differences.\n",
+                       "All records of %s are older than those of %s: the differences include "
+                       "whatever else changed on the machine in between.\n",
                        before ? "A" : "B", before ? "B" : "A");
 }
 
@@ -175,8 +175,8 @@ bn_code res_versus_pair(const res_collection *a, const res_collection *b,
     if (code != BN_OK)
         return code;
     if (alone)
-        bn_text_printf(&versus->notes, "%zu records of A have none of B to be held against.\n",
-                       alone);
+        bn_text_printf(&versus->notes,
+                       "%zu records of A have no record of B to be compared with.\n", alone);
     note_times(versus, &versus->notes);
     return BN_OK;
 }

@@ -299,15 +299,16 @@ void res_tonight_free(res_tonight_verdict *verdict)
 const char *res_drift_cause_name(res_drift_cause cause)
 {
     static const char *const names[] = {
-        [RES_DRIFT_SAME] = "the build is the same: the machine",
-        [RES_DRIFT_MACHINE] = "the build before was as slow in those nights: the machine",
+        [RES_DRIFT_SAME] = "the build is the same, so it is the machine",
+        [RES_DRIFT_MACHINE] = "the build before was as slow in those nights, so it is the machine",
         [RES_DRIFT_BUILD] = "with the build; the build before was not slower in those nights",
         [RES_DRIFT_OTHER] =
             "with the build, its settings or the framework; no control tells it from the machine",
         [RES_DRIFT_RECORDED] =
             ("with the build or its settings; no control tells it from a change of the recorded "
              "program or of the machine"),
-        [RES_DRIFT_RECORDED_SAME] = "the build is the same: the recorded program or the machine",
+        [RES_DRIFT_RECORDED_SAME] =
+            "the build is the same, so it is the recorded program or the machine",
     };
     return names[cause];
 }

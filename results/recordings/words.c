@@ -158,7 +158,7 @@ static void put_dispatch_bound(const rec_steps *s, const rec_answer *a, bn_text 
     if (a->busy_share < 0.9) {
         put_waiting(s, a, out);
         if (!a->dispatch_told && a->calls_ns > 0) {
-            bn_text_puts(out, " Some device time may be none: ");
+            bn_text_puts(out, " Some of the device time may be the host's: ");
             put_calls(a, a->calls_ns, out);
         }
     } else {
@@ -177,7 +177,7 @@ static void put_host_bound(const rec_steps *s, const rec_answer *a, bn_text *out
     bn_text_puts(out, "Host-bound: ");
     put_waiting(s, a, out);
     if (calls_ns > 0) {
-        bn_text_puts(out, " Some device time may be none: ");
+        bn_text_puts(out, " Some of the device time may be the host's: ");
         put_calls(a, calls_ns, out);
     }
     bn_text_putc(out, '\n');
@@ -281,7 +281,7 @@ static void put_cycle(const rec_steps *s, bn_text *out)
     bn_text_puts(out, s->completions
                           ? "the host runs ahead and waits now and then, so a single step's wall "
                             "says nothing.\n"
-                          : "after so many their walls come again. Without completions nobody "
+                          : "their wall times repeat after so many. Without completions nobody "
                             "knows whether the host runs ahead.\n");
 }
 
@@ -289,11 +289,11 @@ static void put_doubts(const rec_steps *s, bn_text *out)
 {
     put_cycle(s, out);
     const rec_process *p = s->process;
-    static const char *const stops[] = {"", "the recording was as long as it may become",
-                                        "the disk was full", "the file system failed"};
+    static const char *const stops[] = {"", "the recording reached its limit", "the disk was full",
+                                        "the file system failed"};
     if (!s->cpu_clocks)
-        bn_text_puts(out, "CPU clocks were not recorded: time outside of calls while the device "
-                          "did not work is all counted as host work, sleep included.\n");
+        bn_text_puts(out, "CPU clocks were not recorded: all time outside of calls while the "
+                          "device did not work counts as host work, sleep included.\n");
     if (p->stop != RECORD_GOES_ON)
         bn_text_printf(out, "The recorder stopped before the program did: %s.\n", stops[p->stop]);
     if (p->lost || p->skipped)

@@ -182,7 +182,7 @@ static void judge(const rounds *all, res_probe_estimate *out)
                  submit / 1e3, out->device.estimate / 1e3);
     else if (is_null_off(all))
         snprintf(text, size,
-                 "disturbed: like executions of one round, the later ones took %.0f %% %s",
+                 "disturbed: of equal executions in one round, the later ones took %.0f %% %s",
                  100 * fabs(out->null.estimate), out->null.estimate > 0 ? "longer" : "less");
     else if (out->device.low > lone)
         snprintf(text, size,

@@ -285,8 +285,8 @@ static void note_drift(const res_speedup *speedup, json_t *notes)
             res_speedup_name_row(speedup, row, &list, "(%.1f %%)", 100 * row->ratio.common);
     }
     add_note(notes,
-             "Beside other programs, runs find ratios that differ, so the interval of a ratio has "
-             "this much for it as a standard deviation",
+             "Beside other programs, a ratio differs from run to run, so its interval allows for "
+             "a standard deviation of this much",
              &list);
 }
 
@@ -389,7 +389,7 @@ static void note_layouts(const res_speedup *speedup, json_t *notes)
         if (handed_on > 0 && rearranged == 0)
             res_speedup_name_row(speedup, row, &same, "(%lld)", (long long)handed_on);
     }
-    add_note(notes, "The compiler lays out all values between graphs by rows, as the default is",
+    add_note(notes, "The compiler lays out all values between graphs by rows, as by default",
              &same);
 }
 

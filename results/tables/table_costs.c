@@ -54,8 +54,8 @@ static const res_column columns[] = {{"nodes", "nodes", RES_CELL_COUNT, false},
                                      {NULL, NULL, RES_CELL_TEXT, false}};
 
 static const char *const notes[] = {
-    "a node: trace, hash and lookup of a step, shared among the nodes that it traces. What counts "
-    "as a node is the front end's affair.",
+    "a node: trace, hash and lookup of a step, shared among the nodes that it traces. Each front "
+    "end has nodes of its own.",
     "dispatch: the plugin's execute calls, submit to return; an execution: its share. A runtime "
     "that computes in the call has device work in it.",
     "over device: wall time less device time, process by process; \"<\": not told from zero.",
@@ -130,8 +130,9 @@ static void put_laws(const res_costs *costs, res_format format, bn_text *out)
     res_put_note(out, format, "a node: geometric mean over the rows that trace in each step.");
     res_put_note(out, format,
                  "an execution, an argument: the line of dispatch over arguments and results "
-                 "together; each process draws one through its rows. \"-\": all rows have as "
-                 "many. line: whether the rows lie on it, and the row that lies farthest off.");
+                 "together; each process draws one through its rows. \"-\": all rows have the "
+                 "same number. line: whether the rows lie on it, and the row that lies farthest "
+                 "off.");
     res_put_note(out, format,
                  "Where each run is one value, all of this is of the newest run of each row that "
                  "has three processes, or of one process of each run where none has.");

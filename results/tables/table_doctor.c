@@ -175,14 +175,14 @@ static void put_advice(const res_complaint *c, const res_experiment *e, bn_text 
         put_advice_on_compiles(c, e, out);
         return;
     case RES_RULE_READS:
-        bn_text_puts(out, "Read values every so many steps, and not in each: the device waits for "
-                          "the host until the next step is there.");
+        bn_text_puts(out, "Read values in some steps only: after a read the device waits for the "
+                          "host until the next step is there.");
         bn_text_puts(out, c->why           ? ""
                           : res_is_ours(e) ? " bench explain says where."
                                            : " bench doctor RECORDING says which value.");
         return;
     case RES_RULE_FALLBACKS:
-        bn_text_puts(out, "Say it with ops that the device has, such as a mask in place of "
+        bn_text_puts(out, "Compute it with ops that the device has, such as a mask in place of "
                           "positions.");
         bn_text_puts(out, c->why ? "" : " bench explain tells the op and its line.");
         return;

@@ -263,12 +263,12 @@ static void put_newest(const res_timeline *series, res_format format, bn_text *o
     bn_text_printf(&note, "newest, %s: %s", date_text(night->time_s).text,
                    res_time_difference(value).text);
     if (isnan(c->newest_p) && !series->no_ratios) {
-        bn_text_puts(&note, "; too few nights since the last change to expect anything of it");
+        bn_text_puts(&note, "; too few nights since the last change to tell whether it is usual");
     } else if (!isnan(c->newest_p)) {
         bn_text_printf(&note, ", %s of its level, 99 of 100 nights lie in %s %%",
                        change_text(c->newest.estimate).text, change_range(c->newest).text);
         if (c->newest_run > 0)
-            bn_text_printf(&note, ": out of it for %zu night%s, a change has %d or more",
+            bn_text_printf(&note, ": outside for %zu night%s; a change has %d or more",
                            c->newest_run, c->newest_run == 1 ? "" : "s", RES_LEAST_NIGHTS);
     }
     res_put_note(out, format, note.data ? note.data : "");

@@ -304,9 +304,8 @@ static const list_table tables[] = {
      {"PJRT: submit to ready, one execution awaited alone, median. device: by its source. "
       "overhead: PJRT less device, round by round, so that medians need not add up; \"<\": not "
       "told from zero.",
-      "null test: of executions awaited one by one, the later half less the earlier, of one's "
-      "time: "
-      "zero but for disturbance.",
+      "null test: the later half of the executions awaited one by one less the earlier half, as a "
+      "share of one execution; what is not zero is disturbance.",
       "Intervals: 95 %, Student's t over the processes, or over the means of runs where there are "
       "several; fewer than three have none.",
       res_times_note}},

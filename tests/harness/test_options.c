@@ -102,7 +102,7 @@ static void programs_and_recordings_have_their_own(void **state)
         char *argv[4];
         const char *text;
     } wrong[] = {
-        {{"--recording", "r", "--program", "p"}, "--program and --recording"},
+        {{"--recording", "r", "--program", "p"}, "give --program or --recording, not both"},
         {{"--recording", "r", "--model", "gpt2"}, "--recording runs a step as it was recorded"},
         {{"--program", "p", "--mode", "lazy"}, "--program runs a text as it is, so --mode"},
         {{"--recording", "r", "--argument", "f32[]"}, "--argument is for --program"},

@@ -137,7 +137,7 @@ past 1 1
 tonight 3
 night
 report "a night under load with the same build is the machine" "$(
-    ends 0 'the build of the last good night' 'that build takes +20' 'nothing slower was found'
+    ends 0 'the build of the last good night' 'that build takes 20' 'nothing slower was found'
 )"
 new_store slower
 keep "$folder/other.so"
@@ -157,7 +157,7 @@ tonight 2
 control 2 "$other"
 night
 report "a build as slow as its control is not slower, and what would have been seen is said" "$(
-    ends 0 'the machine: that build takes +' 'nothing slower was found in 2 experiments; a slowdown of'
+    ends 0 'the machine: that build takes ' ' % more now' 'nothing slower was found in 2 experiments; a slowdown of'
 )"
 # ---- further pairs -------------------------------------------------------------------------
 # Four pairs tell nothing of two experiments. All that the night could need lies there already, as

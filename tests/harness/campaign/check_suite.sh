@@ -126,7 +126,7 @@ report "filters" "$(
 refuses "filters that leave nothing" 2 "leave nothing of its 6 experiments" -- \
     suite "$mine" --store "$store" --filter nothing
 refuses "a shard that is none" 2 "--shard takes I/N" -- suite "$mine" --shard 3/2
-refuses "a suite that is none" 2 "there is no suite nosuch; with bench come smoke, reference, nightly" -- \
+refuses "a suite that is none" 2 "there is no suite nosuch; these come with bench: smoke, reference, nightly" -- \
     suite nosuch
 refuses "a file that is none" 3 "no/such.json: no such file" -- suite no/such.json
 sed 's/"squeezenet1_1"/"squeezenet"/' "$mine" >"$folder/wrong.json"

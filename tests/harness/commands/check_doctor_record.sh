@@ -260,7 +260,7 @@ run doctor "$folder/planted"
 report "what changed in programs that are compiled on is told" "$(
     fault_of 0
     tr '\n' ' ' <"$folder/out" >"$folder/line"
-    for text in "compiles: compiling or loading programs" "and the code is another, so a value" \
+    for text in "compiles: compiling or loading programs" "and the code differs, so a value" \
         "fused). Keep shapes, types,"; do
         grep -qF -- "$text" "$folder/line" || echo "it does not say '$text'"
     done

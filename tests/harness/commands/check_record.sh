@@ -71,7 +71,7 @@ refuses "a limit that is too small" 2 "--limit takes a size from 65536" -- recor
 run record --help
 report "help says all of it" "$(
     fault_of 0
-    for word in --output --runtime --limit "Its exit code is that of bench" "bench steps" 126; do
+    for word in --output --runtime --limit "bench ends with its exit code" "bench steps" 126; do
         grep -qF -- "$word" "$folder/out" || echo "no $word"
     done
 )"

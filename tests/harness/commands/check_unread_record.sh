@@ -165,7 +165,7 @@ report "the doctor says that they are compiled anew, and that their code differs
     silent 0
     holds '
 [c] = [c for c in records["complaints"] if c["rule"] == "compiles"]
-assert "the code is another" in c["where"] and "fused" in c["where"], c'
+assert "the code differs" in c["where"] and "fused" in c["where"], c'
 )"
 run steps "$folder/some" --step-program fused
 report "and its steps are told where their beginning is named" "$(

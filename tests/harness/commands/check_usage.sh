@@ -189,7 +189,7 @@ done <<'ROWS'
 2#--pin takes none, host, all;;core3#--pin core3
 2#there is no --idle-cores 'awak'; did you mean awake?#--idle-cores awak
 2#not 'hots'; did you mean host? This process may use#--pin hots
-2#there is no suite smok; did you mean smoke? With bench come#suite smok
+2#there is no suite smok; did you mean smoke? These come with bench#suite smok
 1#there is no suite refrence; did you mean reference?#compare cpu cpu-xla --suite refrence
 1#there is no suite nightlly; did you mean nightly?#nightly nightlly --store x --report y
 2#does not take --by-scope; bench scopes --model NAME does that#--model resnet18 --by-scope

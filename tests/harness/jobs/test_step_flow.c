@@ -154,7 +154,7 @@ static void what_is_made_too_late_is_told(void **state)
     add(&m, LIST(2, 4), LIST(5));
     add(&m, LIST(5), LIST(6, 7));
     assert_fails(job_flow_make(&m.process, m.order, 2, &f, &st), BN_FORMAT,
-                 "execution 1 of the step makes what is taken before it is made", &st);
+                 "execution 1 of the step makes a value that was taken before it", &st);
     job_flow_free(&f);
 }
 

@@ -148,7 +148,7 @@ static void what_has_no_fixed_part_needs_no_batch(void **state)
     const study_kind kind = kind_of(RES_AXIS_BATCH, study_batch);
     study s = make(&kind, list, 3);
     say(&s);
-    assert_says(&s, "lazy: no fixed part can be told from nothing");
+    assert_says(&s, "lazy: the fixed part cannot be told from zero");
     study_free(&s);
 }
 
@@ -278,7 +278,7 @@ static void the_first_execution_may_be_too_many(void **state)
     say(&s);
     assert_says(&s, "It cannot be told whether capturing is slower than tracing every step");
     /* Nor is an overhead, a share of which could be waited for. */
-    assert_says(&s, "so that nobody can say which share of it a step waits for");
+    assert_says(&s, "so nobody can say which share of it a step waits for");
     assert_silent(&s, "A step waits for");
     study_free(&s);
 }
@@ -303,7 +303,7 @@ static void two_in_flight_are_enough(void **state)
     s = make(&kind, list, 3);
     say(&s);
     assert_true(json_is_null(json_object_get(s.answers, "lazy_enough")));
-    assert_says(&s, "lazy: that fewer than 4 in flight are enough cannot be told");
+    assert_says(&s, "lazy: the study cannot tell whether 4 in flight are enough");
     study_free(&s);
 }
 

@@ -93,7 +93,7 @@ planted() {
         trained mended "$script"
         judge '
 near("compiles", mean(0) - mean(1))
-assert "type of an argument is another" in rules(0)["compiles"]["where"], rules(0)["compiles"]
+assert "type of an argument differs" in rules(0)["compiles"]["where"], rules(0)["compiles"]
 assert "compiles" not in rules(1), rules(1)' slow mended
     }
     live "$1: host work costs what doing without saves" host busy_machine

@@ -323,7 +323,7 @@ static void compiles_that_go_on_are_named_with_what_changed(void **state)
     costs(c, 1e6, 1e3);
     assert_true(c->cost_ns.low < 0.6e6 && c->cost_ns.high > 1.5e6);
     assert_near(c->count, 0.25, 1e-9);
-    says(&s, "of 5 of 5 the type of an argument is another: jit_step, argument 0, is f32[8,104] "
+    says(&s, "of 5 of 5 the type of an argument differs: jit_step, argument 0, is f32[8,104] "
              "after f32[8,96]");
     forget(&s);
 }
@@ -363,7 +363,7 @@ static void a_value_in_the_program_is_told_from_shapes(void **state)
     (void)state;
     seen s = see_lengths(4, LOOPS, false);
     (void)complaint(&s, REC_RULE_COMPILES, 1);
-    says(&s, "of 5 of 5 arguments have the same types as before, and the code is another");
+    says(&s, "of 5 of 5 arguments have the same types as before, and the code differs");
     forget(&s);
 }
 
