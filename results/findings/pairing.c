@@ -176,7 +176,8 @@ bn_code res_versus_pair(const res_collection *a, const res_collection *b,
         return code;
     if (alone)
         bn_text_printf(&versus->notes,
-                       "%zu records of A have no record of B to be compared with.\n", alone);
+                       "%zu record%s of A ha%s no record of B to be compared with.\n", alone,
+                       alone == 1 ? "" : "s", alone == 1 ? "s" : "ve");
     note_times(versus, &versus->notes);
     return BN_OK;
 }

@@ -314,7 +314,7 @@ report "a recorded program is judged by its history, whatever the suite has" "$(
 training same-build "$(digest 1)"
 night --keep-builds 0
 report "with one build it may be the program or the machine, and counts as neither" "$(
-    ends 4 'history: mine train unknown recorded' 'the build is the same: the recorded program or the machine' \
+    ends 4 'history: mine train unknown recorded' 'the build is the same, so it is the recorded program or the machine' \
         'nightly: could not tell: this is the first good night'
 )"
 new_store earlier

@@ -475,7 +475,7 @@ static void records_are_paired_in_their_order(void **state)
         assert_ptr_equal(v.cells[0].a[i], a.records[i]);
         assert_ptr_equal(v.cells[0].b[i], b.records[i]);
     }
-    assert_non_null(strstr(v.notes.data, "1 records of A have none of B"));
+    assert_non_null(strstr(v.notes.data, "1 record of A has no record of B"));
     assert_null(strstr(v.notes.data, "are older than"));
     res_versus_free(&v);
 

@@ -323,7 +323,7 @@ static void what_was_recorded_may_have_changed_itself(void **state)
     assert_false(res_drift_counts(RES_DRIFT_RECORDED_SAME));
     assert_false(res_drift_counts(RES_DRIFT_SAME) || res_drift_counts(RES_DRIFT_MACHINE));
     assert_string_equal(res_drift_cause_name(RES_DRIFT_RECORDED_SAME),
-                        "the build is the same: the recorded program or the machine");
+                        "the build is the same, so it is the recorded program or the machine");
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, begin, end)
