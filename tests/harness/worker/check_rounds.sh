@@ -131,10 +131,12 @@ for r in records:
 
 # The host works 7 ms of a lazy step and the device 20 ms, so that it takes some 11 steps until eight are in
 # flight, and a turn keeps one. Where the host takes about as long as the device, a step may be 5 % shorter.
-run "${sim[@]}" --runtime-option device_us=20000 --trace-cost-ns 60000 --in-flight 8 --processes 1 \
-    --min-time 0.4 --store "$folder/full"
-ran=$(fault_of 0)
-report "with several in flight short turns take as long as the device does" "$ran$(
+# Where other programs hold the host up, it may take as long in all steps.
+turns_in_flight() {
+    rm -rf "$folder/full"
+    run "${sim[@]}" --runtime-option device_us=20000 --trace-cost-ns 60000 --in-flight 8 --processes 1 \
+        --min-time 0.4 --store "$folder/full"
+    fault_of 0
     of_records "$folder/full" '
 assert len(records) == 2, records
 for r in records:
@@ -146,7 +148,8 @@ for r in records:
     assert at == len(r["wall_ns"]) and len(turns) >= 10, turns
     middle = sorted(turns)[len(turns) // 2]
     assert middle >= 0.94 * 20e6, (r["mode"], middle)'
-)"
+}
+live "with several in flight short turns take as long as the device does" turns_in_flight busy_machine
 
 run "${sim[@]}" --runtime-option device_us=2000 --processes 1 --steps 5 --min-time 0 \
     --device-time slope --store "$folder/probed"
