@@ -51,6 +51,7 @@ typedef struct estimate_time {
     double ms;
     bool wall; /* of the host, who waited: the device took less; false: of the device */
     const char *source;
+    const char *scope; /* the part of the model that was measured; NULL: all of it */
 } estimate_time;
 /* Finds that of what WHAT is, on TOPOLOGY; of its graph LABEL, or of the whole step where LABEL is
  * NULL. False: none is known. */

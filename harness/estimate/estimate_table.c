@@ -367,12 +367,27 @@ void estimate_scopes(const json_t *lines, res_format format, bn_text *out)
 
 /* ---- published times --------------------------------------------------------- */
 
+/* The share of LINE's cycles that lies in the scope NAME and in all below it. */
+static double share_of_scope(const json_t *line, const char *name)
+{
+    const json_t *scopes = json_object_get(json_object_get(line, "estimate"), "scopes");
+    const size_t length = strlen(name);
+    double cycles = 0;
+    for (size_t i = 0; i < json_array_size(scopes); i++) {
+        const json_t *item = json_array_get(scopes, i);
+        const char *scope = estimate_word(item, "name");
+        if (strncmp(scope, name, length) == 0 && (scope[length] == '.' || scope[length] == '\0'))
+            cycles += json_number_value(json_object_get(item, "cycles"));
+    }
+    return cycles / estimate_figure(line, NULL, "cycles");
+}
+
 /* The row of the lines from FIRST to END, of which LABEL (NULL: the whole step) was published. */
 static void published_row(const json_t *lines, size_t first, size_t end, const char *label,
                           json_t *rows)
 {
     const json_t *line = json_array_get(lines, first);
-    const double own = estimate_sum_ms(lines, first, end);
+    double own = estimate_sum_ms(lines, first, end);
     estimate_time published;
     res_experiment what;
     if (!estimate_what(line, &what) || own < 0 ||
@@ -384,7 +399,11 @@ static void published_row(const json_t *lines, size_t first, size_t end, const c
     json_array_append_new(row, res_json_text(estimate_word(line, "topology")));
     json_array_append_new(row, json_string(title));
     put_way(row, line);
-    json_array_append_new(row, res_json_text(label ? label : "all"));
+    if (published.scope) { /* of a step that is one graph */
+        own *= share_of_scope(line, published.scope);
+        res_sheet_put(row, "scope %s", published.scope);
+    } else
+        json_array_append_new(row, res_json_text(label ? label : "all"));
     put_ms(row, own);
     put_ms(row, published.ms);
     json_array_append_new(row, json_string(published.wall ? "host" : "device"));

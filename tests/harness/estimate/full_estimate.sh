@@ -92,13 +92,13 @@ assert abs(forward["estimated_ms"] / 9.6 - 1) < 0.1, forward["estimated_ms"]
 
 run "${estimate[@]}" --model llama --depth 4,8,32,64 --scan on --topology v5e:1x1
 report "one loop is compiled as fast for 64 layers as for 4" "$(fault_of 0)$(holds '
-line = {l["experiment"]["depth"]: l for l in records}
+line = {l["experiment"]["depth"] or 4: l for l in records} # 4 is the model'"'"'s own, which a record calls 0
 assert line[64]["text_bytes"] < 1.05 * line[8]["text_bytes"]
 seconds = [line[d]["estimate"]["compile_cpu_s"] for d in (4, 64)]
 assert seconds[1] < 1.3 * seconds[0], seconds
 ')"
 report "the rounds of its loops are counted" "$(holds '
-loops = {l["experiment"]["depth"]: l["estimate"]["loops"] for l in records}
+loops = {l["experiment"]["depth"] or 4: l["estimate"]["loops"] for l in records}
 for depth, found in loops.items():
     assert sum(loop["times"] == depth for loop in found) >= 2, (depth, found)
 ')"
@@ -167,12 +167,13 @@ else
     )"
     run "${estimate[@]}" --model llama --depth "$(IFS=, && echo "${depths[*]}")" --scan off,on --topology v5e:1x1 \
         --timeout 3600
-    report "one loop is estimated at no more than that of JAX, nor does it cost more beside its unrolled step" "$(
+    report "neither one loop nor the unrolled step is estimated at more than that of JAX" "$(
         fault_of 0
         rm -f "$folder/said"
         holds '
 ours = {(l["experiment"]["depth"], l["experiment"]["scan"]): l["estimate"]["cycles"] for l in records}
 faults = []
+MOST = {8: 2.5, 32: 4.3} # times its unrolled step: what a loop of JAX took in an earlier trial
 for depth in '"$(IFS=, && echo "${depths[*]}")"':
     theirs = {}
     [size] = [r["parameters"] for r in json.load(open("%s/models-%d" % (folder, depth))) if r["model"] == "llama"]
@@ -190,7 +191,7 @@ for depth in '"$(IFS=, && echo "${depths[*]}")"':
         for who, cycles in ("bench", own), ("JAX", theirs):
             print("# llama of %d layers, %s: unrolled %.3f Mcycles, one loop %.3f, %.2f times" % (
                 depth, who, cycles["off"] / 1e6, cycles["on"] / 1e6, cycles["on"] / cycles["off"]), file=f)
-    if own["on"] > theirs["on"] or own["on"] / own["off"] > theirs["on"] / theirs["off"]:
+    if own["on"] > theirs["on"] or own["off"] > theirs["off"] or own["on"] / own["off"] > MOST[depth]:
         faults.append((depth, own, theirs))
 assert not faults, faults
 '

@@ -116,7 +116,9 @@ static void published_times_are_of_one_setup(void **state)
     }
     what.graphs = 5;
     assert_true(estimate_published(&what, "v4:1x1x1/megacore", "forward", &found));
-    assert_true(found.ms == 9.6);
+    assert_true(found.ms == 9.6 && !found.scope);
+    /* The published update had no momentum, and ours has. */
+    assert_false(estimate_published(&what, "v4:1x1x1/megacore", "update", &found));
     what.batch = 64;
     assert_false(estimate_published(&what, "v4:1x1x1/megacore", "forward", &found));
     what.batch = 32;

@@ -196,6 +196,32 @@ static void a_record_says_how_often_a_program_runs(void **state)
 }
 
 /* Memories and FLOPs have more digits than a double of ten shows. */
+/* bert_pytorch was measured without its heads: only the scope bert counts. */
+static void of_a_measured_part_its_scope_counts(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *scope;
+        double cycles;
+    } scopes[] = {{"bert", 1e6}, {"bert.embedding.token", 2e6}, {"bert2", 4e6}, {"mask_lm", 8e6}};
+    json_t *line = line_of(0, "step", "v4:1x1x1/megacore", 30e6);
+    json_t *list = json_object_get(json_object_get(line, "estimate"), "scopes");
+    json_t *experiment = json_object_get(line, "experiment"), *lines = json_pack("[o]", line);
+    bn_text out = {0};
+    for (size_t i = 0; i < sizeof scopes / sizeof *scopes; i++)
+        json_array_append_new(list,
+                              json_pack("{ss ss ss sf sf ss}", "name", scopes[i].scope, "what", "",
+                                        "scope", "", "cycles", scopes[i].cycles, "times", 1.0,
+                                        "why", ""));
+    json_object_set_new(experiment, "model", json_string("bert_pytorch"));
+    json_object_set_new(experiment, "phase", json_string("infer"));
+    json_object_set_new(experiment, "batch", json_integer(16));
+    estimate_beside_published(lines, RES_TABLE_CSV, &out);
+    assert_non_null(strstr(out.data, ",scope bert,2.857,4.310,host,\"below, 0.66 of it\","));
+    bn_text_free(&out);
+    json_decref(lines);
+}
+
 static void csv_has_all_digits(void **state)
 {
     (void)state;
@@ -262,6 +288,7 @@ int main(void)
         cmocka_unit_test(the_largest_is_not_known_where_one_is_not),
         cmocka_unit_test(what_does_not_fit_has_no_memory),
         cmocka_unit_test(a_record_says_how_often_a_program_runs),
+        cmocka_unit_test(of_a_measured_part_its_scope_counts),
         cmocka_unit_test(csv_has_all_digits),
         cmocka_unit_test(a_record_says_what_is_lacking),
     };
