@@ -1,6 +1,6 @@
 #!/bin/bash
-# full_estimate.sh - bench estimate with the real compiler of TPUs, as TAP: it takes one to two hours on two
-# cores, and longer on busy ones, so make check-full needs BENCH_TEST_TIMEOUT=14400. It is skipped where libtpu
+# full_estimate.sh - bench estimate with the real compiler of TPUs, as TAP: it takes 13 minutes on a fast core,
+# and an hour or two on slow or busy ones, so make check-full needs BENCH_TEST_TIMEOUT=14400. It is skipped where libtpu
 # was not fetched (make runtime-tpu). Estimates are compared with what was published, and our loop over layers
 # with that of JAX (jax_scan.py), which `make frontends` installs or BENCH_FRONTEND_PYTHON_JAX names; without
 # it that part is skipped.

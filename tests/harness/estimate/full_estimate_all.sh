@@ -3,7 +3,7 @@
 # generations of TPU, as TAP: each has a figure or a refusal with a name. Records go to FOLDER/store,
 # and the table of all of them, for docs/estimate.md, to FOLDER/estimates.md.
 #
-#   BENCH_ESTIMATE_ALL=FOLDER       where all of it goes; without it nothing runs: it takes hours
+#   BENCH_ESTIMATE_ALL=FOLDER       where all of it goes; without it nothing runs: it takes an hour or more
 #   BENCH_ESTIMATE_PHASES=train     one of the phases; both by default: train,infer
 #   BENCH_ESTIMATE_MODELS=NAME,...  and BENCH_ESTIMATE_TOPOLOGIES=NAME,...  fewer of them
 #   BENCH_ESTIMATE_RUNTIME=NAME     whose compiler, tpu by default
