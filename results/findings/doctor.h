@@ -87,6 +87,11 @@ res_bound res_doctor_bound(const res_speedup_row *row, double *busy);
  * as docs/json-record.md has it, which is the record's. NULL: it keeps none, or tells of none.
  * *MORE: how many others tell of it. */
 const json_t *res_why(const res_record *record, res_rule rule, size_t *more);
+/* The same of the newest of POOL's records that tells of RULE. */
+const json_t *res_pool_why(const res_pool *pool, res_rule rule, size_t *more);
+/* How many executions a step of RECORD has beside those of the graphs that it was asked to be cut
+ * into: breaks have added them. */
+double res_executions_added(const res_record *record);
 /* A cause for which a program is compiled again (docs/explain.md), and what is done about it. */
 typedef struct res_remedy {
     const char *cause, *advice;
