@@ -487,6 +487,7 @@ static bool complains(const res_speedup *speedup, size_t index, res_rule number,
                            .hidden_ns =
                                number == RES_RULE_TRACING ? hidden(row, ns.estimate) : (double)NAN};
     out->why = res_pool_why(&row->pool, number, &out->more);
+    out->branches = number == RES_RULE_READS && res_pool_branches(&row->pool, out->why);
     return true;
 }
 

@@ -198,3 +198,27 @@ const json_t *res_pool_why(const res_pool *pool, res_rule rule, size_t *more)
             why = res_why(pool->list[i].record, rule, more);
     return why;
 }
+
+/* Whether COMPLAINT is of a branch on what is read where WHY says. */
+static bool is_branch_at(const json_t *complaint, const json_t *why)
+{
+    const char *place = text_of(why, "place"), *scope = text_of(why, "scope");
+    return *place && strcmp(text_of(complaint, "rule"), "branch") == 0 &&
+           strcmp(text_of(complaint, "place"), place) == 0 &&
+           strcmp(text_of(complaint, "scope"), scope) == 0;
+}
+
+bool res_pool_branches(const res_pool *pool, const json_t *why)
+{
+    const json_t *one;
+    bool found = false;
+    for (size_t i = 0; i < pool->count && !found; i++) {
+        const json_t *list = pool->list[i].record ? complaints_of(pool->list[i].record) : NULL;
+        size_t k;
+        json_array_foreach(list, k, one)
+        {
+            found = found || is_branch_at(one, why);
+        }
+    }
+    return found;
+}
