@@ -139,19 +139,38 @@ static double cost_of_release(const res_process *p, const void *context)
 }
 
 /* What breaks of a step cost: the host takes values in READ, in which it waits for the device, too,
- * and each break is one execution more. Where no device time is known, all of READ. */
-static double cost_of_reads(const res_process *p, const void *context)
+ * and there may be executions more. Where no device time is known, all of READ. */
+static double cost_of_breaks(const res_process *p)
 {
     static const bn_part read = BN_PART_READ;
     const res_measures *m = &p->measures;
     const double own_ns = median_of(p, &read, 1);
-    (void)context;
     if (!p->record || is_in_flight(p) || isnan(m->overhead_ns) || isnan(device_of(p)))
         return not_hidden(p, own_ns);
-    const double breaks =
-        fmin(res_counter_a_step(p->record, BN_COUNTER_GRAPH_BREAKS), m->executions - 1);
-    return lesser(own_ns + breaks * m->overhead_ns,
-                  exposed(p, read) - (m->executions - breaks) * m->overhead_ns);
+    const double more = fmin(res_counter_a_step(p->record, BN_COUNTER_GRAPH_BREAKS),
+                             res_executions_added(p->record));
+    return lesser(own_ns + more * m->overhead_ns,
+                  exposed(p, read) - (m->executions - more) * m->overhead_ns);
+}
+
+/* The part of P's TRANSFERS that is of ops of the host, each of which reads once and sends once. It
+ * is taken for their part of the time, which the ledger does not tell. */
+static double share_of_ops(const res_process *p, bn_counter transfers)
+{
+    double ops = p->record ? res_counter_a_step(p->record, BN_COUNTER_HOST_FALLBACKS) : 0;
+    double others = p->record ? fmax(0, res_counter_a_step(p->record, transfers) - ops) : 0;
+    /* What few steps do is not in the median step. */
+    if (round(ops) + round(others) > 0) {
+        ops = round(ops);
+        others = round(others);
+    }
+    return ops > 0 ? ops / (ops + others) : 0;
+}
+
+static double cost_of_reads(const res_process *p, const void *context)
+{
+    (void)context;
+    return (1 - share_of_ops(p, BN_COUNTER_TRANSFERS_TO_HOST)) * cost_of_breaks(p);
 }
 
 static bool sends_ahead(const res_record *r)
@@ -163,13 +182,21 @@ static bool sends_ahead(const res_record *r)
 static double cost_of_fallbacks(const res_process *p, const void *context)
 {
     static const bn_part input = BN_PART_INPUT;
-    return cost_of_reads(p, context) + median_of(p, &input, 1);
+    (void)context;
+    return share_of_ops(p, BN_COUNTER_TRANSFERS_TO_HOST) * cost_of_breaks(p) +
+           share_of_ops(p, BN_COUNTER_TRANSFERS_TO_DEVICE) * median_of(p, &input, 1);
+}
+
+static double cost_of_values(const res_process *p, const void *context)
+{
+    return cost_of_reads(p, context) + cost_of_fallbacks(p, context);
 }
 
 static double cost_of_input(const res_process *p, const void *context)
 {
     static const bn_part part = BN_PART_INPUT;
-    const double own_ns = median_of(p, &part, 1);
+    const double own_ns =
+        (1 - share_of_ops(p, BN_COUNTER_TRANSFERS_TO_DEVICE)) * median_of(p, &part, 1);
     (void)context;
     return is_in_flight(p) || (p->record && sends_ahead(p->record))
                ? behind_executions(p, part, own_ns)
@@ -243,17 +270,6 @@ static double cost_of_start(const res_process *p, const void *context)
 /* ---- where rules apply ------------------------------------------------------------------------
  */
 
-/* What the newest of ROW's processes that tells of RULE says (res_why). */
-static const json_t *why_of(const res_speedup_row *row, res_rule number, size_t *more)
-{
-    const json_t *why = NULL;
-    *more = 0;
-    for (size_t i = row->pool.count; i-- > 0 && !why;)
-        if (row->pool.list[i].record)
-            why = res_why(row->pool.list[i].record, number, more);
-    return why;
-}
-
 static double programs_made(const res_speedup_row *row)
 {
     return res_counter_a_step(row->record, BN_COUNTER_COMPILES) +
@@ -299,9 +315,8 @@ static double is_awaited(const res_speedup_row *row)
 /* Ops of the host send, too, in the same part. */
 static double sends_batches(const res_speedup_row *row)
 {
-    const bool fed =
-        sends_ahead(row->record) || strcmp(row->record->experiment.input, "transfer") == 0;
-    return ops_of_the_host(row) > 0 && !fed ? 0 : 1;
+    const double ops = ops_of_the_host(row);
+    return !(ops > 0) || res_counter_a_step(row->record, BN_COUNTER_TRANSFERS_TO_DEVICE) > ops;
 }
 
 static double padded_share(const res_speedup_row *row)
@@ -327,7 +342,7 @@ static double programs_in_turns(const res_speedup_row *row)
 {
     const res_record *r = row->record;
     size_t more;
-    if (programs_made(row) > 0 || !why_of(row, RES_RULE_TURNS, &more))
+    if (programs_made(row) > 0 || !res_pool_why(&row->pool, RES_RULE_TURNS, &more))
         return 0;
     for (size_t i = 0; i < r->execution_count; i++)
         if (r->executions[i].per_step == 0)
@@ -471,7 +486,8 @@ static bool complains(const res_speedup *speedup, size_t index, res_rule number,
                            .folder = folder_of(row->record),
                            .hidden_ns =
                                number == RES_RULE_TRACING ? hidden(row, ns.estimate) : (double)NAN};
-    out->why = why_of(row, number, &out->more);
+    out->why = res_pool_why(&row->pool, number, &out->more);
+    out->branches = number == RES_RULE_READS && res_pool_branches(&row->pool, out->why);
     return true;
 }
 
@@ -550,8 +566,7 @@ static res_bound longest(const res_speedup_row *row, double *ns)
     } waits[] = {{RES_BOUND_TRACING, cost_of_tracing, true},
                  {RES_BOUND_DISPATCH, cost_of_dispatch, true},
                  {RES_BOUND_INPUT, cost_of_input, sends_batches(row) > 0},
-                 {RES_BOUND_READ, cost_of_reads, known},
-                 {RES_BOUND_READ, cost_of_fallbacks, known && ops_of_the_host(row) > 0}};
+                 {RES_BOUND_READ, cost_of_values, known}};
     res_bound bound = RES_BOUND_UNKNOWN;
     *ns = 0;
     for (size_t i = 0; i < sizeof waits / sizeof *waits; i++) {

@@ -57,6 +57,7 @@ typedef struct res_complaint {
      * NULL: none tells. And how many more such places it tells. */
     const json_t *why;
     size_t more;
+    bool branches; /* of RES_RULE_READS: the value that is read there chooses a branch */
 } res_complaint;
 
 /* All complaints on the rows of SPEEDUP, the most costly first, those on starts last; *LIST is the
@@ -87,6 +88,14 @@ res_bound res_doctor_bound(const res_speedup_row *row, double *busy);
  * as docs/json-record.md has it, which is the record's. NULL: it keeps none, or tells of none.
  * *MORE: how many others tell of it. */
 const json_t *res_why(const res_record *record, res_rule rule, size_t *more);
+/* The same of the newest of POOL's records that tells of RULE. */
+const json_t *res_pool_why(const res_pool *pool, res_rule rule, size_t *more);
+/* Whether an explanation of POOL has programs that were compiled for a branch on the value that is
+ * read where WHY (NULL: nowhere) says. */
+bool res_pool_branches(const res_pool *pool, const json_t *why);
+/* How many executions a step of RECORD has beside those of the graphs that it was asked to be cut
+ * into: breaks have added them. */
+double res_executions_added(const res_record *record);
 /* A cause for which a program is compiled again (docs/explain.md), and what is done about it. */
 typedef struct res_remedy {
     const char *cause, *advice;

@@ -140,25 +140,45 @@ static bool tells(const char *word, res_rule rule)
     }
 }
 
-/* Whether a step of RECORD is more executions than the graphs that it was asked to be cut into. If
- * not, a read stands behind the last one, and breaks nothing. */
-static bool is_broken(const res_record *record)
+/* Whether no execution of a step before number INDEX of RECORD does the same part of the step. */
+static bool is_first(const res_record *record, size_t index)
+{
+    for (size_t i = 0; i < index; i++)
+        if (record->executions[i].per_step > 0 &&
+            strcmp(record->executions[i].graph, record->executions[index].graph) == 0)
+            return false;
+    return true;
+}
+
+/* A step may be fewer graphs than were asked for: that of inference has no backward graph. So each
+ * name counts as one, and of two graphs that breaks left of one some names may be new. */
+double res_executions_added(const res_record *record)
 {
     double executions = 0;
-    for (size_t i = 0; i < record->execution_count; i++)
+    int graphs = 0;
+    for (size_t i = 0; i < record->execution_count; i++) {
+        if (record->executions[i].per_step <= 0)
+            continue;
         executions += record->executions[i].per_step;
-    return executions > record->experiment.graphs;
+        graphs += graphs < record->experiment.graphs && is_first(record, i);
+    }
+    return executions - graphs;
+}
+
+static const json_t *complaints_of(const res_record *record)
+{
+    return json_object_get(json_object_get(record->provenance, "explanation"), "complaints");
 }
 
 const json_t *res_why(const res_record *record, res_rule rule, size_t *more)
 {
-    const json_t *explanation = json_object_get(record->provenance, "explanation");
     const json_t *one, *most = NULL;
     size_t i, count = 0;
-    json_array_foreach(json_object_get(explanation, "complaints"), i, one)
+    json_array_foreach(complaints_of(record), i, one)
     {
         if (!tells(text_of(one, "rule"), rule) ||
-            (rule == RES_RULE_EXECUTIONS && !is_broken(record)))
+            /* Else the read stands behind the last execution, and breaks nothing. */
+            (rule == RES_RULE_EXECUTIONS && res_executions_added(record) <= 0))
             continue;
         count++;
         if (!most || json_integer_value(json_object_get(one, "count")) >
@@ -167,4 +187,38 @@ const json_t *res_why(const res_record *record, res_rule rule, size_t *more)
     }
     *more = count > 0 ? count - 1 : 0;
     return most;
+}
+
+const json_t *res_pool_why(const res_pool *pool, res_rule rule, size_t *more)
+{
+    const json_t *why = NULL;
+    *more = 0;
+    for (size_t i = pool->count; i-- > 0 && !why;)
+        if (pool->list[i].record)
+            why = res_why(pool->list[i].record, rule, more);
+    return why;
+}
+
+/* Whether COMPLAINT is of a branch on what is read where WHY says. */
+static bool is_branch_at(const json_t *complaint, const json_t *why)
+{
+    const char *place = text_of(why, "place"), *scope = text_of(why, "scope");
+    return *place && strcmp(text_of(complaint, "rule"), "branch") == 0 &&
+           strcmp(text_of(complaint, "place"), place) == 0 &&
+           strcmp(text_of(complaint, "scope"), scope) == 0;
+}
+
+bool res_pool_branches(const res_pool *pool, const json_t *why)
+{
+    const json_t *one;
+    bool found = false;
+    for (size_t i = 0; i < pool->count && !found; i++) {
+        const json_t *list = pool->list[i].record ? complaints_of(pool->list[i].record) : NULL;
+        size_t k;
+        json_array_foreach(list, k, one)
+        {
+            found = found || is_branch_at(one, why);
+        }
+    }
+    return found;
 }

@@ -87,10 +87,12 @@ static void collect_part(const res_record *record, bn_part part, samples *out)
 }
 
 /* Whether the input part is of batches that were sent. In older records of recordings it is of
- * transfers both ways, and where batches lie on the device it is of handing them over. */
+ * transfers both ways, and where batches lie on the device it is of handing them over. An op of the
+ * host computes in this part, too, and sends once. */
 static bool sends(const res_record *record)
 {
-    return record->step_counters[BN_COUNTER_TRANSFERS_TO_DEVICE] > 0;
+    return record->step_counters[BN_COUNTER_TRANSFERS_TO_DEVICE] >
+           record->step_counters[BN_COUNTER_HOST_FALLBACKS];
 }
 
 static void collect_sent(const res_record *record, bn_part part, samples *out)

@@ -168,6 +168,22 @@ static void put_advice_on_starts(const res_complaint *c, const res_experiment *e
         bn_text_puts(out, "Keep the executables between starts (--cache-dir).");
 }
 
+/* A value that chooses a branch is needed in each step, as long as the host has the branch. */
+static void put_advice_on_reads(const res_complaint *c, const res_experiment *e, bn_text *out)
+{
+    if (c->branches)
+        bn_text_puts(out, res_remedy_for("branch"));
+    if (c->branches && c->more == 0)
+        return;
+    bn_text_printf(out,
+                   "%s values in some steps only: after a read the device waits for the host until "
+                   "the next step is there.",
+                   c->branches ? " Read other" : "Read");
+    bn_text_puts(out, c->why           ? ""
+                      : res_is_ours(e) ? " bench explain says where."
+                                       : " bench doctor RECORDING says which value.");
+}
+
 static void put_advice(const res_complaint *c, const res_experiment *e, bn_text *out)
 {
     switch (c->rule) {
@@ -175,11 +191,7 @@ static void put_advice(const res_complaint *c, const res_experiment *e, bn_text 
         put_advice_on_compiles(c, e, out);
         return;
     case RES_RULE_READS:
-        bn_text_puts(out, "Read values in some steps only: after a read the device waits for the "
-                          "host until the next step is there.");
-        bn_text_puts(out, c->why           ? ""
-                          : res_is_ours(e) ? " bench explain says where."
-                                           : " bench doctor RECORDING says which value.");
+        put_advice_on_reads(c, e, out);
         return;
     case RES_RULE_FALLBACKS:
         bn_text_puts(out, "Compute it with ops that the device has, such as a mask in place of "

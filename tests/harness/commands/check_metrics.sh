@@ -124,7 +124,8 @@ run run --model example_host_op --runtime sim --phase train --mode lazy --steps 
 report "an op of the host is a counter of its own, as an op without a lowering is" "$(
     fault_of 0
     parsed "$folder/host.txt" '
-counters = reports[0][1]
+metrics, counters = reports[0]
+assert metrics["input"][0] > 0 and "TransferToDeviceTime" not in metrics, metrics
 assert counters["aten::nonzero"] == counters["HostFallback"] > 5, counters
 assert "aten::_local_scalar_dense" not in counters, counters
 '

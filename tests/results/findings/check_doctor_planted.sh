@@ -85,18 +85,18 @@ assert c["count"] == 1 and not [x for x in records["complaints"] if x["rule"] in
 }
 live "an op of the host costs what a mask saves" fallbacks busy_stores "$folder/slow" "$folder/mended"
 
-# broken SLOW MENDED COUNT FILE SCOPE: SLOW reads COUNT values in the middle of its step, and each breaks
-# the graph. A read takes 3 ms, and the call of an execution half of one.
+# broken SLOW MENDED COUNT FILE SCOPE ADVICE: SLOW reads COUNT values in the middle of its step, and each breaks
+# the graph. A read takes 3 ms, and the call of an execution half of one. The advice begins with ADVICE.
 broken() {
     local sim=$ops,transfer_us=3000,execute_us=500
     measured slow $sim --model "$1" --phase train --mode lazy "${fixed[@]}"
     measured mended $sim --model "$2" --phase train --mode lazy "${fixed[@]}"
-    priced reads median "assert c['count'] == $3, c"
+    priced reads median "assert c['count'] == $3 and c['advice'].startswith('$6'), c"
     placed reads "examples/$4" "$5" tg_read
 }
-branches() { broken example_branch example_select 1 sentences.c mask; }
+branches() { broken example_branch example_select 1 sentences.c mask "Compute both sides on the device and select"; }
 live "a branch on a value costs what a select saves" branches busy_stores "$folder/slow" "$folder/mended"
-asks() { broken example_equal example_identity 2 attention.c 0; }
+asks() { broken example_equal example_identity 2 attention.c 0 "Read values in some steps only"; }
 live "values that the device compares cost what asking the host saves" asks busy_stores "$folder/slow" "$folder/mended"
 
 # Two of the four executions are there since a read breaks the forward graph. Those of backward and update have the

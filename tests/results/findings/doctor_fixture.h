@@ -12,7 +12,8 @@ enum { STEPS = 40, PROCESSES = 4 };
 /* A step of 10 ms that works for 9 ms on the device, and of which the host has little to do. */
 typedef struct planted {
     const char *mode;
-    int graphs;
+    int graphs;                         /* executions of a step */
+    int cut;                            /* --graphs; 0: as many as there are executions */
     uint64_t part_ns[BN_PART_COUNT];    /* of each step, beside WAIT, which has the rest */
     uint64_t once_ns[BN_PART_COUNT];    /* of every tenth step */
     double device_ns;                   /* of an execution */
@@ -64,6 +65,7 @@ static inline res_record *process_of(store *s, const planted *p, int process)
     r->step_counters[BN_COUNTER_STEPS] = STEPS;
     r->step_counters[BN_COUNTER_NODES_TRACED] = 100 * STEPS;
     r->experiment.in_flight = p->in_flight;
+    r->experiment.graphs = p->cut ? p->cut : p->graphs;
     strcpy(r->experiment.lengths, p->lengths ? p->lengths : "fixed");
     r->experiment.buckets = p->buckets;
     fixture_group(r, "group", process);

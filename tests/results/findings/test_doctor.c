@@ -170,6 +170,7 @@ static void a_read_that_breaks_the_graph_costs_an_execution(void **state)
     planted p = healthy;
     res_complaint *list;
     p.graphs = 2;
+    p.cut = 1;
     p.device_ns = 4e6;
     p.pjrt_more_ns = 700000;
     p.counters[BN_COUNTER_TRANSFERS_TO_HOST] = p.counters[BN_COUNTER_GRAPH_BREAKS] = STEPS;
@@ -450,6 +451,13 @@ static void what_bounds_a_step_is_told(void **state)
     p.part_ns[BN_PART_READ] = 1000000;
     p.part_ns[BN_PART_INPUT] = 3000000;
     p.counters[BN_COUNTER_HOST_FALLBACKS] = p.counters[BN_COUNTER_TRANSFERS_TO_HOST] = STEPS;
+    is_bound(&p, true, RES_BOUND_READ);
+    /* A value read and an op of the host, each of which takes less than the calls. */
+    p = healthy;
+    p.device_ns = 4.5e6;
+    p.part_ns[BN_PART_READ] = 3000000;
+    p.counters[BN_COUNTER_HOST_FALLBACKS] = STEPS;
+    p.counters[BN_COUNTER_TRANSFERS_TO_HOST] = 2 * STEPS;
     is_bound(&p, true, RES_BOUND_READ);
     p = healthy;
     p.once_ns[BN_PART_COMPILE] = 300000000;

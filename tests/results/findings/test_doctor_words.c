@@ -54,6 +54,59 @@ static void the_remedy_is_that_of_the_cause(void **state)
          "a variable that is written");
 }
 
+/* ---- reads ------------------------------------------------------------------------------------
+ */
+
+/* Steps that read a value, at line 26 of a scope "mask", as far as they tell. */
+static store reading(void)
+{
+    planted p = healthy;
+    store s = {.count = 0};
+    p.device_ns = 8e6;
+    p.part_ns[BN_PART_READ] = 900000;
+    p.counters[BN_COUNTER_TRANSFERS_TO_HOST] = STEPS;
+    plant(&s, &p);
+    explain(&s, json_pack("{ss si ss ss}", "rule", "read", "count", 10, "place", "models/x.c:26",
+                          "scope", "mask"));
+    return s;
+}
+
+/* The explanation of S tells of RULE, too, once at PLACE of SCOPE. */
+static void explain_more(store *s, const char *rule, const char *place, const char *scope)
+{
+    json_t *explanation = json_object_get(s->records[0]->provenance, "explanation");
+    json_array_append_new(
+        json_object_get(explanation, "complaints"),
+        json_pack("{ss si ss ss}", "rule", rule, "count", 1, "place", place, "scope", scope));
+}
+
+static void a_value_that_chooses_a_branch_wants_a_select(void **state)
+{
+    static const char select[] = "models/x.c:26 (mask). Compute both sides on the device and "
+                                 "select, in place of a branch of the host.";
+    (void)state;
+    store s = reading();
+    says(&s, "models/x.c:26 (mask). Read values in some steps only: after a read", "both sides");
+    s = reading();
+    explain_more(&s, "branch", "models/x.c:26", "mask");
+    says(&s, select, "in some steps only");
+    /* Another read chooses it. */
+    s = reading();
+    explain_more(&s, "branch", "models/x.c:26", "layer");
+    says(&s, "(mask). Read values in some steps only", "both sides");
+    s = reading();
+    explain_more(&s, "branch", "models/x.c:62", "mask");
+    says(&s, "(mask). Read values in some steps only", "both sides");
+    /* One of two reads. */
+    s = reading();
+    explain_more(&s, "branch", "models/x.c:26", "mask");
+    explain_more(&s, "read", "models/x.c:40", "log");
+    says(&s,
+         "(mask) and 1 place more. Compute both sides on the device and select, in place of a "
+         "branch of the host. Read other values in some steps only: after a read",
+         "Read values");
+}
+
 /* ---- front ends -------------------------------------------------------------------------------
  */
 
@@ -231,6 +284,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_remedy_is_that_of_the_cause),
+        cmocka_unit_test(a_value_that_chooses_a_branch_wants_a_select),
         cmocka_unit_test(a_traced_step_of_pytorch_xla_wants_dynamo),
         cmocka_unit_test(steps_in_flight_are_advised_where_they_help),
         cmocka_unit_test(a_folder_that_was_given_is_not_advised),

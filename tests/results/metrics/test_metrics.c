@@ -257,6 +257,26 @@ static void ops_of_the_host_are_counters(void **state)
     res_record_free(list[1]);
 }
 
+/* An op of the host computes in the input part, and sends its result there. */
+static void what_ops_of_the_host_send_is_no_batch(void **state)
+{
+    (void)state;
+    res_record *record = fixture_record(&fixture_lazy, 10);
+    record->step_counters[BN_COUNTER_HOST_FALLBACKS] = 10;
+    record->step_counters[BN_COUNTER_TRANSFERS_TO_DEVICE] = 10;
+    json_t *metrics = made_of(&record, 1);
+    assert_near(number(metric(metrics, "input"), "sum"), 10 * 150000, 0);
+    assert_null(metric(metrics, "TransferToDeviceTime"));
+    json_decref(metrics);
+    /* A batch beside it. */
+    record->step_counters[BN_COUNTER_TRANSFERS_TO_DEVICE] = 20;
+    metrics = made_of(&record, 1);
+    assert_null(metric(metrics, "input"));
+    assert_near(number(metric(metrics, "TransferToDeviceTime"), "sum"), 10 * 150000, 0);
+    json_decref(metrics);
+    res_record_free(record);
+}
+
 /* By PyTorch/XLA's name; ops of the host, and what bench reads for the record, are not among them.
  */
 static void values_that_steps_read_are_counted(void **state)
@@ -467,6 +487,7 @@ int main(void)
         cmocka_unit_test(reports_of_two_layouts_have_two_titles),
         cmocka_unit_test(a_title_says_what_jobs_do_not),
         cmocka_unit_test(ops_of_the_host_are_counters),
+        cmocka_unit_test(what_ops_of_the_host_send_is_no_batch),
         cmocka_unit_test(values_that_steps_read_are_counted),
         cmocka_unit_test(sums_of_counters_have_an_end),
         cmocka_unit_test(every_counter_has_a_name),
