@@ -154,7 +154,9 @@ static const cli_option others[] = {
          "leads through them, index.html: tables, goodput, the doctor, what is compiled again and "
          "where, scopes, steps, timeline, metrics, graphs"},
     {"debug-every", "N", CLI_NUMBER, AT(metering.debug_every), .commands = RUN, .fallback = "10",
-     .least = 1, .text = "--debug-run lists every N-th of the measured steps"},
+     .least = 1,
+     .text = "steps.txt of --debug-run has every N-th of the measured steps; its timeline goes by "
+             "--timeline-every"},
     {"golden", "DIR", CLI_TEXT, AT(golden), .commands = VERIFY, .fallback = "",
      .text = "folder of golden values; by default those that come with bench"},
     {"all", NULL, CLI_FLAG, AT(all), .commands = VERIFY,
