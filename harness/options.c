@@ -235,8 +235,8 @@ static const cli_option others[] = {
     {"device", "ID", CLI_NUMBER, AT(stepping.device), .commands = STEPS | DOCTOR, .fallback = "-1",
      .least = -1, .text = "of a recording: the device; -1: the one with most executions"},
     {"trace", "FILE", CLI_TEXT, AT(stepping.trace), .commands = STEPS,
-     .text = "also write the process as a Chrome trace for Perfetto. FILE must not exist; --force "
-             "replaces it"},
+     .text = "also write the process as a Chrome trace for Perfetto, or as XSpace where FILE ends "
+             "in .pb. FILE must not exist; --force replaces it"},
     {"cost", "BY", CLI_TEXT, AT(matrix.recorded.cost), .commands = REPLAY | COMPARE,
      .fallback = "recorded", .marked = true, .recorded = OF_RECORDING,
      .text = "of recorded programs that a simulated device cannot read: recorded, their device "
