@@ -161,7 +161,7 @@ void res_space_number(res_space *s, uint64_t number)
         s->slices[s->slice_count - 1].number = number;
 }
 
-/* ---- the message ------------------------------------------------------------------------------ */
+/* ---- the message ---------------------------------------------------------------------------- */
 
 static int compare(uint64_t a, uint64_t b)
 {

@@ -1,6 +1,6 @@
-/* test_stablehlo_time.c - graphs of ten thousand statements that are hard to compare: another order,
- * statements that all say the same, wide ones, and one more statement near the beginning. Each is
- * compared in little time, and rightly. */
+/* test_stablehlo_time.c - graphs of ten thousand statements that are hard to compare: in another
+ * order, of statements that all say the same, wide ones, and with one more near the beginning. Each
+ * is compared in little time, and rightly. */
 #include "tests/runtime/stablehlo/diff_fixture.h"
 #include "tests/support/sanitized.h"
 
@@ -16,7 +16,7 @@ static size_t draw(uint64_t *seed, size_t end)
     return (size_t)(*seed >> 33) % end;
 }
 
-/* ---- texts -------------------------------------------------------------------------------------- */
+/* ---- texts ----------------------------------------------------------------------------------- */
 
 static void begin(bn_text *out)
 {
@@ -158,7 +158,7 @@ static char *wide_text(wide kind)
     return end(&out, last);
 }
 
-/* ---- time ---------------------------------------------------------------------------------------- */
+/* ---- time ------------------------------------------------------------------------------------ */
 
 /* Processor time, and the shortest of several: whatever else the machine does counts little. */
 static double least_ms(const char *a, const char *b)
