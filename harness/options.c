@@ -154,7 +154,9 @@ static const cli_option others[] = {
          "leads through them, index.html: tables, goodput, the doctor, what is compiled again and "
          "where, scopes, steps, timeline, metrics, graphs"},
     {"debug-every", "N", CLI_NUMBER, AT(metering.debug_every), .commands = RUN, .fallback = "10",
-     .least = 1, .text = "--debug-run lists every N-th of the measured steps"},
+     .least = 1,
+     .text = "steps.txt of --debug-run has every N-th of the measured steps; its timeline goes by "
+             "--timeline-every"},
     {"golden", "DIR", CLI_TEXT, AT(golden), .commands = VERIFY, .fallback = "",
      .text = "folder of golden values; by default those that come with bench"},
     {"all", NULL, CLI_FLAG, AT(all), .commands = VERIFY,
@@ -233,8 +235,8 @@ static const cli_option others[] = {
     {"device", "ID", CLI_NUMBER, AT(stepping.device), .commands = STEPS | DOCTOR, .fallback = "-1",
      .least = -1, .text = "of a recording: the device; -1: the one with most executions"},
     {"trace", "FILE", CLI_TEXT, AT(stepping.trace), .commands = STEPS,
-     .text = "also write the process as a Chrome trace for Perfetto. FILE must not exist; --force "
-             "replaces it"},
+     .text = "also write the process as a Chrome trace for Perfetto, or as XSpace where FILE ends "
+             "in .pb. FILE must not exist; --force replaces it"},
     {"cost", "BY", CLI_TEXT, AT(matrix.recorded.cost), .commands = REPLAY | COMPARE,
      .fallback = "recorded", .marked = true, .recorded = OF_RECORDING,
      .text = "of recorded programs that a simulated device cannot read: recorded, their device "

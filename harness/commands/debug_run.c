@@ -136,6 +136,15 @@ static json_t *step_row(const char *title, const char *step, double wall_ns, jso
     return row;
 }
 
+/* Below 0: nobody knows. */
+static void put_programs(json_t *row, json_int_t programs)
+{
+    if (programs < 0)
+        res_sheet_put(row, "-");
+    else
+        res_sheet_put(row, "%lld", (long long)programs);
+}
+
 /* The steps before the measured ones. Of them only the wall time is kept, and what they compiled.
  */
 static void put_first_steps(const res_record *r, const char *title, json_t *rows)
@@ -146,24 +155,35 @@ static void put_first_steps(const res_record *r, const char *title, json_t *rows
         snprintf(step, sizeof step, "warm-up %zu", i + 1);
         json_t *row = step_row(i ? "" : title, step, (double)r->warmup_wall_ns[i], rows);
         const json_t *programs = json_array_get(compiles, i);
-        if (json_is_integer(programs))
-            res_sheet_put(row, "%lld", (long long)json_integer_value(programs));
-        else
-            res_sheet_put(row, "-");
+        put_programs(row, json_is_integer(programs) ? json_integer_value(programs) : -1);
         for (size_t k = 0; k < STEP_PARTS; k++)
             res_sheet_put(row, "-");
     }
 }
 
+/* How many programs measured STEP made, by the pairs of LIST, in which *AT only goes on; -1: nobody
+ * knows, as of the steps of a framework. */
+static json_int_t programs_of(const json_t *list, size_t step, size_t *at)
+{
+    const json_t *pair = json_array_get(list, *at);
+    while (pair && json_integer_value(json_array_get(pair, 0)) < (json_int_t)step)
+        pair = json_array_get(list, ++*at);
+    if (pair && json_integer_value(json_array_get(pair, 0)) == (json_int_t)step)
+        return json_integer_value(json_array_get(pair, 1));
+    return list && (pair || json_array_size(list) < RES_MOST_COMPILES) ? 0 : -1;
+}
+
 /* Of a framework's record no step stands before the first measured one, which then has TITLE. */
 static void put_every_step(const debug_run *d, const res_record *r, const char *title, json_t *rows)
 {
+    const json_t *measured = json_object_get(r->provenance, "measured");
+    size_t at = 0;
     for (size_t i = 0; i < r->step_count; i += d->every) {
         char step[48];
         snprintf(step, sizeof step, "%zu", i + 1);
         const bool first = i == 0 && r->warmup_count == 0;
         json_t *row = step_row(first ? title : "", step, (double)r->wall_ns[i], rows);
-        res_sheet_put(row, "-");
+        put_programs(row, programs_of(json_object_get(measured, "compiles"), i, &at));
         for (size_t k = 0; k < STEP_PARTS; k++) {
             uint64_t ns = 0;
             for (size_t p = 0; p < step_parts[k].count; p++)
@@ -249,7 +269,8 @@ static const debug_part parts[] = {
      put_scopes, false},
     {"steps.txt", "The first steps, and some of the others",
      "Milliseconds of the first process. The first steps compile: programs counts what each "
-     "compiled or loaded. Programs in later steps say that something changes from step to step. "
+     "compiled, loaded or captured. Programs in later steps say that something changes from step "
+     "to step. "
      "The parts of warm-up steps are not kept. Steps count from 1 here, and from 0 in the "
      "timeline.",
      put_steps, false},

@@ -264,6 +264,7 @@ static bn_code finish_member(worker_group *g, worker_member *m, bn_status *st)
     bn_code code = worker_finish_executions(m, g->rng, st);
     if (code == BN_OK) {
         describe(g, &m->s, m->record);
+        json_object_set_new(m->record->provenance, "measured", worker_programs_json(m));
         if (host_ops)
             json_object_set(m->record->provenance, "host_ops", host_ops);
         write_graphs(m);
@@ -350,6 +351,7 @@ static void free_group(worker_group *g)
         res_record_free(g->members[i].record);
         free(g->members[i].warm_ns);
         free(g->members[i].probes);
+        free(g->members[i].programs);
         /* Where all failed together it was not written yet. */
         (void)(worker_timeline_write(&g->members[i], NULL) == BN_OK);
         bn_timeline_free(g->members[i].timeline);

@@ -38,6 +38,7 @@ typedef struct worker_member {
     bool probed;          /* just now: the next step runs with other caches */
     size_t fill;          /* with several in flight: most steps before the kept ones of a turn */
     uint64_t spent_ns;    /* in kept steps */
+    int64_t *programs;    /* [kept step] worker_programs of it; made with the plan */
     /* Room for probes that rounds.c fills: [row * probe_rounds + i], PROBE_COUNT of each row. */
     res_probe *probes;
     size_t probe_rows, probe_count;
@@ -73,6 +74,8 @@ typedef struct worker_group {
 /* Runs M's steps until they are steady, at most its experiment's warmup, and drains the mode.
  * Fills WARM_NS, WARM, STEP_NS, WARMUP_NS and COMPILE_NS, and the record's member "warmup". */
 BN_MUST_USE bn_code worker_warm_up(worker_member *m, bn_status *st);
+/* How many programs the steps of S compiled, loaded or captured so far. */
+int64_t worker_programs(const worker_session *s);
 
 /* ---- rounds (rounds.c) --------------------------------------------------------------- */
 
@@ -80,6 +83,9 @@ BN_MUST_USE bn_code worker_warm_up(worker_member *m, bn_status *st);
  * FAILURE, gives back its model and is left out of later rounds. Fails itself only where nothing
  * can go on. */
 BN_MUST_USE bn_code worker_run_rounds(worker_group *g, bn_status *st);
+/* {"compiles": [[17, 1], ...]}: which of M's kept steps made programs, and how many (new
+ * reference). */
+json_t *worker_programs_json(const worker_member *m);
 /* worker_await_turn, on G's account. */
 BN_MUST_USE bn_code worker_await_own_turn(worker_group *g, bn_status *st);
 /* How many rounds and steps a round members whose warm steps take STEP_NS[i] get, to run at least

@@ -107,6 +107,7 @@ static bn_code run_kept(worker_member *m, bn_status *st)
     bn_ledger ledger;
     int64_t counters[BN_COUNTER_COUNT];
     memcpy(counters, mode_counters(m->s.mode), sizeof counters);
+    int64_t programs = worker_programs(&m->s);
     uint64_t before = bn_now_ns();
     while (code == BN_OK && r->step_count < end) {
         const size_t n = r->step_count;
@@ -120,6 +121,8 @@ static bn_code run_kept(worker_member *m, bn_status *st)
         r->wall_ns[n] = now - before;
         parts[BN_PART_OTHER] = r->wall_ns[n] - accounted;
         m->spent_ns += r->wall_ns[n];
+        m->programs[n] = worker_programs(&m->s) - programs;
+        programs += m->programs[n];
         r->step_count += code == BN_OK;
         if (m->timeline)
             worker_timeline_after(m, before, now);
@@ -194,6 +197,20 @@ static void take_turn(worker_group *g, worker_member *m, size_t round, size_t ro
 
 /* ---- all rounds ------------------------------------------------------------------------------ */
 
+/* Room for ROUNDS rounds of M's steps, stretched, and their probes. */
+static bn_code make_room(worker_member *m, size_t rounds, double longest_ns, bn_status *st)
+{
+    const size_t steps = STRETCH * rounds * m->steps;
+    bn_code code = res_record_reserve_steps(m->record, steps, m->warm, st);
+    free(m->programs);
+    m->programs = calloc(steps + 1, sizeof *m->programs);
+    if (code == BN_OK && !m->programs)
+        code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the programs of %zu steps", steps);
+    if (code == BN_OK)
+        code = res_record_reserve_rounds(m->record, STRETCH * rounds, st);
+    return code == BN_OK ? worker_plan_probes(m, rounds, longest_ns, st) : code;
+}
+
 /* Makes a plan and room for all members in LIST. */
 static bn_code plan(worker_member **list, size_t count, size_t *rounds, bn_status *st)
 {
@@ -207,11 +224,7 @@ static bn_code plan(worker_member **list, size_t count, size_t *rounds, bn_statu
     for (size_t i = 0; code == BN_OK && i < count; i++) {
         worker_member *m = list[i];
         m->steps = steps[i];
-        code = res_record_reserve_steps(m->record, STRETCH * *rounds * m->steps, m->warm, st);
-        if (code == BN_OK)
-            code = res_record_reserve_rounds(m->record, STRETCH * *rounds, st);
-        if (code == BN_OK)
-            code = worker_plan_probes(m, *rounds, longest_ns, st);
+        code = make_room(m, *rounds, longest_ns, st);
         if (code != BN_OK)
             break;
         memcpy(m->record->warmup_wall_ns, m->warm_ns, m->warm * sizeof *m->warm_ns);
@@ -304,6 +317,17 @@ static void begin_nearness(worker_group *g)
     cores_nearness_begin(&g->near, s->pinning, s->idle,
                          fmin(g->apart ? SHORT_WAIT_S : FIRST_WAIT_S, most_s),
                          fmin(ALL_WAITS_S, most_s));
+}
+
+/* A list of all steps would mostly be zeros. */
+json_t *worker_programs_json(const worker_member *m)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < m->record->step_count; i++)
+        if (m->programs[i] > 0 && json_array_size(list) < RES_MOST_COMPILES)
+            json_array_append_new(list,
+                                  json_pack("[II]", (json_int_t)i, (json_int_t)m->programs[i]));
+    return json_pack("{so}", "compiles", list);
 }
 
 bn_code worker_await_own_turn(worker_group *g, bn_status *st)

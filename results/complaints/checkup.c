@@ -394,19 +394,35 @@ static bool check_compiles(check *c)
     return true;
 }
 
-/* What was compiled before the first of the steady steps. */
+/* What was compiled or loaded before the first of the steady steps. */
 static void check_start(check *c)
 {
     const rec_process *p = c->steps->process;
     const uint64_t end = c->steps->list[0].begin_ns;
     uint64_t done = 0;
-    double sum = 0;
-    for (size_t i = 0; i < p->call_count && p->calls[i].begin_ns < end; i++)
-        if (p->calls[i].kind == REC_CALL_COMPILE && !p->calls[i].failed)
-            sum += rec_ns_after(&p->calls[i], &done);
+    uint32_t programs = 0, loaded = 0;
+    double sum = 0, loads = 0;
+    for (size_t i = 0; i < p->call_count && p->calls[i].begin_ns < end; i++) {
+        if (p->calls[i].kind != REC_CALL_COMPILE || p->calls[i].failed)
+            continue;
+        const double ns = rec_ns_after(&p->calls[i], &done);
+        sum += ns;
+        loads += p->calls[i].loaded ? ns : 0;
+        loaded += p->calls[i].loaded;
+        /* One that was compiled ahead of time is a program once it is loaded. */
+        programs += p->calls[i].program != REC_NONE;
+    }
     if (sum < RES_DOCTOR_START_NS)
         return;
-    add(c, REC_RULE_START, (res_interval){sum, (double)NAN, (double)NAN}, (double)NAN);
+    rec_complaint *made =
+        add(c, REC_RULE_START, (res_interval){sum, (double)NAN, (double)NAN}, (double)NAN);
+    made->programs = programs;
+    made->loaded = loaded;
+    if (loaded == 0)
+        return;
+    bn_text_printf(&made->where, "%u of %u programs %s loaded, not compiled, in ", loaded, programs,
+                   loaded == 1 ? "was" : "were");
+    rec_time_put(&made->where, loads);
 }
 
 static bool check_donation(check *c)

@@ -33,6 +33,9 @@ typedef struct rec_complaint {
     double share;         /* of the step; of DONATION of its arguments' bytes; of START NaN */
     /* A step: programs compiled, values read, executions, transfers, arguments; else 1. */
     double count;
+    /* Of START: programs that were made, and those of them that were loaded, since somebody had
+     * kept their executables; else 0. */
+    uint32_t programs, loaded;
     double bytes;     /* of TRANSFERS and DONATION, a step; else NaN */
     double hidden_ns; /* of HOST and INPUT: what working ahead would hide; NaN: unknown, or none */
     bn_text where;    /* owned; may be empty */

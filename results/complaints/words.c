@@ -49,7 +49,9 @@ void rec_complaint_subject(const rec_complaint *c, bn_text *out)
         return;
     case REC_RULE_START:
     case REC_RULE_COUNT:
-        bn_text_puts(out, "compiling");
+        bn_text_puts(out, c->loaded == 0            ? "compiling"
+                          : c->loaded < c->programs ? "compiling and loading"
+                                                    : "loading");
     }
 }
 
@@ -88,6 +90,20 @@ static void put_advice_on_host(const rec_checkup *checkup, const rec_complaint *
         bn_text_puts(out, " CPU clocks were not recorded, so it may be sleep as well.");
 }
 
+/* Whoever loads executables has kept them: then it is no advice to do so. */
+static void put_advice_on_start(const rec_complaint *c, bn_text *out)
+{
+    if (c->loaded == 0)
+        bn_text_puts(out, "Keep executables between starts in a persistent cache.");
+    else if (c->loaded < c->programs)
+        bn_text_puts(out, "Keep the executables of the others between starts, too (JAX's cache "
+                          "leaves out programs that compile in less time than "
+                          "jax_persistent_cache_min_compile_time_secs).");
+    else
+        bn_text_puts(out, "All executables are kept between starts already, so only fewer or "
+                          "smaller programs make this shorter.");
+}
+
 void rec_complaint_advice(const rec_checkup *checkup, const rec_complaint *c, bn_text *out)
 {
     static const char *const advice[REC_RULE_COUNT] = {
@@ -104,10 +120,11 @@ void rec_complaint_advice(const rec_checkup *checkup, const rec_complaint *c, bn
         [REC_RULE_TRANSFERS] = "Send the next batch while the device works on this one.",
         [REC_RULE_DONATION] = "Donate them (JAX: donate_argnums), so that results take their "
                               "memory. The recording does not tell how much time that saves.",
-        [REC_RULE_START] = "Keep executables between starts in a persistent cache.",
     };
     if (c->rule == REC_RULE_HOST)
         put_advice_on_host(checkup, c, out);
+    else if (c->rule == REC_RULE_START)
+        put_advice_on_start(c, out);
     else
         bn_text_puts(out, advice[c->rule]);
     if (c->rule == REC_RULE_INPUT)

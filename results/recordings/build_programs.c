@@ -152,6 +152,7 @@ bool rec_build_compile(rec_builder *builder, const rec_item *item)
     if (!call)
         return false;
     call->bytes = rec_word(item, 4);
+    call->loaded = e->field[4] == RECORD_DESERIALIZED;
     /* Ahead of time, nothing is loaded yet. */
     if (call->failed || e->field[3] == 0)
         return true;
@@ -160,7 +161,7 @@ bool rec_build_compile(rec_builder *builder, const rec_item *item)
     hash_text(rec_word(item, 2), rec_word(item, 3), model.options);
     model.form = form_of(builder, item);
     model.code_bytes = rec_word(item, 4);
-    model.deserialized = e->field[4] == RECORD_DESERIALIZED;
+    model.deserialized = call->loaded;
     /* Of what was not kept, its EXECUTABLE says more. */
     const uint32_t program =
         model.hash[0] ? program_of(builder, &model) : program_new(builder, &model);

@@ -158,6 +158,7 @@ typedef struct rec_call {
     uint32_t program;                  /* of compiles; REC_NONE */
     uint8_t kind;                      /* rec_call_kind */
     bool failed;
+    bool loaded; /* of compiles: it loaded an executable that was compiled before */
 } rec_call;
 
 /* Whether the host reads a value by CALL. */

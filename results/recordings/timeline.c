@@ -1,8 +1,8 @@
 /*
  * timeline.c - a process of a recording in Chrome's trace event format (opens in Perfetto and
- * chrome://tracing): the host's threads and their calls, devices with executions and gaps, steps,
- * and a flow from each Execute call to what it started. Starts and durations are measured, and
- * times are of one clock.
+ * chrome://tracing), or as XSpace, without flows and transfers that overlap: the host's threads and
+ * their calls, devices with executions and gaps, steps, and a flow from each Execute call to what
+ * it started. Starts and durations are measured, and times are of one clock.
  */
 #include "results/recordings/views.h"
 #include "results/traces/traces.h"
@@ -250,7 +250,10 @@ static void put_steps(timeline *t)
         if (!shown(t, step->begin_ns))
             continue;
         snprintf(name, sizeof name, "\"step %zu\"", i);
-        res_trace_slice(&t->trace, name, STEPS, 1, step->begin_ns, step->begin_ns + step->wall_ns);
+        /* xprof tells steps from each other by their numbers. */
+        res_trace_slice(&t->trace, t->trace.space ? "\"step\"" : name, STEPS, 1, step->begin_ns,
+                        step->begin_ns + step->wall_ns);
+        res_trace_number(&t->trace, i);
         bn_text_puts(&t->trace.text, ",\"args\":{");
         for (int part = 0; part < REC_PART_COUNT; part++)
             bn_text_printf(&t->trace.text, "%s\"%s_ns\":%llu", part ? "," : "",
@@ -273,6 +276,16 @@ static void put_head(timeline *t)
     res_trace_head(&t->trace, json_pack("{ss ss sI}", "about", about, "shown",
                                         whole ? "all of the process" : "the steady steps only",
                                         "pid", (json_int_t)t->process->pid));
+}
+
+/* xprof shows one host, and devices by the names that it knows. */
+static void become_space(timeline *t)
+{
+    res_trace_into_space(&t->trace);
+    res_trace_plane(&t->trace, HOST, "/host:CPU");
+    res_trace_plane(&t->trace, STEPS, "/host:CPU");
+    res_trace_plane(&t->trace, DEVICES, "/device:CUSTOM:0 devices");
+    res_trace_plane(&t->trace, PROFILED, "/device:CUSTOM:1 devices, by the plugin's profiler");
 }
 
 static bool prepare(timeline *t)
@@ -298,7 +311,7 @@ static void release(timeline *t)
         free(t->names[i]);
     free(t->names);
     free(t->busy_until);
-    bn_text_free(&t->trace.text);
+    res_trace_free(&t->trace);
 }
 
 bn_code rec_timeline_write(const rec_process *process, const rec_steps *steps, const char *path,
@@ -311,6 +324,8 @@ bn_code rec_timeline_write(const rec_process *process, const rec_steps *steps, c
         return bn_fail(st, BN_INVALID, "%s is there already: choose another file, or --force",
                        path);
     out->code = bn_writer_begin(path, &out->writer, st);
+    if (out->code == BN_OK && res_trace_is_space(path))
+        become_space(&t);
     if (out->code == BN_OK && !prepare(&t))
         out->code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a timeline");
     if (out->code == BN_OK) {

@@ -42,10 +42,11 @@ void rec_script_put(const char *const *command, bn_text *out);
 #define REC_TIMELINE_WHOLE 300000
 
 /*
- * Writes PROCESS, of RECORDING, as Chrome's trace events into the file PATH, for Perfetto and
- * chrome://tracing: threads of the host with their calls, devices with executions and gaps, the
- * steady steps, a flow from each Execute call to its execution. STEPS, of PROCESS, may be NULL. A
- * file that is there stays (BN_INVALID), unless REPLACE. BN_IO, BN_OUT_OF_MEMORY.
+ * Writes PROCESS, of RECORDING, into the file PATH: as Chrome's trace events, for Perfetto and
+ * chrome://tracing, or where PATH ends in .pb as XSpace. Threads of the host with their calls,
+ * devices with executions and gaps, the steady steps, and in Chrome's a flow from each Execute call
+ * to its execution. STEPS, of PROCESS, may be NULL. A file that is there stays (BN_INVALID), unless
+ * REPLACE. BN_IO, BN_OUT_OF_MEMORY; BN_NOT_SUPPORTED: more than XSpace has room for.
  */
 BN_MUST_USE bn_code rec_timeline_write(const rec_process *process, const rec_steps *steps,
                                        const char *path, bool replace, bn_status *st);

@@ -25,6 +25,8 @@
 #define RES_MOST_WHY      32
 /* Ops that the host computes, of a record. */
 #define RES_MOST_HOST_OPS 16
+/* Measured steps that made programs, of a record. */
+#define RES_MOST_COMPILES 10000
 
 /* A figure of a round or a probe that nobody could tell. */
 #define RES_UNTOLD UINT64_MAX
@@ -142,7 +144,9 @@ typedef struct res_record {
      * "script_sha256", "nodes_per_step": number or null, ...}. "phases" says what the process did
      * when (res_record_phases), "explanation" where in the source steps do
      * what costs time (res_why of findings/doctor.h): at most RES_MOST_WHY complaints; "host_ops"
-     * which ops the host computed, and how often: at most RES_MOST_HOST_OPS names. */
+     * which ops the host computed, and how often: at most RES_MOST_HOST_OPS names; "measured" which
+     * of the steps made programs, and how many: {"compiles": [[step, programs], ...]}, the first
+     * RES_MOST_COMPILES of them. */
     json_t *provenance;
 } res_record;
 

@@ -1,15 +1,50 @@
 /*
- * chrome.c - Chrome's trace event format, event by event.
+ * chrome.c - Chrome's trace event format, event by event. Where the file is an XSpace message, the
+ * same calls make that.
  */
-#include "results/traces/traces.h"
+#include "results/traces/space_priv.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "results/records/records.h"
 
 #define REALS JSON_REAL_PRECISION(15)
 /* Bytes that are kept before they are written. */
 #define ROOM  (1 << 20)
+
+bool res_trace_is_space(const char *path)
+{
+    static const char end[] = ".pb";
+    const size_t length = strlen(path), tail = sizeof end - 1;
+    return length > tail && strcmp(path + length - tail, end) == 0;
+}
+
+void res_trace_into_space(res_trace *t)
+{
+    t->space = t->code == BN_OK ? res_space_new() : NULL;
+    if (t->code == BN_OK && !t->space)
+        t->code = bn_fail(t->st, BN_OUT_OF_MEMORY, "no memory for a timeline");
+}
+
+void res_trace_plane(res_trace *t, uint64_t process, const char *plane)
+{
+    if (t->space)
+        res_space_plane(t->space, process, plane);
+}
+
+void res_trace_number(res_trace *t, uint64_t number)
+{
+    if (t->space)
+        res_space_number(t->space, number);
+}
+
+void res_trace_free(res_trace *t)
+{
+    res_space_free(t->space);
+    t->space = NULL;
+    bn_text_free(&t->text);
+}
 
 char *res_trace_quote(const char *text)
 {
@@ -40,9 +75,11 @@ void res_trace_head(res_trace *t, json_t *other)
     json_decref(other);
 }
 
-/* Begins an event. */
+/* Begins an event. Of an XSpace message it is written to nowhere. */
 static void next_event(res_trace *t)
 {
+    if (t->space)
+        bn_text_clear(&t->text);
     if (t->text.length > ROOM)
         flush(t);
     bn_text_puts(&t->text, t->some ? ",\n{" : "\n{");
@@ -68,6 +105,8 @@ void res_trace_event(res_trace *t, const char *name, char kind, uint64_t process
 void res_trace_slice(res_trace *t, const char *name, uint64_t process, uint64_t lane,
                      uint64_t begin_ns, uint64_t end_ns)
 {
+    if (t->space)
+        res_space_slice(t->space, name, process, lane, begin_ns, end_ns);
     res_trace_event(t, name, 'X', process, lane, begin_ns);
     put_us(t, "dur", end_ns > begin_ns ? end_ns - begin_ns : 0);
 }
@@ -84,6 +123,8 @@ void res_trace_name(res_trace *t, const char *what, uint64_t process, uint64_t l
                     const char *name)
 {
     char *text = res_trace_quote(name);
+    if (t->space)
+        res_space_line(t->space, process, lane, name);
     next_event(t);
     bn_text_printf(
         &t->text, "\"name\":\"%s\",\"ph\":\"M\",\"pid\":%llu,\"tid\":%llu,\"args\":{\"name\":%s}}",
@@ -94,5 +135,10 @@ void res_trace_name(res_trace *t, const char *what, uint64_t process, uint64_t l
 void res_trace_tail(res_trace *t)
 {
     bn_text_puts(&t->text, "\n]}\n");
+    if (t->space) {
+        bn_text_clear(&t->text);
+        if (t->code == BN_OK)
+            t->code = res_space_put(t->space, t->from_ns, &t->text, t->st);
+    }
     flush(t);
 }

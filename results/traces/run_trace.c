@@ -154,12 +154,6 @@ static size_t fitting(bn_timeline *const *rows, size_t count)
     return count;
 }
 
-static bool ends_in(const char *path, const char *end)
-{
-    const size_t length = strlen(path), tail = strlen(end);
-    return length > tail && strcmp(path + length - tail, end) == 0;
-}
-
 /* All as XSpace through TRACE's writer. */
 static void put_space(res_trace *trace, bn_timeline *const *rows, size_t count)
 {
@@ -179,7 +173,7 @@ bn_code res_trace_write_run(bn_timeline *const *rows, size_t count, const char *
     if (left_out)
         *left_out = count - some;
     trace.code = bn_writer_begin(path, &trace.writer, st);
-    if (trace.code == BN_OK && ends_in(path, ".pb"))
+    if (trace.code == BN_OK && res_trace_is_space(path))
         put_space(&trace, rows, some);
     else if (trace.code == BN_OK)
         put_rows(&trace, rows, some, count - some);

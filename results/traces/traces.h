@@ -20,10 +20,22 @@ typedef struct res_trace {
     bn_text text;
     uint64_t from_ns; /* times count from here */
     bool some;        /* an event was written */
+    /* NULL: events are written; else it gets the slices. */
+    struct res_space *space;
     bn_code code;
     bn_status *st;
 } res_trace;
 
+/* Whether a timeline in PATH is an XSpace message: it ends in .pb. */
+bool res_trace_is_space(const char *path);
+/* Makes TRACE, before its head, an XSpace message: of events it gets the slices, without what
+ * callers append to them, and of processes those that have a plane. Sets CODE without memory. */
+void res_trace_into_space(res_trace *trace);
+/* In an XSpace message the lanes of PROCESS lie in PLANE, which is static. There are eight
+ * processes at most. */
+void res_trace_plane(res_trace *trace, uint64_t process, const char *plane);
+/* In an XSpace message the last slice is the step NUMBER. */
+void res_trace_number(res_trace *trace, uint64_t number);
 /* TEXT as a JSON string (malloc); NULL without memory. */
 char *res_trace_quote(const char *text);
 /* All before the first event. Steals OTHER, an object that says what the trace is of. */
@@ -43,6 +55,8 @@ void res_trace_name(res_trace *trace, const char *what, uint64_t process, uint64
                     const char *name);
 /* All behind the last event, and to the file. */
 void res_trace_tail(res_trace *trace);
+/* Gives back all but the writer. */
+void res_trace_free(res_trace *trace);
 
 /* ---- timelines of runs (run_trace.c, run_xspace.c) ----------------------------------------- */
 

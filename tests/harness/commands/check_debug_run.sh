@@ -45,7 +45,7 @@ assert "This part is missing" not in page.text
 PYTHON
 }
 
-run "${measured[@]}" --mode lazy,capture --debug-run "$folder/all" --debug-every 5
+run "${measured[@]}" --mode lazy,capture --debug-run "$folder/all" --debug-every 5 --timeline-every 15
 report "a run writes all reports, and a page that leads through them" "$(
     fault_of 0
     for part in $parts; do [ -s "$folder/all/$part" ] || echo "no $part"; done
@@ -56,12 +56,20 @@ report "steps: all before the measured ones, then every fifth" "$(
     awk '/warm-up/ { warm++ } / 1 / && !/warm-up/ { first++ } END { exit !(warm >= 4) }' \
         "$folder/all/steps.txt" || echo "no warm-up steps"
     for step in 1 6 11 16; do
-        grep -qE "^ *$step +[0-9.]+ +-" "$folder/all/steps.txt" || echo "no step $step"
+        grep -qE "^ *$step +[0-9.]+ +0 " "$folder/all/steps.txt" || echo "no step $step that makes no program"
     done
-    ! grep -qE "^ *(2|5|7) +[0-9.]+ +-" "$folder/all/steps.txt" || echo "a step that is no fifth"
+    ! grep -qE "^ *(2|5|7) +[0-9.]+ +[-0-9]" "$folder/all/steps.txt" || echo "a step that is no fifth"
     grep -q "Steps count from 1 here, and from 0 in the timeline" "$folder/all/index.html" || echo "who counts how?"
     # The first step of lazy compiles one program.
     grep -qE "warm-up 1 +[0-9.]+ +1 " "$folder/all/steps.txt" || echo "the first step compiles nothing"
+)"
+report "--debug-every is of steps.txt alone: the timeline goes by --timeline-every" "$(
+    "$python" - "$folder/all/timeline.json" <<'PYTHON' 2>&1 | tail -n 1
+import json, sys
+rows = json.load(open(sys.argv[1]))["otherData"]["rows"]
+# The first ten of 20, then step 15.
+assert rows and all((r["every"], r["steps"], r["steps_shown"]) == (15, 20, 11) for r in rows), rows
+PYTHON
 )"
 report "each file is what its command prints" "$(
     for table in goodput ledger compile; do
@@ -91,6 +99,21 @@ report "explain.txt has the first steps of each experiment, with places" "$(
         "at models/examples/sentences.c:"
     told "example_branch train capture" "Guards: " "read, in 10 steps, at models/examples/sentences.c:"
     ! grep -q "eager" "$folder/why/explain.txt" || echo "eager mode has no graphs to explain"
+)"
+# A learning rate that is a constant of the program, and another one in each step.
+PJRT_SIM=values=none,device_us=1000 run --model example_scalar --phase train --runtime sim --mode lazy --processes 1 \
+    --steps 6 --min-time 0 --warmup 8 --store "$folder/late-programs" --debug-run "$folder/scalar" --debug-every 2 \
+    --format json
+report "steps.txt has the programs that measured steps still compile" "$(
+    fault_of 0
+    for step in 1 3 5; do
+        grep -qE "^ *$step +[0-9.]+ +1 " "$folder/scalar/steps.txt" || echo "step $step compiles nothing"
+    done
+    holds '
+pairs = records[0]["provenance"]["measured"]["compiles"]
+counters = records[0]["step_counters"]
+assert [step for step, programs in pairs] == list(range(records[0]["steps"])), pairs
+assert sum(programs for step, programs in pairs) == counters["compiles"] >= 6, (pairs, counters)'
 )"
 report "a step that reads a value has no scopes, and scopes.txt says why, once for all modes" "$(
     [ "$(grep -c 'not-supported' "$folder/why/scopes.txt")" -eq 1 ] || cat "$folder/why/scopes.txt"

@@ -141,6 +141,14 @@ report "a timeline beside it" "$(
     fault_of 0
     "$python" -c 'import json, sys; json.load(open(sys.argv[1]))' "$folder/trace.json" 2>&1 | tail -n 1
 )"
+run steps "$folder/loop" --trace "$folder/run.xplane.pb"
+report "as XSpace, where its name ends in .pb" "$(
+    fault_of 0
+    for text in "/host:CPU" "/device:CUSTOM:0 devices" "steady steps" step_num; do
+        grep -qaF -- "$text" "$folder/run.xplane.pb" || echo "it has no '$text'"
+    done
+    ! grep -qaF traceEvents "$folder/run.xplane.pb" || echo "it is Chrome's"
+)"
 
 refuses "a folder that is not there" 3 "nothing-here" -- steps "$folder/nothing-here"
 refuses "a folder without a recording" 3 "no recording" -- steps "$folder/loop/100-1/programs"

@@ -401,7 +401,36 @@ static void long_compiles_at_the_start(void **state)
     seen s = see_loop(&l);
     const rec_complaint *c = complaint(&s, REC_RULE_START, 1);
     costs(c, 12.011e9, 1e7);
-    says(&s, "compiling takes 12.0 s at each start");
+    says(&s, "compiling takes 12.0 s at each start. Keep executables between starts in a "
+             "persistent cache.\n");
+    assert_true(c->programs == 3 && c->loaded == 0);
+    forget(&s);
+}
+
+/* Who loads executables has a cache, and needs no advice to have one. */
+static void loads_at_the_start_are_told_from_compiles(void **state)
+{
+    (void)state;
+    static play p;
+    loop l = healthy;
+    l.compile_ns = 12000000000u;
+    play_begin(&p);
+    p.loads = true;
+    (void)play_compile(&p, "jit_kept", 10, 1, 1, 3000000000u);
+    p.loads = false;
+    play_loop(&p, &l);
+    seen s = see(&p);
+    costs(complaint(&s, REC_RULE_START, 1), 15.011e9, 1e7);
+    says(&s, "compiling and loading takes 15.0 s at each start (1 of 4 programs was loaded, not "
+             "compiled, in 3.00 s). Keep the executables of the others between starts, too (");
+    forget(&s);
+    play_begin(&p);
+    p.loads = true;
+    play_loop(&p, &l);
+    s = see(&p);
+    costs(complaint(&s, REC_RULE_START, 1), 12.011e9, 1e7);
+    says(&s, "loading takes 12.0 s at each start (3 of 3 programs were loaded, not compiled, in "
+             "12.0 s). All executables are kept between starts already, ");
     forget(&s);
 }
 
@@ -528,6 +557,7 @@ int main(void)
         cmocka_unit_test(compiles_that_end_are_warmup),
         cmocka_unit_test(programs_that_run_once_before_the_steps_are_preparation),
         cmocka_unit_test(long_compiles_at_the_start),
+        cmocka_unit_test(loads_at_the_start_are_told_from_compiles),
         cmocka_unit_test(missed_donation_is_named_with_its_bytes),
         cmocka_unit_test(missed_donation_of_few_steps_is_seen),
         cmocka_unit_test(donated_and_small_arguments_draw_none),

@@ -129,6 +129,7 @@ typedef struct play {
     size_t free_handles;
     uint64_t executable; /* the next handle */
     bool no_clocks, no_completions;
+    bool loads; /* executables from now on, compiles nothing */
     uint64_t dims[2]; /* of buffers that are made from now on; 0, 0: 2, 3 */
 } play;
 
@@ -225,6 +226,7 @@ static inline play_program play_compile(play *p, const char *name, uint64_t hash
     words w = {.size = 0}, about = {.size = 0};
     record_event e = play_call(p, 0, RECORD_COMPILE, ns);
     e.field[3] = made.handle;
+    e.field[4] = p->loads ? RECORD_DESERIALIZED : RECORD_COMPILED;
     words_add(&w, hash ? 1 : 0);
     words_add(&w, hash);
     words_add(&w, 2);
