@@ -373,8 +373,8 @@ static void a_model_that_always_failed_says_so(void **state)
     assert_int_equal(json_array_size(json_object_get(model, "series")), 1);
     assert_true(json_is_object(json_object_get(series, "metrics")));
     assert_int_equal(json_object_size(json_object_get(series, "metrics")), 0);
-    json_t *failed = json_pack("[[iis][iis]]", 0, 1, bn_code_name(BN_CRASH), 1, 1,
-                               bn_code_name(BN_TIMEOUT));
+    json_t *failed =
+        json_pack("[[iis][iis]]", 0, 1, bn_code_name(BN_CRASH), 1, 1, bn_code_name(BN_TIMEOUT));
     assert_true(json_equal(json_object_get(series, "failed"), failed));
     json_decref(failed);
     json_decref(model);
