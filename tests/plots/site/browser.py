@@ -29,6 +29,7 @@ def go(b, address):
 def click(b, selector):
     """Clicks the first element as a mouse does, and returns where that leads."""
     b.wait("!!document.querySelector(%s)" % json.dumps(selector))
+    b.wait(chromium.HINTS)  # the line that says that a box goes on moves what is below it
     place = b.value("""(() => { const e = document.querySelector(%s); e.scrollIntoView({block: "center"});
         const r = e.getClientRects()[0]; return [r.left + Math.min(r.width, 40) / 2, r.top + r.height / 2]; })()"""
                     % json.dumps(selector))
