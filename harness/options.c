@@ -5,6 +5,7 @@
  */
 #include "harness/options.h"
 #include "results/exports/exports.h"
+#include "results/tables/tables.h"
 
 #include <string.h>
 
@@ -179,16 +180,19 @@ static const cli_option others[] = {
              "JSON"},
     {"format", "FORMAT", CLI_TEXT, AT(output.format),
      .commands = (ALL & ~(unsigned)(EXPORT | IMPORT | FEW_FORMATS)) | GRAPH, .fallback = "text",
+     .takes = RES_FORMAT_NAMES,
      .text = "text, md, csv, json (records on standard output, all else on standard error), latex "
              "(for \\input, no package needed), html, or narrow: text in 80 columns"},
     {"format", "FORMAT", CLI_TEXT, AT(output.format), .commands = ESTIMATE, .fallback = "text",
+     .takes = "text, md, csv, json, narrow",
      .text = "text, md, csv, json, or narrow: text in 80 columns"},
     {"format", "FORMAT", CLI_TEXT, AT(output.format), .commands = EXPLAIN | METRICS,
-     .fallback = "text", .text = "text, json, or narrow: text in 80 columns"},
+     .fallback = "text", .takes = "text, json, narrow",
+     .text = "text, json, or narrow: text in 80 columns"},
     {"format", "FORMAT", CLI_TEXT, AT(output.format), .commands = WEIGHTS, .fallback = "text",
-     .text = "text or json"},
+     .takes = "text, json", .text = "text or json"},
     {"format", "FORMAT", CLI_TEXT, AT(output.format), .commands = NIGHTLY, .fallback = "text",
-     .apart = true, .text = "text, or narrow: text in 80 columns"},
+     .takes = "text, narrow", .text = "text, or narrow: text in 80 columns"},
     {"wide", NULL, CLI_FLAG, AT(output.wide),
      .commands = RUN | TABLE | DOCTOR | COMPARE | HISTORY | SUITE | NIGHTLY | STUDY | LIST |
                  SCOPES | REPLAY | SELFTEST | EXPLAIN | GRAPH | STEPS | VERIFY | ESTIMATE | METRICS,

@@ -165,6 +165,7 @@ typedef struct cli_option {
     bool paired;          /* and cli_call.paired: it says how pairs of processes are run */
     bool empty;           /* CLI_WORDS takes an empty word, too */
     bool apart;           /* what a file of defaults says for all commands is not meant for it */
+    const char *takes;    /* "a, b": all values that it has, for such defaults; NULL: others, too */
     uint32_t recorded;    /* and cli_call.recorded: where it says something of a recording only */
 } cli_option;
 

@@ -149,8 +149,22 @@ static bn_code apply_one(const cli_call *call, const char *name, const json_t *v
     return cli_take(call, row, word, st);
 }
 
-/* NAME stands for all commands: it is skipped where this one cannot have it or means something else
- * by it, but not where none can have it. */
+/* Whether another command's row of OWN's name has VALUE, which OWN has not. */
+static bool is_of_others(const cli_table *table, const cli_option *own, const json_t *value)
+{
+    const char *word = json_is_string(value) ? json_string_value(value) : "";
+    if (!own->takes || bn_is_choice(word, own->takes))
+        return false;
+    for (size_t i = 0; i < table->count; i++) {
+        const cli_option *row = &table->rows[i];
+        if (strcmp(row->name, own->name) == 0 && row->takes && bn_is_choice(word, row->takes))
+            return true;
+    }
+    return false;
+}
+
+/* NAME stands for all commands: it is skipped where this one cannot have it, means something else
+ * by it or has no such value, but not where none can have it. */
 static bn_code apply_common(const cli_call *call, const char *name, const json_t *value,
                             bn_status *st)
 {
@@ -161,7 +175,9 @@ static bn_code apply_common(const cli_call *call, const char *name, const json_t
     const cli_option *own = cli_row(call, name, length, &anywhere);
     if (!first || is_repeated(first))
         return apply_one(&any, name, value, st);
-    return own && !own->apart && !is_repeated(own) ? apply_one(call, name, value, st) : BN_OK;
+    const bool meant =
+        own && !own->apart && !is_repeated(own) && !is_of_others(call->table, own, value);
+    return meant ? apply_one(call, name, value, st) : BN_OK;
 }
 
 bn_code cli_config_apply(const cli_call *call, const cli_config *config, const char *name,

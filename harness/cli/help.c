@@ -30,6 +30,15 @@ static void wrap(bn_text *out, const char *text)
     }
 }
 
+/* The unit of a default of ROW that is a number alone; "": it needs none. */
+static const char *unit_of(const cli_option *row)
+{
+    const bool alone = !row->fallback[strspn(row->fallback, "0123456789.")];
+    if (!alone)
+        return "";
+    return row->kind == CLI_SPAN ? " s" : row->kind == CLI_HOURS ? " h" : "";
+}
+
 void cli_help(const cli_table *table, uint32_t command, bn_text *out)
 {
     bn_text text = {0};
@@ -49,7 +58,7 @@ void cli_help(const cli_table *table, uint32_t command, bn_text *out)
         bn_text_clear(&text);
         bn_text_puts(&text, row->text);
         if (row->fallback && row->fallback[0])
-            bn_text_printf(&text, " [%s]", row->fallback);
+            bn_text_printf(&text, " [%s%s]", row->fallback, unit_of(row));
         wrap(out, text.data ? text.data : "");
         out->failed = out->failed || text.failed;
         bn_text_putc(out, '\n');
@@ -174,7 +183,7 @@ void cli_man(const cli_table *table, uint32_t command, bn_text *out)
         if (row->fallback && row->fallback[0]) {
             bn_text_puts(out, " (default: ");
             roff(out, row->fallback);
-            bn_text_putc(out, ')');
+            bn_text_printf(out, "%s)", unit_of(row));
         }
         bn_text_puts(out, ".\n");
     }

@@ -39,13 +39,15 @@ typedef struct run_state {
     bool no_report;  /* it could not be written, and is not tried again */
     bool refused;    /* the runtime refused its options */
     job_cache cache; /* of executables, for this run */
-    size_t planned;  /* processes */
+    size_t planned;  /* workers */
+    size_t number;   /* of workers so far */
     size_t reported; /* records that the metrics report has */
     size_t expected; /* records */
     job_spent spent; /* by all processes that ran */
     /* [JOB_MOST_MEMBERS]: the group that runs, and what is kept of it. */
     job_experiment *members;
     job_kept *kept;
+    job_pace *paces; /* of each group */
 } run_state;
 
 static void print_plain(const char *text)
@@ -98,8 +100,9 @@ static bool take(run_state *run, const job_experiment *e, const job_kept *kept)
     return kept->failure.code == BN_OK;
 }
 
-/* Process number PROCESS of one group: those of its experiments that have not failed yet. */
-static void run_process(run_state *run, command_group *g, int process, size_t number, size_t of)
+/* Process number PROCESS of one group: those of its experiments that have not failed yet. False:
+ * all have, and nothing ran. */
+static bool run_process(run_state *run, command_group *g, int process)
 {
     char title[400], text[512];
     job_experiment *list = run->members;
@@ -111,16 +114,18 @@ static void run_process(run_state *run, command_group *g, int process, size_t nu
         place[count++] = i;
     }
     if (count == 0)
-        return;
+        return false;
     job_cache_lend(&run->cache, list, count, process == 1);
     job_group_title(list, count, title, sizeof title);
     snprintf(text, sizeof text, "%s, process %d of %d", title, process, g->group.processes);
-    const job_order job = {NULL, text, number, of, list[0].timeout, run->output->verbose};
+    const job_order job = {
+        NULL, text, run->number + 1, run->planned, list[0].timeout, run->output->verbose};
     job_measure_and_keep(&g->group, process, list, count, &job, run->kept);
     if (process == 1)
         job_group_learn(&g->group, g->list, g->count, run->kept);
     for (size_t i = 0; i < count; i++)
         g->failed[place[i]] = !take(run, &list[i], &run->kept[i]);
+    return true;
 }
 
 /* Whether other front ends ran beside bench, or without it. */
@@ -222,39 +227,52 @@ static int most_processes(const command_group *groups, size_t count)
     return most;
 }
 
+/* Process number PROCESS of group WHICH of the COUNT GROUPS. */
+static void run_turn(run_state *run, command_group *groups, size_t count, size_t which, int process)
+{
+    command_group *g = &groups[which];
+    const size_t before = run->number;
+    const uint64_t start = bn_now_ns();
+    run->planned = workers_of(groups, count);
+    if (!run->output->quiet)
+        job_pace_expect(run->paces, count, which);
+    if (run_process(run, g, process))
+        job_pace_ended(&run->paces[which], (double)(bn_now_ns() - start) / 1e9,
+                       g->group.processes - process);
+    else
+        run->paces[which].processes = 0;
+    run->number += job_group_workers(g->list, g->count);
+    report_every(run, before, run->number);
+}
+
 /* Runs LIST: a process of each group, then the next process of each, in a random order. A drift of
  * the machine so hits all of them alike, and whoever stops early has something of each. */
 static bn_code run_groups(run_state *run, job_experiment *list, size_t of, int processes,
                           bn_status *st)
 {
-    size_t count = 0, number = 0;
+    size_t count = 0;
     command_group *groups = make_groups(list, of, processes, run->separate, &count);
     size_t *order = calloc(count + 1, sizeof *order);
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     run->kept = calloc(JOB_MOST_MEMBERS, sizeof *run->kept);
     run->members = calloc(JOB_MOST_MEMBERS, sizeof *run->members);
-    if (!groups || !order || !rng || !run->kept || !run->members)
+    run->paces = calloc(count + 1, sizeof *run->paces);
+    if (!groups || !order || !rng || !run->kept || !run->members || !run->paces)
         bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu groups", count);
     else
         gsl_rng_set(rng, (unsigned long)bn_now_ns());
     for (size_t i = 0; order && i < count; i++)
         order[i] = i;
     if (st->code == BN_OK && !run->output->quiet)
-        job_progress_tell("", &groups[0].group, list, of);
+        job_progress_tell("", &groups[0].group, list, of, run->paces);
     for (int process = 1; process <= most_processes(groups, count) && st->code == BN_OK;
          process++) {
         if (process > 1)
             gsl_ran_shuffle(rng, order, count, sizeof *order);
         for (size_t i = 0; i < count && !job_interrupted() && !run->store_lost && !run->refused;
-             i++) {
-            if (process > groups[order[i]].group.processes)
-                continue;
-            run->planned = workers_of(groups, count);
-            const size_t before = number;
-            run_process(run, &groups[order[i]], process, number + 1, run->planned);
-            number += job_group_workers(groups[order[i]].list, groups[order[i]].count);
-            report_every(run, before, number);
-        }
+             i++)
+            if (process <= groups[order[i]].group.processes)
+                run_turn(run, groups, count, order[i], process);
     }
     run->planned = workers_of(groups, count);
     for (size_t i = 0; groups && i < count; i++)
@@ -265,6 +283,7 @@ static bn_code run_groups(run_state *run, job_experiment *list, size_t of, int p
         gsl_rng_free(rng);
     free(run->kept);
     free(run->members);
+    free(run->paces);
     free(order);
     free(groups);
     return st->code;

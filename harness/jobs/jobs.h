@@ -556,6 +556,13 @@ void job_progress_end(const job_order *job, const job_outcome *outcome);
 /* To be called before a job: how long it and all jobs after it will take, in seconds, for the
  * time left that is shown. A negative JOB_S: not known. Holds for that job only. */
 void job_progress_expect(double job_s, double after_s);
+/* What the processes of one group take. The first of them compiles, and the others load. */
+typedef struct job_pace {
+    int processes, ended;                /* that are still to come, and that have ended */
+    size_t workers;                      /* of each */
+    double first_s, further_s;           /* by earlier records; negative: they do not say */
+    double first_took_s, further_took_s; /* by those that have ended: the first, all others */
+} job_pace;
 /* Says before the first of OF jobs how long all take: SECONDS, and where TOLD is false at least so
  * long; that Ctrl-C keeps what is done; whether cores sleep meanwhile, by what cores_idle_begin
  * makes of IDLE_CORES; and where this machine is busy, that it is. */
@@ -563,9 +570,14 @@ void job_progress_plan(size_t of, double seconds, bool told, const char *idle_co
 /* The same before the COUNT experiments LIST, which were arranged, and each of whose groups will be
  * as PLAN is. Behind WHAT, "" or "replay of train: ", it also says how many they are, in how many
  * processes, on which runtime, and where their records go. Their store, which it reads for a second
- * or little more, tells how long the same took. */
+ * or little more, tells how long the same took. PACES, unless NULL, gets one for each group. */
 void job_progress_tell(const char *what, const job_group *plan, const job_experiment *list,
-                       size_t count);
+                       size_t count, job_pace *paces);
+/* As job_progress_expect, of all workers of the next process, which is of group WHICH of COUNT.
+ * What earlier records do not say, the processes that have ended do. */
+void job_pace_expect(const job_pace *paces, size_t count, size_t which);
+/* A process of the group ended after SECONDS, and PROCESSES more will come. */
+void job_pace_ended(job_pace *pace, double seconds, int processes);
 
 /* ---- the machine (host.c) ------------------------------------------------------------------ */
 

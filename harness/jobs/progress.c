@@ -19,8 +19,8 @@ static struct {
     uint64_t job_start_ns, shown_ns;
     double finished_s; /* time of the jobs that have ended */
     size_t finished;
-    double expected_s, after_s; /* of this job and those after it, where KNOWN */
-    bool known;
+    double expected_s, after_s; /* of each of the JOBS, which begin with this one; and after them */
+    size_t jobs;                /* 0: nothing is expected */
     char stage[64];
 } line;
 
@@ -31,19 +31,19 @@ static double job_seconds(void)
 
 void job_progress_expect(double job_s, double after_s)
 {
-    line.known = job_s >= 0;
+    line.jobs = job_s >= 0;
     line.expected_s = job_s;
     line.after_s = after_s;
 }
 
-/* Seconds of the jobs after JOB, from job_progress_expect, else from the mean of the jobs that have
+/* Seconds of the jobs after JOB, as they are expected, else from the mean of the jobs that have
  * ended; -1 where neither is known. */
 static double after(const job_order *job)
 {
-    if ((line.finished == 0 && !line.known) || job->of < job->number)
+    if ((line.finished == 0 && !line.jobs) || job->of < job->number)
         return -1;
-    return line.known ? line.after_s
-                      : line.finished_s / (double)line.finished * (double)(job->of - job->number);
+    return line.jobs ? (double)(line.jobs - 1) * line.expected_s + line.after_s
+                     : line.finished_s / (double)line.finished * (double)(job->of - job->number);
 }
 
 /* "0:40 left"; "" where LEFT is not known. */
@@ -63,7 +63,7 @@ static void put_left(double left, char *text, size_t size)
 static double remaining(const job_order *job)
 {
     const double others = after(job), now = job_seconds();
-    const double own = line.known      ? line.expected_s
+    const double own = line.jobs       ? line.expected_s
                        : line.finished ? line.finished_s / (double)line.finished
                                        : 0;
     return others < 0 ? -1 : others + (own > now ? own - now : 0);
@@ -133,7 +133,21 @@ static const job_experiment *experiment_at(const void *list, size_t index)
     return (const job_experiment *)list + index;
 }
 
-static outlook foresee(const job_group *plan, const job_experiment *list, size_t count)
+/* The pace of a group of the COUNT experiments LIST that will have PROCESSES processes. */
+static job_pace foresee_pace(const job_group *plan, int processes, const job_experiment *list,
+                             const job_before *before, size_t count)
+{
+    bool first = true, both = true;
+    const double first_s = job_group_seconds(plan, 1, list, before, count, &first);
+    const double both_s = job_group_seconds(plan, 2, list, before, count, &both);
+    return (job_pace){.processes = processes,
+                      .workers = plan->separate ? count : job_group_workers(list, count),
+                      .first_s = first ? first_s : -1,
+                      .further_s = both ? both_s - first_s : -1};
+}
+
+static outlook foresee(const job_group *plan, const job_experiment *list, size_t count,
+                       job_pace *paces)
 {
     outlook all = {.told = true};
     job_before *before = job_spent_before(list[0].store, experiment_at, list, count);
@@ -144,18 +158,78 @@ static outlook foresee(const job_group *plan, const job_experiment *list, size_t
         all.seconds +=
             job_group_seconds(plan, processes, &list[first], own, end - first, &all.told);
         all.processes += (size_t)processes * job_group_workers(&list[first], end - first);
+        if (paces)
+            *paces++ = foresee_pace(plan, processes, &list[first], own, end - first);
     }
     free(before);
     return all;
 }
 
+/* Mean of the first processes that have ended; negative: none has. */
+static double first_mean(const job_pace *paces, size_t count)
+{
+    double sum = 0, some = 0;
+    for (size_t i = 0; i < count; i++) {
+        sum += paces[i].first_took_s;
+        some += paces[i].ended > 0;
+    }
+    return some > 0 ? sum / some : -1;
+}
+
+/* What a further process takes of its group's first, by the groups that have had both; 1: none has.
+ */
+static double further_share(const job_pace *paces, size_t count)
+{
+    double first = 0, further = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (paces[i].ended < 2)
+            continue;
+        first += paces[i].first_took_s;
+        further += paces[i].further_took_s / (paces[i].ended - 1);
+    }
+    return first > 0 ? further / first : 1;
+}
+
+void job_pace_expect(const job_pace *paces, size_t count, size_t which)
+{
+    const double mean = first_mean(paces, count), share = further_share(paces, count);
+    double all = 0, own = 0;
+    for (size_t i = 0; i < count; i++) {
+        const job_pace *p = &paces[i];
+        const double first = p->ended > 0 ? p->first_took_s : p->first_s >= 0 ? p->first_s : mean;
+        const double further = p->ended > 1        ? p->further_took_s / (p->ended - 1)
+                               : p->further_s >= 0 ? p->further_s
+                                                   : first * share;
+        if (p->processes > 0 && (first < 0 || further < 0)) {
+            job_progress_expect(-1, 0);
+            return;
+        }
+        if (i == which)
+            own = p->ended > 0 ? further : first;
+        if (p->processes > 0)
+            all += p->ended > 0 ? p->processes * further : first + (p->processes - 1) * further;
+    }
+    line.jobs = paces[which].workers;
+    line.expected_s = own / (double)line.jobs;
+    line.after_s = all - own;
+}
+
+void job_pace_ended(job_pace *pace, double seconds, int processes)
+{
+    if (pace->ended++ == 0)
+        pace->first_took_s = seconds;
+    else
+        pace->further_took_s += seconds;
+    pace->processes = processes;
+}
+
 void job_progress_tell(const char *what, const job_group *plan, const job_experiment *list,
-                       size_t count)
+                       size_t count, job_pace *paces)
 {
     const char *runtime = list[0].what.runtime;
     char perhaps[64] = "";
     bool one = true;
-    const outlook all = foresee(plan, list, count);
+    const outlook all = foresee(plan, list, count, paces);
     for (size_t i = 0; i < count; i++)
         one = one && strcmp(list[i].what.runtime, runtime) == 0;
     if (!all.told && plan->usual)
@@ -234,7 +308,7 @@ void job_progress_end(const job_order *job, const job_outcome *outcome)
     line.finished_s += job_seconds();
     line.finished++;
     put_left(job->number < job->of ? after(job) : -1, left, sizeof left);
-    line.known = false;
+    line.jobs -= line.jobs > 0;
     cli_line_clear();
     snprintf(job_text, sizeof job_text, "[%zu/%zu] %s", job->number, job->of, job->title);
     snprintf(rest, sizeof rest, " in %.1f s%s%s", job_seconds(), left[0] ? ", about " : "", left);

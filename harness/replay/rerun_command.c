@@ -146,7 +146,7 @@ static void tell_plan(const rerun_state *r, int processes)
     plan.separate = r->matrix->separate;
     snprintf(what, sizeof what, "replay of %s: ", r->step.name);
     if (!r->output->quiet)
-        job_progress_tell(what, &plan, r->list, r->count * WAYS);
+        job_progress_tell(what, &plan, r->list, r->count * WAYS, NULL);
 }
 
 static cli_exit measure(rerun_state *r, int processes)

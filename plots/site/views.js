@@ -76,7 +76,7 @@ function figureCell(figure) {
 function select(label, name, values, query, changed) {
   const box = el("select", {name, change: () => changed(name, box.value)},
     values.map(([value, words]) => el("option", {value}, words)));
-  box.value = query.get(name) || values[0][0];
+  box.value = query.get(name) || (values.length ? values[0][0] : "");
   return el("label", null, label + " ", box);
 }
 
@@ -219,8 +219,9 @@ function modelsPage() {
       number(m.good + m.failed), number(m.failed), nightLink(m.last)]))];
 }
 
+// Of a metric that no night tells there are failures and remarks alone.
 function nightsOf(series, metric) {
-  const m = series.metrics[metric];
+  const m = series.metrics[metric] || {value: []};
   const failed = new Map(series.failed.map(([night, records, why]) =>
     [night, count(records, "record") + " failed" + (why ? ": " + why : "")]));
   const remarks = new Map(series.remarks.filter(() => OF_DEVICE.has(metric))
@@ -231,11 +232,23 @@ function nightsOf(series, metric) {
       buildLink(buildOf(series, i)), remarks.get(i) || "", failed.get(i) || ""]).reverse());
 }
 
+// "12 records of 4 nights failed: crash in 3 nights, timeout in 1 night." A night in which some records are good
+// has no class.
+function failuresOf(series) {
+  if (!series.failed.length) return null;
+  const classes = new Map();
+  for (const [, , why] of series.failed) if (why) classes.set(why, (classes.get(why) || 0) + 1);
+  const told = [...classes].map(([why, nights]) => why + " in " + count(nights, "night")).join(", ");
+  return el("p", null, count(series.failed.reduce((sum, [, records]) => sum + records, 0), "record") + " of " +
+    count(series.failed.length, "night") + " failed" + (told ? ": " + told : "") + ".");
+}
+
 function seriesPart(series, metric) {
   const parts = [el("h3", null, series.title, " ", series.simulated ? badge("SIMULATED DEVICE") : "",
     series.emulated ? badge("EMULATED FRONT END") : "")];
   if (!series.metrics[metric]) {
-    parts.push(el("p", {class: "soft"}, "No night tells the " + METRIC_WORDS[metric] + "."));
+    parts.push(el("p", {class: "soft"}, "No night tells the " + METRIC_WORDS[metric] + "."), failuresOf(series),
+      fold("Nights as a table", () => nightsOf(series, metric)));
   } else {
     parts.push(chart(series, metric, buildName, (at) => { location.hash = "#/night/" + nightAt(at); }),
       fold("Levels and changes", () => fragment(series.metrics[metric].words,
@@ -250,17 +263,17 @@ function modelPage([key], query) {
   return load("model-" + key).then((value) => {
     const all = value.series;
     const one = all.find((s) => s.key === query.get("series"));
+    const figures = METRICS.filter((m) => all.some((s) => s.metrics[m])); // none where all records failed
     return [el("h2", null, model.name), el("p", {class: "soft"},
       "Series over nights, of all builds. A dot is a night, a line the median between two changes, a dashed " +
       "line a change with the first build that has it. Bars are 95 % intervals over processes."),
     one ? el("p", null, link("#/model/" + key, "All " + all.length + " series of " + model.name)) : null,
     filtered("model/" + key, query, (changed) => [
-      select("Figure", "metric", METRICS.filter((m) => all.some((s) => s.metrics[m])).map((m) => [m, METRIC_WORDS[m]]),
-        query, changed),
+      figures.length ? select("Figure", "metric", figures.map((m) => [m, METRIC_WORDS[m]]), query, changed) : null,
       one ? null : select("Phase", "phase", anyOf(all.map((s) => s.phase)), query, changed),
       one ? null : select("Mode", "mode", anyOf(all.map((s) => s.mode)), query, changed),
       one ? null : select("Runtime", "runtime", anyOf(all.map((s) => s.runtime)), query, changed)], (q) => {
-      const metric = METRICS.includes(q.get("metric")) ? q.get("metric") : "wall";
+      const metric = METRICS.includes(q.get("metric")) ? q.get("metric") : figures[0] || "wall";
       const wanted = one ? [one] : all.filter((s) => ["phase", "mode", "runtime"].every((name) =>
         !q.get(name) || q.get(name) === s[name]));
       const parts = wanted.slice(0, MOST_CHARTS).map((s) => seriesPart(s, metric));

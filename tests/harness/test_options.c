@@ -81,6 +81,57 @@ static void every_option_is_in_help_and_man(void **state)
     bn_text_free(&man);
 }
 
+/* A number alone would leave open whether it is of seconds. */
+static void defaults_of_times_have_units(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t command;
+        const char *help, *man;
+    } cases[] = {{OPTION_RUN, " [1 s]\n", "(default: 1 s)"},
+                 {OPTION_RUN, " [1800 s]\n", "(default: 1800 s)"},
+                 {OPTION_COMPARE, " [0 s]\n", "(default: 0 s)"},
+                 {OPTION_HISTORY, " [12 h]\n", "(default: 12 h)"},
+                 /* Other numbers have none. */
+                 {OPTION_RUN, " [60]\n", "(default: 60)"},
+                 {OPTION_HISTORY, " [0.05]\n", "(default: 0.05)"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        bn_text help = {0}, man = {0};
+        cli_help(options_table(), cases[i].command, &help);
+        cli_man(options_table(), cases[i].command, &man);
+        if (!strstr(help.data, cases[i].help) || !strstr(man.data, cases[i].man))
+            fail_msg("no '%s' or no '%s'", cases[i].help, cases[i].man);
+        bn_text_free(&help);
+        bn_text_free(&man);
+    }
+}
+
+/* A file of defaults is judged by what rows say that they take. */
+static void formats_say_what_they_take(void **state)
+{
+    (void)state;
+    const cli_table *table = options_table();
+    size_t formats = 0;
+    for (size_t i = 0; i < table->count; i++) {
+        const cli_option *row = &table->rows[i];
+        /* --format of export and import is called --to and --from. */
+        if (strcmp(row->name, "format") != 0)
+            continue;
+        formats++;
+        assert_non_null(row->takes);
+        assert_true(bn_is_choice(row->fallback, row->takes));
+        for (const char *at = row->takes; *at; at += strspn(at, ", ")) {
+            char word[32];
+            const size_t length = strcspn(at, ",");
+            snprintf(word, sizeof word, "%.*s", (int)length, at);
+            if (!strstr(row->text, word))
+                fail_msg("the help of --format does not say %s: %s", word, row->text);
+            at += length;
+        }
+    }
+    assert_true(formats > 1);
+}
+
 static void two_hyphens_end_the_options(void **state)
 {
     (void)state;
@@ -200,6 +251,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(options_take_values_and_defaults, begin, end),
         cmocka_unit_test_setup_teardown(options_refuse_nonsense, begin, end),
         cmocka_unit_test(every_option_is_in_help_and_man),
+        cmocka_unit_test(defaults_of_times_have_units),
+        cmocka_unit_test(formats_say_what_they_take),
         cmocka_unit_test_setup_teardown(two_hyphens_end_the_options, begin, end),
         cmocka_unit_test_setup_teardown(programs_and_recordings_have_their_own, begin, end),
         cmocka_unit_test_setup_teardown(a_program_has_its_own_options, begin, end),

@@ -31,6 +31,48 @@ report "defaults of what is run leave out no records" "$(
     fault_of 0
     grep -q resnet18 "$folder/out" && grep -q vgg16 "$folder/out" || echo "not both models"
 )"
+# A format for all commands is that of the commands which have it.
+explain=(explain resnet18 --mode lazy --variant small --runtime sim)
+weights=(export-weights --model resnet18 --variant small --output "$folder/w.safetensors" --force)
+nightly=(nightly smoke --filter no-such-title --store "$folder/night" --report "$folder/page")
+defaults "{\"store\": \"$store\", \"format\": \"csv\"}"
+run table
+report "a format for all commands is that of tables" "$(
+    fault_of 0
+    grep -q '^kind,runtime,' "$folder/out" || echo "not CSV"
+)"
+for words in "${explain[*]}" "metrics $store" "${weights[*]}"; do
+    read -ra arguments <<<"$words"
+    run "${arguments[@]}"
+    report "a format that bench ${arguments[0]} does not have is none of its own" "$(
+        fault_of 0
+        [ -s "$folder/out" ] || echo "nothing on standard output"
+    )"
+done
+refuses "nor of bench nightly" 1 "suite smoke|nothing of its" -- "${nightly[@]}"
+defaults '{"format": "latex"}'
+refuses "nor of bench estimate" 3 "/nowhere/plugin.so" -- estimate --model resnet18 --runtime /nowhere/plugin.so
+defaults '{"format": "json"}'
+for words in "${explain[*]}" "metrics $store" "${weights[*]}"; do
+    read -ra arguments <<<"$words"
+    run "${arguments[@]}"
+    report "one that bench ${arguments[0]} has is" "$(
+        fault_of 0
+        holds 'assert records'
+    )"
+done
+for command in explain metrics export-weights estimate; do
+    case $command in
+        explain) arguments=("${explain[@]}") ;;
+        metrics) arguments=(metrics "$store") ;;
+        export-weights) arguments=("${weights[@]}") ;;
+        estimate) arguments=(estimate --model resnet18 --runtime /nowhere/plugin.so) ;;
+    esac
+    defaults "{\"$command\": {\"format\": \"latex\"}}"
+    refuses "a default of bench $command itself has to be one of its formats" 2 "latex" -- "${arguments[@]}"
+    defaults '{"format": "cvs"}'
+    refuses "so has one that no command has: $command" 2 "cvs" -- "${arguments[@]}"
+done
 defaults '{"model": "bert", "phase": "infer"}'
 run import --from pytorch-xla --store "$folder/theirs" tests/fuzz/corpus/import/many
 report "nor do they name what is imported" "$(fault_of 0)"

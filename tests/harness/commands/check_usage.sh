@@ -220,12 +220,18 @@ report "nothing ran" "$([ "$(stored)" -eq 0 ] || echo "there are records"
     [ "$(ls -d bench-results 2>/dev/null)" = "$before" ] || echo "there is a folder bench-results")"
 
 mkdir "$folder/empty"
-for words in table "plot speedup --output $folder/x.svg" "report --output $folder/x.html" history "export --to csv"; do
+for words in table "plot speedup --output $folder/x.svg" "report --output $folder/x.html" history "export --to csv" \
+    "publish --output $folder/x.site" doctor; do
     read -ra arguments <<<"$words"
     refuses "bench ${arguments[0]} of a folder without records" 3 "$folder/empty|no records" -- \
         "${arguments[@]}" --store "$folder/empty"
 done
-report "a folder without records stays as it is" "$(find "$folder/empty" -mindepth 1)"
+refuses "bench metrics of a folder without records" 3 "$folder/empty|no records" -- metrics "$folder/empty"
+mkdir "$folder/empty_too"
+refuses "bench compare of two folders without records" 1 "$folder/empty has no good records" -- \
+    compare --store "$folder/empty" --store "$folder/empty_too"
+report "a folder without records stays as it is" "$(find "$folder/empty" "$folder/empty_too" -mindepth 1)"
+report "nor is anything made of it" "$(ls -d "$folder"/x.* 2>/dev/null)"
 
 # ---- words that stand alone -------------------------------------------------------------------
 
@@ -368,11 +374,15 @@ fi
 
 # ---- the first screen: before, during and after a run ----------------------------------------------
 
-if command -v script >/dev/null; then
-    (cd "$folder" && NO_COLOR=1 TERM=xterm PAGER=cat script -qec "stty cols 80 rows 50; '$bench' run resnet18,vgg16 \
-        --variant small --phase infer --mode lazy,capture --runtime sim --processes 3 --steps 3 --warmup 8 \
+# on_screen ARGUMENT...: what a run into the store "here" shows on a terminal, to $folder/screen.
+on_screen() {
+    (cd "$folder" && NO_COLOR=1 TERM=xterm PAGER=cat script -qec "stty cols 80 rows 50; '$bench' run $* \
+        --variant small --phase infer --mode lazy,capture --runtime sim --steps 3 --warmup 8 \
         --min-time 200ms --device-time none --store here" /dev/null </dev/null) |
         tr '\r' '\n' | sed 's/\x1b\[K//g' >"$folder/screen"
+}
+if command -v script >/dev/null; then
+    on_screen resnet18,vgg16 --processes 3
     report "a run on a terminal keeps to its 80 columns, and says what it does, for how long, and what next" "$(
         wide "$folder/screen"
         for text in '^\[0/6\] 4 experiments in 6 processes on runtime sim; records go to here$' \
@@ -381,6 +391,18 @@ if command -v script >/dev/null; then
             '^\[6/6\] records: here$' '^\[6/6\] next: bench table --wide --store here$'; do
             grep -q "$text" "$folder/screen" || echo "no line '$text'"
         done
+    )"
+    report "nobody knows how long its first process takes" "$(grep '^\[1/6\].* left, ' "$folder/screen")"
+    on_screen resnet18,vgg16 --processes 3
+    report "the second time it has as much left as was said of the whole run" "$(
+        said=$(sed -n 's/^\[0\/6\] about \([0-9]*\) s, .*/\1/p' "$folder/screen")
+        left=$(sed -n 's/^\[1\/6\] \([0-9:]*\) left, starting.*/\1/p' "$folder/screen" | head -n 1)
+        awk -F : -v said="${said:--9}" '{ s = 60 * $1 + $2 - said; exit !(NF == 2 && s >= -1 && s <= 1) }' <<<"$left" ||
+            echo "${left:-nothing} left, of ${said:-nobody knows how many} s"
+    )"
+    on_screen resnet18 --processes 1
+    report "so has the only process of a run" "$(
+        grep -q '^\[1/1\] [0-9:]* left, starting' "$folder/screen" || grep '^\[1/1\]' "$folder/screen" | head -n 3
     )"
     (cd "$folder" && NO_COLOR=1 TERM=dumb script -qec "stty cols 80; '$bench' help run" /dev/null </dev/null) |
         tr -d '\r' >"$folder/screen"

@@ -1,6 +1,6 @@
 /*
  * test_progress.c - the line of a process that has ended: what became of its experiments, where it
- * ended well itself.
+ * ended well itself, and how much time is left.
  */
 #include "harness/jobs/jobs.h"
 #include "tests/support/test_runtime.h"
@@ -9,10 +9,12 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Puts into TEXT what is said of a job that ends with STATUS and MEMBERS, which it frees. */
-static void end_job(bn_code status, json_t *members, char *text, size_t size)
+/* Puts into TEXT what is said of job NUMBER of OF, which ends with STATUS and MEMBERS, and frees
+ * these. */
+static void end_one(size_t number, size_t of, bn_code status, json_t *members, char *text,
+                    size_t size)
 {
-    const job_order job = {NULL, "a job", 1, 1, 0, false};
+    const job_order job = {NULL, "a job", number, of, 0, false};
     json_t *result = members ? json_pack("{so}", "members", members) : NULL;
     const job_outcome outcome = {.status = status, .result = result};
     FILE *file = tmpfile();
@@ -30,6 +32,90 @@ static void end_job(bn_code status, json_t *members, char *text, size_t size)
     text[fread(text, 1, size - 1, file)] = '\0';
     fclose(file);
     json_decref(result);
+}
+
+static void end_job(bn_code status, json_t *members, char *text, size_t size)
+{
+    end_one(1, 1, status, members, text, size);
+}
+
+/* Ends job NUMBER of OF and asserts that so much is left behind it; "": nobody knows. */
+static void is_left(size_t number, size_t of, const char *wanted)
+{
+    char text[512], words[64] = "s\n";
+    if (wanted[0])
+        snprintf(words, sizeof words, " s, about %s left\n", wanted);
+    end_one(number, of, BN_OK, NULL, text, sizeof text);
+    const size_t length = strlen(text), end = strlen(words);
+    if (length < end || strcmp(text + length - end, words) != 0)
+        fail_msg("'%s' does not end with '%s'", text, words);
+}
+
+static void a_run_that_is_known_has_a_time_left_from_the_first_process_on(void **state)
+{
+    (void)state;
+    job_pace paces[] = {{.processes = 3, .workers = 1, .first_s = 100, .further_s = 10},
+                        {.processes = 3, .workers = 1, .first_s = 60, .further_s = 5}};
+    const job_pace unknown = {.processes = 3, .workers = 1, .first_s = -1, .further_s = 10};
+    /* What is not known is the mean of those that have ended: this one, which took no time. */
+    job_pace_expect(&unknown, 1, 0);
+    is_left(1, 3, "0:00");
+    job_pace_expect(paces, 2, 0);
+    is_left(1, 6, "1:30"); /* 60 + 2 * 10 + 2 * 5 */
+    job_pace_ended(&paces[0], 100, 2);
+    job_pace_expect(paces, 2, 1);
+    is_left(2, 6, "0:30");
+    job_pace_ended(&paces[1], 60, 2);
+    /* Further ones that have ended say more than earlier records; first ones do not. */
+    job_pace_expect(paces, 2, 0);
+    is_left(3, 6, "0:20");
+    job_pace_ended(&paces[0], 20, 1);
+    job_pace_expect(paces, 2, 1);
+    is_left(4, 6, "0:25");
+    job_pace_ended(&paces[1], 5, 1);
+    job_pace_expect(paces, 2, 1);
+    is_left(5, 6, "0:20");
+    job_pace_ended(&paces[1], 5, 0);
+    job_pace_expect(paces, 2, 0);
+    is_left(6, 6, "");
+}
+
+static void a_run_that_nobody_has_seen_is_told_by_its_own_processes(void **state)
+{
+    (void)state;
+    job_pace paces[] = {{.processes = 3, .workers = 1, .first_s = -1, .further_s = -1},
+                        {.processes = 3, .workers = 1, .first_s = -1, .further_s = -1}};
+    job_pace_ended(&paces[0], 100, 2);
+    /* The other group's first as this one's, and its further ones as their first. */
+    job_pace_expect(paces, 2, 1);
+    is_left(2, 6, "6:40");
+    job_pace_ended(&paces[1], 50, 2);
+    job_pace_expect(paces, 2, 0);
+    is_left(3, 6, "3:20"); /* 100 + 2 * 50 */
+    /* A further one takes a tenth of its first here, so it does there. */
+    job_pace_ended(&paces[0], 10, 1);
+    job_pace_expect(paces, 2, 1);
+    is_left(4, 6, "0:15"); /* 10 + 5 */
+    job_pace_ended(&paces[1], 20, 1);
+    job_pace_expect(paces, 2, 0);
+    is_left(5, 6, "0:20");
+}
+
+/* Workers of one process share what it is expected to take. */
+static void processes_of_several_workers_have_a_time_left_behind_each(void **state)
+{
+    (void)state;
+    job_pace paces[] = {{.processes = 2, .workers = 2, .first_s = 60, .further_s = 10}};
+    job_pace_expect(paces, 1, 0);
+    is_left(1, 4, "0:40"); /* 30 + 10 */
+    is_left(2, 4, "0:10");
+    /* A group that has failed takes no time any more. */
+    job_pace_ended(&paces[0], 60, 0);
+    const job_pace more[] = {paces[0],
+                             {.processes = 1, .workers = 1, .first_s = 7, .further_s = 1},
+                             {.processes = 1, .workers = 1, .first_s = 8, .further_s = 1}};
+    job_pace_expect(more, 3, 2);
+    is_left(3, 4, "0:07");
 }
 
 static void is_said(bn_code status, json_t *members, const char *wanted)
@@ -91,6 +177,9 @@ static void words_that_are_no_class_are_a_crash(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_run_that_is_known_has_a_time_left_from_the_first_process_on),
+        cmocka_unit_test(a_run_that_nobody_has_seen_is_told_by_its_own_processes),
+        cmocka_unit_test(processes_of_several_workers_have_a_time_left_behind_each),
         cmocka_unit_test(what_is_well_is_ok),
         cmocka_unit_test(experiments_that_failed_are_told),
         cmocka_unit_test(a_process_that_failed_says_its_own_end),

@@ -1,5 +1,6 @@
-"""browser.py BROWSER SITE [SHOTS] - clicks through a site in a headless browser, from the disk and
-from a web server, and says what is wrong, as TAP; SHOTS is a folder for pictures of the pages."""
+"""browser.py BROWSER SITE FAILED [SHOTS] - clicks through a site in a headless browser, from the disk and
+from a web server, and says what is wrong, as TAP; FAILED is a site of one model whose records all failed,
+SHOTS is a folder for pictures of the pages."""
 
 import functools
 import http.server
@@ -9,12 +10,14 @@ import sys
 import tempfile
 import threading
 import time
+from urllib.parse import quote
 
 import chromium
 from chromium import complaints, report, resize, theme
 
 browser, site = sys.argv[1], os.path.abspath(sys.argv[2])
-shots = sys.argv[3] if len(sys.argv) > 3 else None
+failed_site = os.path.abspath(sys.argv[3])
+shots = sys.argv[4] if len(sys.argv) > 4 else None
 
 
 def go(b, address):
@@ -26,6 +29,7 @@ def go(b, address):
 def click(b, selector):
     """Clicks the first element as a mouse does, and returns where that leads."""
     b.wait("!!document.querySelector(%s)" % json.dumps(selector))
+    b.wait(chromium.HINTS)  # the line that says that a box goes on moves what is below it
     place = b.value("""(() => { const e = document.querySelector(%s); e.scrollIntoView({block: "center"});
         const r = e.getClientRects()[0]; return [r.left + Math.min(r.width, 40) / 2, r.top + r.height / 2]; })()"""
                     % json.dumps(selector))
@@ -44,7 +48,7 @@ def opened(b, selector):
 
 
 # Whatever the page: a heading of each level below the one above, tables with captions, controls with
-# names, nothing wider than the window, no error.
+# names, nothing wider than the window, text that can be told from its ground, no error.
 PAGE = """(() => {
     const faults = [], main = document.getElementById("main");
     const levels = [...document.querySelectorAll("h1,h2,h3,h4")].map((h) => +h.tagName[1]);
@@ -62,6 +66,20 @@ PAGE = """(() => {
         if (s.getAttribute("role") !== "img" || !s.querySelector("title")) faults.push("a picture without words");
     const root = document.documentElement;
     if (root.scrollWidth > root.clientWidth) faults.push("wider than the window: " + root.scrollWidth);
+    """ + chromium.LIGHT + """
+    const ground = (e) => {
+        for (; e; e = e.parentElement) {
+            const colour = getComputedStyle(e).backgroundColor;
+            if (!/, 0\\)$/.test(colour)) return light(colour);
+        }
+        return 1;
+    };
+    for (const kind of ["h1", "h2", "h3", "p", "a", "td", "th", "li", "summary", "label", "button", "select", "dt",
+        "dd", "caption span", "figcaption", ".soft", ".badge"]) {
+        const one = [...document.querySelectorAll(kind)].find((e) => e.getClientRects().length && e.textContent.trim());
+        const told = one ? contrast(light(getComputedStyle(one).color), ground(one)) : 21;
+        if (told < """ + chromium.LEAST_CONTRAST + """) faults.push("contrast of " + kind + ": " + told.toFixed(1));
+    }
     return faults;
 })()"""
 
@@ -84,20 +102,98 @@ def rows(b):
     return b.value("document.querySelectorAll('#main tbody tr').length")
 
 
-def shot(b, name, width, dark=False):
-    theme(b, dark)
+def shot(b, name, width, dark):
     if shots:
         chromium.shot(b, "%s/%s-%d%s.png" % (shots, name, width, "-dark" if dark else ""), width)
+
+
+def afresh(b, base, address=""):
+    """Opens an address of the site as a stranger does, to whom somebody sent it; returns the seconds."""
+    b.call("Page.navigate", url="about:blank")
+    b.wait("location.href === 'about:blank'")
+    begun = time.time()
+    b.call("Page.navigate", url=base + "/index.html" + address)
+    b.wait("location.href.startsWith(%s) && !!document.documentElement && "
+           "document.documentElement.dataset.shown === %s" % (json.dumps(base), json.dumps(address or "#/")))
+    return time.time() - begun
+
+
+def choose(b, name, value):
+    """Chooses a value of a filter, as a hand does."""
+    b.value("(() => { const s = document.querySelector('#main select[name=%s]'); s.value = %s; "
+            "s.dispatchEvent(new Event('change')); })()" % (name, json.dumps(value)))
+
+
+# What the page of a model shows: its series, the figures of their charts, and what its filters say.
+SHOWN = """({series: [...document.querySelectorAll("#main section h3")].map((h) => h.textContent.trim()),
+    figures: [...document.querySelectorAll("#main section svg.chart > title")].map((t) => t.textContent),
+    filters: Object.fromEntries([...document.querySelectorAll("#main select")].map((s) => [s.name, s.value]))})"""
+
+
+def shows_only(b, series, phase, mode):
+    """Says what the page of a model has beside the device time of those of SERIES that are of PHASE and MODE."""
+    wanted = sorted(title for title, *about in series if about == [phase, mode])
+    shown = b.value(SHOWN)
+    words = ", " + b.value("METRIC_WORDS.device") + ": "
+    return ([] if 0 < len(wanted) < len(series) else ["these filters leave nothing out, or everything"]) + \
+        ([] if sorted(shown["series"]) == wanted else ["other series: %s" % shown["series"]]) + \
+        ([] if len(shown["figures"]) == len(wanted) and all(words in f for f in shown["figures"])
+         else ["other figures: %s" % shown["figures"]]) + \
+        ([] if shown["filters"] == {"metric": "device", "phase": phase, "mode": mode, "runtime": ""}
+         else ["the filters say %s" % shown["filters"]])
+
+
+def addresses(b, base):
+    """Filters are part of the address, and whoever opens that address sees the same."""
+    key = b.value("site.changes[0].model")
+    series = b.value("load('model-%s').then((m) => m.series.map((s) => [s.title, s.phase, s.mode]))" % key)
+    phase, mode = series[-1][1:]
+    wanted = "#/model/%s?metric=device&phase=%s&mode=%s" % (key, phase, mode)
+    go(b, "#/model/" + key)
+    for name, value in (("metric", "device"), ("phase", phase), ("mode", mode)):
+        choose(b, name, value)
+    report("a model by figure, phase and mode", page_faults(b) + shows_only(b, series, phase, mode) + (
+        [] if b.value("location.hash") == wanted else ["the address is " + b.value("location.hash")]))
+    afresh(b, base, wanted)
+    report("the same by its address", page_faults(b) + shows_only(b, series, phase, mode))
+    afresh(b, base, "#/changes?metric=wall&to=worse")
+    some = b.value("[site.changes.filter((c) => c.metric === 'wall' && c.ratio > 1).length, site.changes.length]")
+    cells = b.value("[...document.querySelectorAll('#main tbody tr')].map((r) => [r.cells[2].textContent, "
+                    "r.cells[3].textContent])")
+    report("changes for the worse by their address", page_faults(b) + (
+        [] if 0 < some[0] < some[1] else ["this leaves nothing out, or everything"]) + (
+        [] if len(cells) == min(some[0], b.value("MOST_ROWS")) else ["%d rows" % len(cells)]) + [
+        "a row of %s" % cell for cell in cells if cell[0] != b.value("METRIC_WORDS.wall") or cell[1][0] != "+"])
+    night, text = b.value("(() => { const n = [...nights.keys()][0]; return load('night-' + n).then((file) => "
+                          "[n, file.experiments[0][0]]); })()")
+    afresh(b, base, "#/night/%s?text=%s" % (night, quote(text)))
+    cells = b.value("[...document.querySelectorAll('#main tbody tr')].map((r) => r.cells[1].textContent)")
+    every = b.value("nights.get('%s').good + nights.get('%s').failed" % (night, night))
+    report("records of a night by their text", page_faults(b) + (
+        [] if 0 < len(cells) < every else ["%d rows of %d" % (len(cells), every)]) +
+        ["a row of " + cell for cell in cells if text not in cell])
+
+
+def failed_model(b, base):
+    """The page of a model without a single figure says why it has none."""
+    afresh(b, base)
+    said = "1 record of 1 night failed: %s in 1 night." % b.value(
+        "load('model-' + [...models.keys()][0]).then((m) => m.series[0].failed[0][2])")
+    report("a model whose records all failed", opened(b, 'nav a[href="#/models"]') +
+           opened(b, '#main tbody a[href^="#/model/"]') + ([] if b.value(
+               "[...document.querySelectorAll('#main section p')].some((p) => p.textContent === %s)" % json.dumps(said))
+               else ["it does not say: " + said]))
+    click(b, "#main section details summary")
+    b.wait("!!document.querySelector('#main details[open] table')")
+    report("its night as a table", page_faults(b) + ([] if b.value(
+        "document.querySelector('#main details[open] tbody tr').textContent.includes('1 record failed: ')")
+        else ["no failure"]))
 
 
 def walk(b, base, where):
     """From the first page through all kinds of pages by clicks alone."""
     resize(b, 1000)
-    begun = time.time()
-    b.call("Page.navigate", url=base + "/index.html")
-    b.wait("location.href.startsWith(%s) && !!document.documentElement && "
-           "document.documentElement.dataset.shown === '#/'" % json.dumps(base))
-    took = time.time() - begun
+    took = afresh(b, base)
     report("the site opens from %s (%.2f s)" % (where, took), page_faults(b))
     report("what was found comes first, then the newest tables", [] if b.value(
         "document.querySelector('main h2').textContent === 'What was found' && "
@@ -109,8 +205,7 @@ def walk(b, base, where):
     report("its nights as a table, and one of them",
            page_faults(b) + opened(b, '#main details[open] tbody a[href^="#/night/"]'))
     all_rows = rows(b)
-    b.value("(() => { const s = document.querySelector('#main select[name=status]'); s.value = 'ok'; "
-            "s.dispatchEvent(new Event('change')); })()")
+    choose(b, "status", "ok")
     report("a filter is part of the address", ([] if 0 < rows(b) <= all_rows else ["%d rows" % rows(b)]) +
            ([] if b.value("location.hash.endsWith('?status=ok')") else ["the address does not say it"]))
     report("a record without details says which command gives them",
@@ -189,11 +284,12 @@ def look(b):
             go(b, address)
             if name == "builds":
                 b.wait("!!document.querySelector('#main a[href^=\"#/compare/\"]')")
-            b.wait(chromium.HINTS)
-            faults += [name + ": " + str(f) for f in page_faults(b)]
-            shot(b, name, width)
-            if width != 800:
-                shot(b, name, width, dark=True)
+            for dark in (False, True):
+                theme(b, dark)
+                b.wait(chromium.HINTS)
+                faults += ["%s%s: %s" % (name, ", dark" if dark else "", f) for f in page_faults(b)]
+                if not dark or width != 800:
+                    shot(b, name, width, dark)
         report("all pages at %d px" % width, faults)
 
 
@@ -208,16 +304,20 @@ server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Qui
 threading.Thread(target=server.serve_forever, daemon=True).start()
 with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
     base = "http://127.0.0.1:%d" % server.server_address[1]
-    b = chromium.Browser(browser, profile, ["file://" + site, base])
+    b = chromium.Browser(browser, profile, ["file://" + site, "file://" + failed_site, base])
+    took = None  # a site that was not opened has no time
     try:
-        took = walk(b, "file://" + site, "the disk")
-        took = max(took, walk(b, base, "a web server"))
+        disk = walk(b, "file://" + site, "the disk")
+        addresses(b, "file://" + site)
+        took = max(disk, walk(b, base, "a web server"))
+        addresses(b, base)
         look(b)
+        failed_model(b, "file://" + failed_site)
     except RuntimeError as why:
         report("the pages", [why])
-        took = 0
     finally:
         b.end()
 server.shutdown()
-print("# opened in %.2f s" % took)
+if took is not None:
+    print("# opened in %.2f s" % took)
 chromium.plan()

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import time
 
-LIMIT_S = 60  # of any wait: a busy machine fails nothing
+LIMIT_S = int(os.environ.get("CHROMIUM_LIMIT_S", "60"))  # of any wait: a busy machine fails nothing
 count = 0
 
 
@@ -139,6 +139,14 @@ def shot(b, path, width):
         "height": min(2600, b.value("document.documentElement.scrollHeight"))})
     with open(path, "wb") as f:
         f.write(base64.b64decode(picture["data"]))
+
+
+# How light a colour is, from 0 to 1, and by how much two that are so light can be told apart (WCAG).
+LIGHT = """const light = (colour) => colour.match(/[0-9.]+/g).slice(0, 3).map((c) => c / 255)
+        .map((c) => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
+        .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
+    const contrast = (a, b) => (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);"""
+LEAST_CONTRAST = "4.5"
 
 
 # A box that goes on beyond its edge says so, and no other does.

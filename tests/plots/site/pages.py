@@ -33,16 +33,13 @@ PAGE = """(() => {
                     !apart(badge.getBoundingClientRect(), text.getBoundingClientRect()))
                     faults.push(about + "under the badge: " + text.textContent);
     }
-    const light = (colour) => colour.match(/[0-9.]+/g).slice(0, 3).map((c) => c / 255)
-        .map((c) => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
-        .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
+    """ + chromium.LIGHT + """
     const ground = light(getComputedStyle(document.body).backgroundColor);
     for (const kind of ["h1", "p", "a", "td", "th", "summary", "caption", "figcaption"]) {
         const one = document.querySelector(kind + ":not(.badge)");
         if (!one) continue;
-        const ink = light(getComputedStyle(one).color);
-        const contrast = (Math.max(ink, ground) + 0.05) / (Math.min(ink, ground) + 0.05);
-        if (contrast < 4.5) faults.push("contrast of " + kind + ": " + contrast.toFixed(1));
+        const told = contrast(light(getComputedStyle(one).color), ground);
+        if (told < """ + chromium.LEAST_CONTRAST + """) faults.push("contrast of " + kind + ": " + told.toFixed(1));
     }
     return faults;
 })()"""

@@ -353,6 +353,34 @@ static void a_timeline_of_a_failure_is_empty(void **state)
     json_decref(detail);
 }
 
+/* The page of a model has no other words for it. */
+static void a_model_that_always_failed_says_so(void **state)
+{
+    const built *b = *state;
+    static const bn_code codes[] = {BN_CRASH, BN_TIMEOUT};
+    char id[64], path[600], name[64];
+    for (int night = 0; night < 2; night++) {
+        snprintf(id, sizeof id, "2026010%dT020000.000000000Z-host-1-0", night + 1);
+        const maker m = {id, "aa", "h1", 1, codes[night], 1};
+        write_with(&b->p, &m, "/builds/plugin.so", path);
+    }
+    publish(b);
+    snprintf(name, sizeof name, "data/model-%s.js", site_key_of(fixture_lazy.model).text);
+    char *data = read_file(b, name), *from = strchr(data, ',');
+    assert_non_null(from);
+    json_t *model = json_loads(from + 1, JSON_DISABLE_EOF_CHECK, NULL);
+    const json_t *series = json_array_get(json_object_get(model, "series"), 0);
+    assert_int_equal(json_array_size(json_object_get(model, "series")), 1);
+    assert_true(json_is_object(json_object_get(series, "metrics")));
+    assert_int_equal(json_object_size(json_object_get(series, "metrics")), 0);
+    json_t *failed =
+        json_pack("[[iis][iis]]", 0, 1, bn_code_name(BN_CRASH), 1, 1, bn_code_name(BN_TIMEOUT));
+    assert_true(json_equal(json_object_get(series, "failed"), failed));
+    json_decref(failed);
+    json_decref(model);
+    free(data);
+}
+
 static void a_store_without_dates_has_a_site(void **state)
 {
     const built *b = *state;
@@ -380,6 +408,7 @@ int main(void)
         T(long_names_in_a_provenance_are_cut),
         T(a_timeline_has_phases_rounds_and_parts),
         T(a_timeline_of_a_failure_is_empty),
+        T(a_model_that_always_failed_says_so),
         T(a_store_without_dates_has_a_site),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
