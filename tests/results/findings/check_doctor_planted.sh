@@ -86,9 +86,10 @@ assert c["count"] == 1 and not [x for x in records["complaints"] if x["rule"] in
 live "an op of the host costs what a mask saves" fallbacks busy_stores "$folder/slow" "$folder/mended"
 
 # broken SLOW MENDED COUNT FILE SCOPE ADVICE: SLOW reads COUNT values in the middle of its step, and each breaks
-# the graph. A read takes 3 ms, and the call of an execution half of one. The advice begins with ADVICE.
+# the graph. A read takes 3 ms, and the call of an execution half of one. The advice begins with ADVICE: a value
+# that is always 0 would choose no branch, so values are computed.
 broken() {
-    local sim=$ops,transfer_us=3000,execute_us=500
+    local sim=$ops,transfer_us=3000,execute_us=500,values=auto
     measured slow $sim --model "$1" --phase train --mode lazy "${fixed[@]}"
     measured mended $sim --model "$2" --phase train --mode lazy "${fixed[@]}"
     priced reads median "assert c['count'] == $3 and c['advice'].startswith('$6'), c"
