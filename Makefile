@@ -303,15 +303,18 @@ run-tests: tests
 run-tests-full: tests-full
 	@$(TEST_ENV_$(VARIANT)) tests/run.sh $(BUILD) $(FULL_PROGRAMS)
 
+# How long the tests take, on two cores; of the sanitizers, asan has been timed.
+TESTS_TAKE := $(if $(TESTS),the tests of TESTS,$(if $(SANITIZER),tests: with asan some 45 minutes,some 15 minutes of tests))
 # Set-up comes first in a make of its own: only after it does a newly started
 # make find pkg-config and the header.
 .PHONY: check check-full check-asan check-ubsan check-tsan check-clang
 check: setup
-	@echo 'make check: some 3 minutes to compile on two cores the first time, then some 15 minutes of tests'
-	@$(MAKE) $(JOBS) QUIET='CC PROTO LINK' tests
+	@echo 'make check$(VARIANT:%=-%): some 3 minutes to compile on two cores the first time, then $(TESTS_TAKE)'
+	@$(MAKE) $(JOBS) QUIET='ASSET CC PROTO LINK' tests
 	@$(MAKE) run-tests
 check-full:
 	@setup/setup.sh full clang
+	@echo 'make check-full: some minutes to compile, then $(if $(TESTS),the tests of TESTS,hours of tests)'
 	@$(MAKE) $(JOBS) tests-full
 	@$(MAKE) run-tests-full
 check-asan check-ubsan check-tsan:
@@ -342,7 +345,7 @@ RUN_ARGS ?= --model resnet50,resnet18 --mode lazy,capture --phase train --batch 
     --store bench-results
 run: setup
 	@echo 'make run: some 40 seconds to compile on two cores the first time, then some 3 minutes of measuring'
-	@$(MAKE) $(JOBS) QUIET='CC PROTO' all
+	@$(MAKE) $(JOBS) QUIET='ASSET CC PROTO' all
 	$(BUILD)/bench $(RUN_ARGS)
 
 # ---- install --------------------------------------------------------------

@@ -192,6 +192,7 @@ static int import_records(options *o, const char *const *words)
 
 static int record(options *o, const char *const *words)
 {
+    o->recording.verbose = o->output.verbose;
     return command_record(&o->recording, words);
 }
 
@@ -205,14 +206,14 @@ static int steps(options *o, const char *const *words)
 static int plot_records(options *o, const char *const *words)
 {
     o->selection.store = o->store;
-    return command_plot(&o->selection, words[0], o->file);
+    return command_plot(&o->selection, words[0], &o->output, o->file);
 }
 
 static int report(options *o, const char *const *words)
 {
     (void)words;
     o->selection.store = o->store;
-    return command_report(&o->selection, &o->series, o->title, o->file);
+    return command_report(&o->selection, &o->series, o->title, &o->output, o->file);
 }
 
 static int publish(options *o, const char *const *words)
@@ -222,7 +223,8 @@ static int publish(options *o, const char *const *words)
                                     .folder = o->file,
                                     .title = o->title,
                                     .asked = o->detailed.list,
-                                    .asked_count = o->detailed.count};
+                                    .asked_count = o->detailed.count,
+                                    .verbose = o->output.verbose};
     return command_publish(&own, &o->series);
 }
 

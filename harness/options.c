@@ -29,6 +29,7 @@ enum {
     SUITE = OPTION_SUITE,
     NIGHTLY = OPTION_NIGHTLY,
     RECORD = OPTION_RECORD,
+    COMPLETION = OPTION_COMPLETION,
     PUBLISH = OPTION_PUBLISH,
     STEPS = OPTION_STEPS,
     ESTIMATE = OPTION_ESTIMATE,
@@ -39,7 +40,9 @@ enum {
     EXPLAIN = OPTION_EXPLAIN,
     SCOPES = OPTION_SCOPES,
     ALL = RUN | VERIFY | TABLE | LIST | SELFTEST | WEIGHTS | REPLAY | COMPARE | EXPORT | IMPORT |
-          HISTORY | SUITE | NIGHTLY | STEPS | ESTIMATE | DOCTOR | METRICS | STUDY | EXPLAIN | SCOPES,
+          HISTORY | SUITE | NIGHTLY | STEPS | ESTIMATE | DOCTOR | METRICS | STUDY | EXPLAIN |
+          SCOPES,
+    EVERY = ALL | PICTURES | RECORD | PUBLISH | GRAPH | COMPLETION,
     /* These do not print all formats: --format has other rows for them. */
     FEW_FORMATS = ESTIMATE | EXPLAIN | METRICS | WEIGHTS | NIGHTLY,
     /* What these take may be something else than a recording. */
@@ -407,18 +410,25 @@ static const cli_option others[] = {
     {"site", "DIR", CLI_TEXT, AT(site), .commands = NIGHTLY,
      .text =
          "folder of a site over the whole store, as bench publish makes it; grown by the night"},
-    {"verbose", NULL, CLI_FLAG, AT(output.verbose), .commands = ALL,
-     .text = "show each ledger, and what the plugin says on standard error (-v)"},
-    {"quiet", NULL, CLI_FLAG, AT(output.quiet), .commands = ALL | PICTURES | RECORD | PUBLISH,
+    {"verbose", NULL, CLI_FLAG, AT(output.verbose), .commands = ALL & ~(unsigned)HISTORY,
+     .text = "say more, where there is more: each ledger, what the plugin says on standard error "
+             "(-v)"},
+    {"verbose", NULL, CLI_FLAG, AT(output.verbose), .commands = STORED | PUBLISH,
+     .text = "also say how many records were read (-v)"},
+    {"verbose", NULL, CLI_FLAG, AT(output.verbose), .commands = RECORD,
+     .text = "also say what the program finds in its environment (-v)"},
+    {"verbose", NULL, CLI_FLAG, AT(output.verbose), .commands = GRAPH,
+     .text = "show all differences, not only the first ones (-v)"},
+    {"verbose", NULL, CLI_FLAG, AT(output.verbose), .commands = COMPLETION,
+     .text = "of no effect here, but each command takes it (-v)"},
+    {"quiet", NULL, CLI_FLAG, AT(output.quiet), .commands = EVERY,
      .text = "say nothing of how the work goes on standard error: warnings and errors only (-q)"},
     {"force", NULL, CLI_FLAG, AT(output.force), .commands = WEIGHTS | EXPORT | STEPS | RUN,
      .text = "replace output files that exist already; for run those of --debug-run and "
              "--timeline"},
-    {"help", NULL, CLI_FLAG, AT(help),
-     .commands = ALL | PICTURES | RECORD | OPTION_COMPLETION | PUBLISH | GRAPH,
-     .text = "this text"},
+    {"help", NULL, CLI_FLAG, AT(help), .commands = EVERY, .text = "this text"},
     {"man", NULL, CLI_FLAG, AT(man), .commands = RUN, .text = "the manual page, as roff"},
-    {"version", NULL, CLI_FLAG, AT(version), .commands = RUN, .text = "version of bench"},
+    {"version", NULL, CLI_FLAG, AT(version), .commands = EVERY, .text = "version of bench"},
 };
 #define OTHER_COUNT (sizeof others / sizeof *others)
 

@@ -34,6 +34,7 @@ typedef struct command_recording {
     const char *runtime; /* that is recorded: a name or path, or "auto" */
     double limit_bytes;  /* of each process's events and programs */
     int64_t profile;     /* executions that the plugin's profiler is to see; 0: none */
+    bool verbose;        /* also say what the program's environment gets */
 } command_recording;
 /* bench record: runs WORDS, a program and its arguments that end with NULL, with the recorder
  * between it and the runtime. The exit code is the program's. */
@@ -104,16 +105,18 @@ typedef struct command_series {
 } command_series;
 
 /* bench plot WHAT, into FILE; NULL: not given, which is refused. So for report. */
-int command_plot(const command_selection *selection, const char *what, const char *file);
+int command_plot(const command_selection *selection, const char *what, const cli_output *output,
+                 const char *file);
 /* bench report: a page called TITLE into FILE. */
 int command_report(const command_selection *selection, const command_series *series,
-                   const char *title, const char *file);
+                   const char *title, const cli_output *output, const char *file);
 /* What bench publish is told. */
 typedef struct command_publishing {
     const char *store, *folder; /* FOLDER NULL: not given, which is refused */
     const char *title;
     const char *const *asked; /* ids of records whose details are wanted */
     size_t asked_count;
+    bool verbose; /* also say how many records were read */
 } command_publishing;
 /* bench publish: a site over the store; of SERIES, the hours of a night and whether the index is
  * made anew count. */

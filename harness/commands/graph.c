@@ -136,20 +136,22 @@ static void put_ops(const shlo_diff *d, bool all, res_format format, bn_text *ou
     json_decref(rows);
 }
 
-static void put_further(const shlo_diff *d, res_format format, bn_text *out)
+static void put_further(const shlo_diff *d, bool verbose, res_format format, bn_text *out)
 {
+    const size_t most = verbose ? d->count : MOST_FURTHER;
     if (d->count < 2)
         return;
     bn_text_puts(out, "\nFurther differences:\n");
-    for (size_t i = 1; i < d->count && i <= MOST_FURTHER; i++)
+    for (size_t i = 1; i < d->count && i <= most; i++)
         command_difference_put(d, &d->list[i], "  ", format, out);
-    if (d->count > MOST_FURTHER + 1)
-        bn_text_printf(out, "  and %zu more\n", d->count - MOST_FURTHER - 1);
+    if (d->count > most + 1)
+        bn_text_printf(out, "  and %zu more (--verbose)\n", d->count - most - 1);
 }
 
 /* ---- the command ----------------------------------------------------------------------------- */
 
-static bn_code show(const shlo_diff *d, const char *const *paths, res_format format, bn_status *st)
+static bn_code show(const shlo_diff *d, const char *const *paths, bool verbose, res_format format,
+                    bn_status *st)
 {
     bn_text text = {0}, page = {0};
     if (format == RES_TABLE_JSON) {
@@ -170,7 +172,7 @@ static bn_code show(const shlo_diff *d, const char *const *paths, res_format for
         put_head(d, paths, format, &text);
     put_ops(d, !sentences, format, &text);
     if (sentences)
-        put_further(d, format, &text);
+        put_further(d, verbose, format, &text);
     if (format == RES_TABLE_HTML && text.data)
         res_put_page(&page, "Two graphs", text.data);
     const bool failed = text.failed || page.failed;
@@ -195,7 +197,7 @@ static bn_code compare_files(const char *const *paths, const cli_output *output,
     if (code == BN_OK)
         code = shlo_diff_make(a, b, &diff, st);
     if (code == BN_OK)
-        code = show(diff, paths, format, st);
+        code = show(diff, paths, output->verbose, format, st);
     *differ = diff && diff->count > 0;
     shlo_diff_free(diff);
     shlo_graph_free(a);

@@ -21,7 +21,8 @@ typedef struct pair {
 typedef struct comparing {
     const rec_recording *recording;
     res_format format;
-    pair *pairs; /* the longest compilations first */
+    bool verbose; /* show all differences of a pair */
+    pair *pairs;  /* the longest compilations first */
     size_t count, room;
     size_t not_kept;   /* programs without a name or without their code */
     const pair *shown; /* the first one that differs; NULL: none does */
@@ -146,9 +147,10 @@ static json_t *pair_row(const pair *one, const char *words)
     return row;
 }
 
-static void put_words(const pair *one, const shlo_diff *diff, const char *words, res_format format,
-                      bn_text *out)
+static void put_words(comparing *c, const pair *one, const shlo_diff *diff, const char *words)
 {
+    bn_text *out = &c->text;
+    const size_t most = c->verbose ? SIZE_MAX : 1;
     const uint32_t before = one->before->executions, after = one->after->executions;
     bn_text head = {0};
     bn_text_printf(&head, "%s in process %u: %.*s, executed %u time%s, then %.*s, %u time%s:\n",
@@ -156,9 +158,9 @@ static void put_words(const pair *one, const shlo_diff *diff, const char *words,
                    before == 1 ? "" : "s", SHORT_HASH, one->after->hash, after,
                    after == 1 ? "" : "s");
     bn_text_printf(&head, "  %s\n", words);
-    command_put_set_in(&head, format, out);
-    if (diff && diff->count > 0)
-        command_difference_put(diff, &diff->list[0], "    ", format, out);
+    command_put_set_in(&head, c->format, out);
+    for (size_t i = 0; diff && i < diff->count && i < most; i++)
+        command_difference_put(diff, &diff->list[i], "    ", c->format, out);
 }
 
 static void differ_words(const pair *one, const shlo_diff *diff, bn_text *out)
@@ -181,7 +183,7 @@ static void put_pair(comparing *c, const pair *one, const shlo_diff *diff, const
         bn_text_puts(&words, fault);
     const char *text = words.data && !words.failed ? words.data : "";
     if (res_format_is_text(c->format))
-        put_words(one, diff, text, c->format, &c->text);
+        put_words(c, one, diff, text);
     else if (json_array_append_new(c->rows, c->format == RES_TABLE_JSON
                                                 ? pair_json(one, diff, fault)
                                                 : pair_row(one, text)) != 0)
@@ -234,7 +236,7 @@ static void put_all(const comparing *c, bn_text *out)
     bn_text_puts(out, "A: a program. B: the next one of the same name that the process compiled.\n"
                       "The longest compilation of a B comes first.\n\n");
     bn_text_append(out, c->text.data, c->text.length);
-    if (!c->shown)
+    if (!c->shown || c->verbose)
         return;
     bn_text_printf(&words, "\nAll differences of the first two, in %s/%s/programs:\n",
                    c->recording->path, c->shown->process->folder);
@@ -300,7 +302,7 @@ bn_code command_graph_recording(const char *path, const cli_output *output, bool
                                 bn_status *st)
 {
     rec_recording *recording = NULL;
-    comparing c = {.rows = json_array()};
+    comparing c = {.rows = json_array(), .verbose = output->verbose};
     bn_code code = res_format_parse(cli_format(output), &c.format, st);
     if (code == BN_OK)
         code = rec_open(path, &recording, st);

@@ -7,17 +7,6 @@
 
 #include <stdio.h>
 
-/* Says on standard error what the index found. */
-static void tell(const res_index *index, bool verbose)
-{
-    job_say_damaged(index->damaged, index->damaged_count);
-    if (verbose)
-        cli_say("%zu records, of which %zu files were read, the others by the index", index->count,
-                index->read);
-    if (verbose && index->unsaved.code != BN_OK)
-        cli_say("the next call will read them again: %s", index->unsaved.message);
-}
-
 /* Draws the picture that --output asks for. */
 static bn_code draw(const char *file, const res_history *history, bn_status *st)
 {
@@ -76,8 +65,11 @@ static bn_code answer(asked *a, bn_text *text, bn_text *wide, bn_status *st)
         code = command_index_load(a->selection->store, a->series->reindex, &a->index, NULL, st);
     if (code == BN_OK)
         code = command_history_make(a->selection, a->series, &a->index, &a->history, st);
-    if (code == BN_OK)
-        tell(index, a->output->verbose);
+    if (code == BN_OK) {
+        job_say_damaged(index->damaged, index->damaged_count);
+        if (a->output->verbose)
+            command_say_index(index);
+    }
     if (code == BN_OK && history->count == 0 && index->damaged_count == 0)
         code = nothing_found(a, st);
     if (code == BN_OK)

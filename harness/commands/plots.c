@@ -27,18 +27,21 @@ static const struct {
 #define KINDS (sizeof kinds / sizeof *kinds)
 
 /* The records that ASKED asks for. */
-static bn_code load(const command_selection *asked, res_collection *all, bn_status *st)
+static bn_code load(const command_selection *asked, bool verbose, res_collection *all,
+                    bn_status *st)
 {
     res_index index = {0};
     bn_code code = command_index_load(asked->store, false, &index, NULL, st);
+    if (code == BN_OK && verbose)
+        command_say_index(&index);
     if (code == BN_OK)
         code = command_records_read(asked, &index, all, st);
     res_index_free(&index);
     return code;
 }
 
-static bn_code make_plot(const command_selection *asked, const char *what, const char *file,
-                         res_collection *all, bn_text *out, bn_status *st)
+static bn_code make_plot(const command_selection *asked, const char *what, bool verbose,
+                         const char *file, res_collection *all, bn_text *out, bn_status *st)
 {
     plot_format format;
     size_t kind = 0;
@@ -53,7 +56,7 @@ static bn_code make_plot(const command_selection *asked, const char *what, const
         return bn_fail(st, BN_INVALID, "bench plot needs --output FILE.svg, .png or .gp");
     bn_code code = plot_format_parse(file, &format, st);
     if (code == BN_OK)
-        code = load(asked, all, st);
+        code = load(asked, verbose, all, st);
     plot p = {0};
     if (code == BN_OK)
         code = kinds[kind].make(all, &p, st);
@@ -75,12 +78,13 @@ static int finish(bn_code code, res_collection *all, const bn_status *st)
     return (int)exit_code;
 }
 
-int command_plot(const command_selection *asked, const char *what, const char *file)
+int command_plot(const command_selection *asked, const char *what, const cli_output *output,
+                 const char *file)
 {
     bn_status st = {.code = BN_OK};
     bn_text out = {0};
     res_collection all = {0};
-    bn_code code = make_plot(asked, what, file, &all, &out, &st);
+    bn_code code = make_plot(asked, what, output->verbose, file, &all, &out, &st);
     if (code == BN_OK)
         code = bn_file_write_atomic(file, out.data, out.length, &st);
     bn_text_free(&out);
@@ -102,7 +106,7 @@ static bn_code make_page(const command_selection *asked, const command_series *s
 }
 
 int command_report(const command_selection *asked, const command_series *series, const char *title,
-                   const char *file)
+                   const cli_output *output, const char *file)
 {
     bn_status st = {.code = BN_OK};
     plot_page page = {0};
@@ -113,6 +117,8 @@ int command_report(const command_selection *asked, const command_series *series,
         code = bn_fail(&st, BN_INVALID, "bench report needs --output FILE.html");
     if (code == BN_OK)
         code = command_index_load(asked->store, false, &index, &part, &st);
+    if (code == BN_OK && output->verbose)
+        command_say_index(&index);
     if (code == BN_OK)
         code = command_both_read(asked, &index, &part, &all, &estimates, &st);
     if (code == BN_OK)
@@ -172,6 +178,8 @@ int command_publish(const command_publishing *own, const command_series *series)
         code = bn_fail(&st, BN_INVALID, "bench publish needs --output DIR");
     if (code == BN_OK)
         code = command_index_load(own->store, series->reindex, &index, NULL, &st);
+    if (code == BN_OK && own->verbose)
+        command_say_index(&index);
     if (code == BN_OK)
         code = site_publish(&options, &index, &made, &st);
     int exit_code = index.damaged_count ? CLI_EXIT_FAILED : CLI_EXIT_OK;

@@ -291,11 +291,18 @@ static void say_recorded(recording *r, const command_recording *own)
 
 /* ---- the command ---------------------------------------------------------------------------- */
 
-static void say_way(const recording *r)
+static void say_way(const recording *r, bool verbose)
 {
     const job_way *way = &r->way;
+    const char *name;
+    json_t *value;
     cli_note("bench: recording to %s, runtime %s%s%s", r->path, way->runtime,
              way->plugin[0] ? ": " : ", preloaded", way->plugin);
+    json_object_foreach(way->variables, name, value)
+    {
+        if (verbose)
+            cli_note("bench: the program finds %s=%s", name, json_string_value(value));
+    }
     for (const char *at = way->conflicts.data; at && *at;) {
         const int length = (int)strcspn(at, "\n");
         cli_say("bench: %.*s", length, at);
@@ -363,7 +370,7 @@ int command_record(const command_recording *own, const char *const *words)
         code = (int)cli_complain(&st);
         take_back(&r);
     } else {
-        say_way(&r);
+        say_way(&r, own->verbose);
         const uint64_t start_ns = bn_now_ns();
         if (command_program_run(words, r.way.variables, &code, &st) == BN_OK) {
             end(own, &r, code, start_ns);

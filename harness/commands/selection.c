@@ -67,8 +67,8 @@ static void try_values(const res_index *index, const res_axis *axis, bn_text *kn
     bn_text_free(&value);
 }
 
-/* None of INDEX or of PART, which are called KIND, has VALUE of AXIS: says which one of theirs may be
- * meant. */
+/* None of INDEX or of PART, which are called KIND, has VALUE of AXIS: says which one of theirs may
+ * be meant. */
 static void refuse_value(const command_selection *selection, const char *kind,
                          const res_index *index, const res_index *part, const cli_value *value,
                          const res_axis *axis, bn_status *st)
@@ -85,8 +85,8 @@ static void refuse_value(const command_selection *selection, const char *kind,
     bn_text_free(&known);
 }
 
-/* Whether each word of SELECTION is one of a record of INDEX or of PART, which may be NULL, or there
- * are none. ST says of the first that is not what may be meant, and calls them KIND. */
+/* Whether each word of SELECTION is one of a record of INDEX or of PART, which may be NULL, or
+ * there are none. ST says of the first that is not what may be meant, and calls them KIND. */
 static bool all_known(const command_selection *selection, const char *kind, const res_index *index,
                       const res_index *part, bn_status *st)
 {
@@ -171,6 +171,14 @@ bn_code command_index_load(const char *store, bool rebuild, res_index *index, re
         return no_records(store, st);
     }
     return code == BN_OK ? split_index(index, estimates, st) : code;
+}
+
+void command_say_index(const res_index *index)
+{
+    cli_note("%zu records, of which %zu files were read, the others by the index", index->count,
+             index->read);
+    if (index->unsaved.code != BN_OK)
+        cli_note("the next call will read them again: %s", index->unsaved.message);
 }
 
 static void say_misdates(const res_misdates *misdates)

@@ -16,6 +16,8 @@ bool command_selected(const command_selection *selection, const res_experiment *
  * error says that they are left out. BN_NOT_FOUND where there is no record. */
 BN_MUST_USE bn_code command_index_load(const char *store, bool rebuild, res_index *index,
                                        res_index *estimates, bn_status *st);
+/* Says on standard error how many records INDEX has, and how many files were read for it. */
+void command_say_index(const res_index *index);
 /* BN_NOT_FOUND, since no record of INDEX is of what SELECTION asks for: says which of the store's
  * values may be meant by a word that no record has. */
 bn_code command_refuse_selection(const command_selection *selection, const res_index *index,

@@ -36,12 +36,12 @@ touch "$text/marks"
 # pattern, a tab, and the reason.
 parsed_only=$(
     cat <<'END'
-*bench verify*	minutes; check_verify.sh runs it
-*bench selftest*	minutes; check_coverage.sh and check_statistics.sh run it
+*bench verify --all*	minutes; check_verify.sh and check_verify_small.sh run it
+*bench selftest accuracy*	minutes; check_sim.sh runs it
+*bench selftest statistics*	half a minute; check_statistics.sh runs it
 *bench replay resnet50*	minutes; check_sim.sh runs it
 *bench replay models*	minutes
 *bench replay sharded*	the example of a refusal; check_replay.sh has it
-*bench estimate*	libtpu; check_estimate.sh runs it
 *config=v4.json*	a file that bench estimate writes
 *--estimates times.json*	another one; check_replay.sh writes one
 *kept/*	recordings of JAX and PyTorch/XLA; check_frontends.sh makes some
@@ -56,7 +56,6 @@ parsed_only=$(
 *--suite nightly*	hours; check_nightly.sh runs a short one
 *nightly --suite ours.json*	minutes
 *compare --suite ours.json*	minutes; check_recorded.sh runs it
-*/shared/results*	a folder that several machines share
 *step.mlirbc*	byte code that JAX writes
 *w1.npy*	arrays; check_program.sh runs it
 *--weights*	trained weights; check_cli.sh runs it
@@ -65,14 +64,11 @@ parsed_only=$(
 *--runtime cuda*	a GPU
 *--bisect*	a repository with builds; check_compare_ends.sh runs it
 *git bisect*	the same
-*bench completion*	a shell for each
-*bench graph diff*	files of a report or a recording; check_graph.sh runs it
-*bench graph text*	a file of a report; check_graph.sh runs it
+*bench completion zsh*	zsh; check_completion.sh runs it
+*bench completion fish*	fish; check_completion.sh runs it
+*bench graph diff 000208*	programs of the example's recording
 *bench metrics bench-results/*.h5*	a record of the example's store; check_metrics.sh runs it
-*--table estimates*	records of bench estimate; check_estimate.sh runs it
-*bench study*	minutes; check_study.sh runs it
 * [*	words that may be left out
-* DIR*	a folder of the reader's
 END
 )
 # Columns of shown tables that a short run of small models has not.
@@ -138,11 +134,11 @@ for name in bench make pip python python3 mpirun srun git benchstat asv; do
     ln -s "$PWD/tests/docs/stand_in.sh" "$folder/bin/$name"
 done
 export PATH=$folder/bin:$PATH DOCS_BENCH=$bench DOCS_ROOT=$PWD DOCS_TARGETS=$folder/targets DOCS_PROCESSES=1
-export DOCS_PROGRAM=$program
+export DOCS_PROGRAM=$program DOCS_FAKE=$fake
 # bench has options of its own for the runtimes cpu and cpu-xla, so the words change in carry_out.
-echo '{"run": {"runtime": "sim"}, "replay": {"runtime": "sim"}}' >"$folder/config.json"
-echo '{"run": {"runtime": "sim"}, "explain": {"runtime": "sim"}, "scopes": {"runtime": "sim"}}' \
-    >"$folder/simulated.json"
+echo '{"run": {"runtime": "sim"}, "replay": {"runtime": "sim"}, "study": {"runtime": "sim"}}' >"$folder/config.json"
+echo '{"run": {"runtime": "sim"}, "explain": {"runtime": "sim"}, "scopes": {"runtime": "sim"},
+    "study": {"runtime": "sim"}}' >"$folder/simulated.json"
 export BENCH_CONFIG=$folder/config.json PJRT_SIM=values=none,device_us=200
 
 # The folder in which a document begins: stores, a recording, builds, suites.
@@ -158,6 +154,11 @@ begin() {
     cp "$DOCS_ROOT/tests/programs/affine.mlir" step.mlir
     cp "$DOCS_ROOT/tests/fuzz/corpus/import/many" results.jsonl
     cp results.jsonl v100.jsonl
+    mkdir graphs
+    cp step.mlir A.mlir
+    sed 's/stablehlo.add/stablehlo.multiply/' A.mlir >B.mlir
+    cp A.mlir B.mlir graphs
+    cp A.mlir PROGRAM.hlo.pb
     echo "$suite"'{"models": ["resnet50", "bert"], "modes": ["lazy"], "repetitions": 4}]}' >tiny.json
     echo "$suite"'{"models": ["resnet18"], "modes": ["lazy", "capture"], "repetitions": 2}]}' >mine.json
     echo "$suite"'{"recording": "recordings/train", "modes": "replay", "repetitions": 1}]}' >ours.json
@@ -186,7 +187,8 @@ way_of() {
         # shellcheck disable=SC2053 # a pattern is meant
         [[ $1 != $pattern ]] || { echo parse; return; }
     done <<<"$parsed_only"
-    case $1 in *bench\ plot* | *bench\ report* | *bench\ history*--output* | *bench\ scopes*--output*)
+    case $1 in *bench\ plot* | *bench\ report* | *bench\ history*--output* | *bench\ scopes*--output* | \
+        *bench\ study*--output* | *bench\ estimate*--output*)
         command -v gnuplot >/dev/null || { echo parse; return; } ;;
     esac
     echo run
@@ -198,6 +200,7 @@ carry_out() { # NUMBER PLACE
     words=$(<"$text/$1")
     # What stands for a plugin and an option of the reader's; what may be left out.
     words=${words//\/path\/to\//.\/}
+    words=${words//\/shared\/results/shared}
     words=${words//name=value/device_us=200}
     words=${words//--runtime cpu,cpu-xla/--runtime sim,.\/plugin.so}
     words=${words//--runtime cpu-xla/--runtime .\/plugin.so}
@@ -228,6 +231,8 @@ all_of() { # DOCUMENT
     : >"$folder/faults/$name"
     cut -f 2 "$text/commands" | grep -qxF "$1" || return
     cp -r "$folder/begin" "$folder/runs/$name" && cd "$folder/runs/$name" || exit
+    # The examples of estimate say nothing of how this one was recorded.
+    [ "$1" != "$help" ] || cp -r recordings/train train
     while IFS=$'\t' read -r number file line; do
         [ "$file" != "$1" ] || carry_out "$number" "${file#"$folder/"}:$line"
     done <"$text/commands" >"$folder/faults/$name" 2>&1

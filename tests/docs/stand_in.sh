@@ -7,7 +7,8 @@
 #   run     bench runs, with options at the end that make it short
 #
 # Other environment: DOCS_BENCH, the program; DOCS_ROOT, the sources; DOCS_TARGETS, a file with the
-# targets of make; DOCS_PROGRAM, what is recorded; DOCS_PROCESSES.
+# targets of make; DOCS_PROGRAM, what is recorded; DOCS_FAKE, a plugin whose compiler estimates;
+# DOCS_PROCESSES.
 set -u
 said=$DOCS_FAULTS.said
 
@@ -46,7 +47,29 @@ run() {
         esac
         ;;
     nightly) allowed='0 2 4' ;;
-    table | list | history | plot | report | publish | export | import | steps | explain | doctor | metrics) ;;
+    table | list | history | plot | report | publish | export | import | steps | explain) ;;
+    doctor | metrics | completion) ;;
+    graph) allowed='0 1' ;;
+    study) quick=("${short[@]}" --processes "$DOCS_PROCESSES" --variant small) ;;
+    verify) quick=(--variant small) ;;
+    selftest)
+        quick=(--variant small --runtime sim)
+        case $2 in
+        coverage) quick=(--quick --tables 1) ;;
+        *) [[ " $* " == *' --model '* ]] || quick+=(--model resnet18) ;;
+        esac
+        quick+=(--steps 3 --min-time 0)
+        ;;
+    estimate)
+        # The plugin that stands for libtpu has other topologies, and no chips of these names.
+        set -- "${@//v5e:1x1/fake:1}"
+        set -- "${@//v6e:1x1/fake:2}"
+        set -- "${@//v3:2x2/fake:1}"
+        # It does not read the many arguments of so many layers.
+        set -- "${@//,64/}"
+        export FAKE_PJRT=hlo
+        quick=(--runtime "$DOCS_FAKE")
+        ;;
     suite) [[ $2 == *.json ]] || quick=(--dry-run) ;;
     scopes) quick=(--variant small --steps 2) ;;
     export-weights) quick=(--variant small) ;;

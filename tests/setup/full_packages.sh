@@ -60,9 +60,9 @@ if [ -d .git ] || git rev-parse --git-dir >/dev/null 2>&1; then
         archive=$(ls -t "$built"/dist/bench-*.tar.gz | head -n 1)
         (cd "$built/dist" && sha256sum --quiet -c "$(basename "$archive").sha256" 2>&1)
         mkdir "$folder/sources" && tar -xzf "$archive" -C "$folder/sources" --strip-components 1 2>&1
-        makes -C "$folder/sources" BUILD=build PJRT_INCLUDE="$PWD/third_party/include" -j"$(nproc)" QUIET='CC PROTO' all
+        makes -C "$folder/sources" BUILD=build PJRT_INCLUDE="$PWD/third_party/include" -j"$(nproc)" QUIET='ASSET CC PROTO' all
         # As make run: a line an archive, and none a file.
-        grep -E '^ +(CC|PROTO) ' "$folder/made" | head -n 1
+        grep -E '^ +(ASSET|CC|PROTO) ' "$folder/made" | head -n 1
         grep -qE '^ +AR ' "$folder/made" || echo "no line of an archive"
         version=$("$folder/sources/build/bench" --version 2>&1)
         case $version in

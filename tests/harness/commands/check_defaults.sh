@@ -123,7 +123,7 @@ refuses "no JSON" 3 "bench.json|line 1" -- table
 for damaged in '{"store": ' '{"rnu": {}}' '{"frobnicate": 1}' '{"table": {"frob": 1}, "run": {"frob": 1}}'; do
     defaults "$damaged"
     report "help, manual and version are to be had beside $damaged" "$(
-        for words in --help -h --man --version "table --help" "run -h"; do
+        for words in --help -h --man --version "table --help" "run -h" "graph --version"; do
             read -ra arguments <<<"$words"
             run "${arguments[@]}"
             fault_of 0

@@ -153,6 +153,17 @@ assert records["added"] == records["removed"] == 0 and records["changed"] > 10
 assert records["reasons"]["shape"] == records["changed"], records["reasons"]
 assert all("shape" in d["reasons"] for d in records["differences"])'
 )"
+run graph diff "$one" "$two"
+report "people see the first differences, and with --verbose all" "$(
+    fault_of 1
+    left=$(sed -n 's/^  and \([0-9]*\) more (--verbose)$/\1/p' "$folder/out")
+    shown=$(grep -c '^    B, line ' "$folder/out")
+    [ "${left:-0}" -gt 0 ] || echo "none is left out"
+    run graph diff "$one" "$two" -v
+    fault_of 1
+    [ "$(grep -c '^    B, line ' "$folder/out")" -eq $((shown + ${left:-0})) ] || echo "not all are shown"
+    ! grep -- '(--verbose)' "$folder/out"
+)"
 run graph diff "$one" "$two" --format csv
 report "other formats have the table of ops" "$(
     fault_of 1
@@ -237,6 +248,12 @@ report "programs of one name are compared with the one before" "$(
     complaints
     said "fused in process " ", executed 4 times, then " ", 4 times:" "  1 changed, 0 added, 0 removed" \
         "constant: " "All differences of the first two, in "
+)"
+run graph diff "$folder/anew" --verbose
+report "with --verbose all differences are there, so nobody is sent on for them" "$(
+    fault_of 1
+    said "  1 changed, 0 added, 0 removed" "constant: "
+    ! grep "All differences of the first two" "$folder/out"
 )"
 run graph diff "$folder/anew" --format json
 report "the same as JSON" "$(
