@@ -122,26 +122,18 @@ struct bn_writer {
     char path[PATH_MAX], name[PATH_MAX]; /* of the target, and of the file so far */
 };
 
-static bn_code check_target(int folder, const char *path, bn_status *st)
+bn_code bn_file_check_target(const char *path, bn_status *st)
 {
     struct stat info;
-    if (fstatat(folder, path, &info, 0) != 0 || S_ISREG(info.st_mode) || S_ISDIR(info.st_mode))
+    if (stat(path, &info) != 0 || S_ISREG(info.st_mode) || S_ISDIR(info.st_mode))
         return BN_OK;
     return bn_fail(st, BN_INVALID,
                    "%s is a device, a pipe or a socket, and no file can be put there", path);
 }
 
-bn_code bn_file_check_target(const char *path, bn_status *st)
-{
-    return check_target(AT_FDCWD, path, st);
-}
-
 static bn_code begin_in(int folder, const char *path, mode_t mode, bn_writer **writer,
                         bn_status *st)
 {
-    /* The new file takes the name. Of root, even that of /dev/null. */
-    if (check_target(folder, path, st) != BN_OK)
-        return st->code;
     bn_writer *w = malloc(sizeof *w);
     if (!w)
         return bn_fail_errno(st, ENOMEM, "%s", path);
@@ -160,7 +152,9 @@ static bn_code begin_in(int folder, const char *path, mode_t mode, bn_writer **w
 
 bn_code bn_writer_begin(const char *path, bn_writer **writer, bn_status *st)
 {
-    return begin_in(AT_FDCWD, path, 0666, writer, st);
+    /* The new file takes the name. Of root, even that of /dev/null. */
+    bn_code code = bn_file_check_target(path, st);
+    return code == BN_OK ? begin_in(AT_FDCWD, path, 0666, writer, st) : code;
 }
 
 bn_code bn_writer_add(bn_writer *w, const void *data, size_t size, bn_status *st)
@@ -232,7 +226,8 @@ static bn_code write_whole(int folder, const char *path, mode_t mode, const void
 
 bn_code bn_file_write_atomic(const char *path, const void *data, size_t size, bn_status *st)
 {
-    return write_whole(AT_FDCWD, path, 0666, data, size, st);
+    bn_code code = bn_file_check_target(path, st);
+    return code == BN_OK ? write_whole(AT_FDCWD, path, 0666, data, size, st) : code;
 }
 
 bn_code bn_file_write_own(const char *path, const void *data, size_t size, bn_status *st)
