@@ -65,7 +65,8 @@ static const cli_option others[] = {
      .text = "with --program of byte code: the type of an argument, f32[2,3]; repeated, in order; "
              "none: it takes none"},
     {"output", "FILE.npy", CLI_WORDS, AT(matrix.outputs), .commands = RUN,
-     .text = "with --program: file for a result of the first execution; repeated, in order"},
+     .text = "with --program: file for a result of the first execution; repeated, in order. FILE "
+             "must not exist; --force replaces it"},
     {"check", "FILE.npy", CLI_WORDS, AT(matrix.checks), .commands = RUN, .programmed = true,
      .text = "with --program: what a result of the first execution must be; repeated, in order"},
     {"rtol", "R", CLI_REAL, AT(matrix.rtol), .commands = RUN, .programmed = true,
@@ -136,7 +137,8 @@ static const cli_option others[] = {
      .text = "folder of records, one HDF5 file for each experiment of each process"},
     {"metrics", "FILE", CLI_TEXT, AT(metering.file), .commands = RUN,
      .text = "also write a report of metrics and counters, in the layout of PyTorch/XLA's, or "
-             "as JSON where FILE ends in .json; -: to standard output. FILE is replaced"},
+             "as JSON where FILE ends in .json; -: to standard output. FILE must not exist; "
+             "--force replaces it"},
     {"metrics-every", "N", CLI_NUMBER, AT(metering.every), .commands = RUN, .fallback = "0",
      .text = "write the report of --metrics also whenever N more processes have ended"},
     {"graph-report", "DIR", CLI_TEXT, AT(matrix.graph_report), .commands = RUN,
@@ -180,7 +182,7 @@ static const cli_option others[] = {
      .most = SELFTEST_MOST_LOAD, .text = "coverage: so many busy loops run beside it"},
     {"output", "FILE", CLI_TEXT, AT(file), .commands = SELFTEST,
      .text = "coverage: file for the intervals of all tables and the medians of all processes, as "
-             "JSON"},
+             "JSON. FILE must not exist; --force replaces it"},
     {"format", "FORMAT", CLI_TEXT, AT(output.format),
      .commands = (ALL & ~(unsigned)(EXPORT | IMPORT | FEW_FORMATS)) | GRAPH, .fallback = "text",
      .takes = RES_FORMAT_NAMES,
@@ -368,11 +370,12 @@ static const cli_option others[] = {
      .text = "also a table of published times, with their source, beside the estimates"},
     {"into-sim", "FILE", CLI_TEXT, AT(estimate.into_sim), .commands = ESTIMATE,
      .text =
-         "also write, or replace, a file of settings for the simulated device with the estimated "
-         "times of one step's graphs: bench --runtime sim --runtime-option config=FILE"},
+         "also write a file of settings for the simulated device with the estimated times of one "
+         "step's graphs: bench --runtime sim --runtime-option config=FILE. FILE must not exist; "
+         "--force replaces it"},
     {"output", "FILE", CLI_TEXT, AT(file), .commands = ESTIMATE,
      .text = "also draw compilation, text, tracing, memory and cycles over several values of "
-             "--depth: .svg, .png or .gp; a file that is there is replaced"},
+             "--depth: .svg, .png or .gp. FILE must not exist; --force replaces it"},
     {"estimates", "FILE", CLI_TEXT, AT(file), .commands = REPLAY,
      .text = "resnet50, or a recording on the simulated device: device times that bench estimate "
              "--format json printed, in place of the published or the recorded ones"},
@@ -390,7 +393,8 @@ static const cli_option others[] = {
      AT(matrix.axis) + RES_AXIS_TRACE_COST * sizeof(cli_list), .commands = STUDY, .fallback = "0",
      .most = INT_MAX, .text = "busy wait for each traced node; the study trace-cost sweeps it"},
     {"output", "FILE", CLI_TEXT, AT(file), .commands = STUDY,
-     .text = "also draw points and lines: .svg, .png or .gp; a file that is there is replaced"},
+     .text = "also draw points and lines: .svg, .png or .gp. FILE must not exist; --force replaces "
+             "it"},
     {"preset", "NAME", CLI_TEXT, AT(scopes.preset), .commands = SCOPES, .fallback = "cpu-2",
      .text =
          "of the simulated device whose model estimates device times: cpu-2, h100, tpu-v4, ...; "
@@ -403,8 +407,8 @@ static const cli_option others[] = {
      .text = "what --output shows: " SCOPES_WEIGHTS "; without it measured device time, else "
              "estimated, else trace"},
     {"output", "FILE", CLI_WORDS, AT(scopes.files), .commands = SCOPES,
-     .text = "also write, or replace, a flame graph (.svg, .png, .gp) or its folded stacks "
-             "(.folded); may be repeated"},
+     .text = "also write a flame graph (.svg, .png, .gp) or its folded stacks (.folded); may be "
+             "repeated. FILE must not exist; --force replaces it"},
     {"report", "DIR", CLI_TEXT, AT(report), .commands = NIGHTLY | COMPARE,
      .text = "folder of the page, index.html"},
     {"site", "DIR", CLI_TEXT, AT(site), .commands = NIGHTLY,
@@ -423,9 +427,14 @@ static const cli_option others[] = {
      .text = "of no effect here, but each command takes it (-v)"},
     {"quiet", NULL, CLI_FLAG, AT(output.quiet), .commands = EVERY,
      .text = "say nothing of how the work goes on standard error: warnings and errors only (-q)"},
-    {"force", NULL, CLI_FLAG, AT(output.force), .commands = WEIGHTS | EXPORT | STEPS | RUN,
-     .text = "replace output files that exist already; for run those of --debug-run and "
-             "--timeline"},
+    {"force", NULL, CLI_FLAG, AT(output.force),
+     .commands = WEIGHTS | EXPORT | STEPS | RUN | STUDY | SCOPES | ESTIMATE | SELFTEST,
+     .text = "replace output files that are there already; for run those of --debug-run, "
+             "--timeline, --metrics and --output"},
+    {"force", NULL, CLI_FLAG, AT(output.force),
+     .commands = STORED | PUBLISH | NIGHTLY | COMPARE,
+     .text = "replace output files that are there already, as is done without it, too: they can "
+             "be made again from the records"},
     {"help", NULL, CLI_FLAG, AT(help), .commands = EVERY, .text = "this text"},
     {"man", NULL, CLI_FLAG, AT(man), .commands = RUN, .text = "the manual page, as roff"},
     {"version", NULL, CLI_FLAG, AT(version), .commands = EVERY, .text = "version of bench"},

@@ -61,6 +61,9 @@ void cli_say(const char *format, ...) BN_PRINTF(1, 2);
 void cli_note(const char *format, ...) BN_PRINTF(1, 2);
 /* The same with a command in it: on terminals, too, it stays one line, which can be copied. */
 void cli_note_command(const char *format, ...) BN_PRINTF(1, 2);
+/* Two such lines before the first of OF jobs: what they are, and behind "Ctrl-C " what happens
+ * then, STOPPED. */
+void cli_note_plan(size_t of, const char *stopped, const char *format, ...) BN_PRINTF(3, 4);
 /* The same for a job that has ended, "JOB: WORDREST"; on a terminal WORD is green, or red where it
  * is not GOOD. */
 void cli_note_end(const char *job, bool good, const char *word, const char *rest);
@@ -271,6 +274,12 @@ typedef struct cli_output {
     bool quiet; /* see cli_be_quiet */
     bool force; /* files that are there are replaced */
 } cli_output;
+/* BN_INVALID where PATH, which OPTION names, is a file that is there already, unless OUTPUT says
+ * that it is replaced, and where it is a device, a pipe or a socket. Commands that measure or
+ * compile ask before they do, since what the file has cannot be made again. PATH may be NULL: the
+ * option was not given. (new.c) */
+BN_MUST_USE bn_code cli_check_new(const cli_output *output, const char *option, const char *path,
+                                  bn_status *st);
 /* Whether tables in text keep to a terminal's width: standard output is one, and the user asked for
  * neither all columns nor another format. (pager.c) */
 bool cli_is_narrow(const cli_output *output);

@@ -192,6 +192,17 @@ void cli_note_command(const char *format, ...)
     va_end(args);
 }
 
+void cli_note_plan(size_t of, const char *stopped, const char *format, ...)
+{
+    char what[1024];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(what, sizeof what, format, args);
+    va_end(args);
+    cli_note("[0/%zu] %s", of, what);
+    cli_note("[0/%zu] Ctrl-C %s", of, stopped);
+}
+
 void cli_note_end(const char *job, bool good, const char *word, const char *rest)
 {
     if (cli_quiet())

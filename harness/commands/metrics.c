@@ -214,6 +214,8 @@ bn_code command_metrics_check(const command_metering *own, const cli_output *out
                        "--metrics - goes to standard output, where --format %s stands alone: name "
                        "a file",
                        output->format);
+    if (code == BN_OK && !is_output(own))
+        code = cli_check_new(output, "--metrics", own->file, st);
     return code;
 }
 

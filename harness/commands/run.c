@@ -429,6 +429,15 @@ static cli_exit report_others(const run_state *run, const job_matrix *matrix,
     return code;
 }
 
+/* Whether the files that what is measured goes to may be written. */
+static bn_code check_outputs(const job_matrix *matrix, const cli_output *output, bn_status *st)
+{
+    bn_code code = cli_check_new(output, "--timeline", matrix->timeline, st);
+    for (size_t i = 0; i < matrix->outputs.count && code == BN_OK; i++)
+        code = cli_check_new(output, "--output", matrix->outputs.list[i], st);
+    return code;
+}
+
 int command_run(job_matrix *matrix, const cli_output *output, const command_metering *metering)
 {
     bn_status st = {.code = BN_OK};
@@ -444,6 +453,7 @@ int command_run(job_matrix *matrix, const cli_output *output, const command_mete
     if (job_matrix_request(matrix, &matrix->request, &st) != BN_OK ||
         res_format_parse(cli_format(output), &run.format, &st) != BN_OK ||
         command_metrics_check(metering, output, &st) != BN_OK ||
+        check_outputs(matrix, output, &st) != BN_OK ||
         command_debug_begin(metering, output->force, matrix, &paths, &st) != BN_OK ||
         job_matrix_expand(matrix, &list, &count, &notes, &st) != BN_OK ||
         job_experiments_check(list, count, &st) != BN_OK ||
@@ -460,7 +470,7 @@ int command_run(job_matrix *matrix, const cli_output *output, const command_mete
         code = cli_complain(&st);
         goto out;
     }
-    if (command_timeline_begin(matrix, output->force, list, count, &timeline, &st) != BN_OK ||
+    if (command_timeline_begin(matrix, list, count, &timeline, &st) != BN_OK ||
         command_debug_clear(metering, &st) != BN_OK) {
         code = cli_complain(&st);
         goto out;

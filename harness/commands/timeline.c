@@ -7,24 +7,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "results/traces/traces.h"
 
-bn_code command_timeline_begin(const job_matrix *matrix, bool replace, job_experiment *list,
-                               size_t count, char **folder, bn_status *st)
+bn_code command_timeline_begin(const job_matrix *matrix, job_experiment *list, size_t count,
+                               char **folder, bn_status *st)
 {
-    struct stat info;
     bool others = false;
     bn_writer *trial = NULL;
     *folder = NULL;
     if (!matrix->timeline || count == 0)
         return BN_OK;
-    if (!replace && stat(matrix->timeline, &info) == 0 && S_ISREG(info.st_mode))
-        return bn_fail(st, BN_INVALID,
-                       "timeline: %s is there already: choose another file, or --force",
-                       matrix->timeline);
     *folder = calloc(1, PATH_MAX);
     if (!*folder)
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a timeline");

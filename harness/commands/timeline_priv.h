@@ -5,12 +5,10 @@
 #include "harness/jobs/jobs.h"
 
 /* Makes *FOLDER (malloc), where workers leave their timelines, and tells the COUNT experiments LIST
- * of it, if MATRIX has a file for them; else it is NULL. LIST's store is there. A timeline cannot
- * be made again: without REPLACE one that is there is BN_INVALID. To be ended also after a failure,
- * when nothing looks at LIST any more. */
-BN_MUST_USE bn_code command_timeline_begin(const job_matrix *matrix, bool replace,
-                                           job_experiment *list, size_t count, char **folder,
-                                           bn_status *st);
+ * of it, if MATRIX has a file for them; else it is NULL. LIST's store is there. To be ended also
+ * after a failure, when nothing looks at LIST any more. */
+BN_MUST_USE bn_code command_timeline_begin(const job_matrix *matrix, job_experiment *list,
+                                           size_t count, char **folder, bn_status *st);
 /* Writes what workers left in FOLDER (NULL: nothing) to MATRIX' file, and notes what is in it,
  * behind PREFIX. */
 BN_MUST_USE bn_code command_timeline_write(const job_matrix *matrix, const char *folder,

@@ -56,6 +56,9 @@ static bn_code check_words(const estimate_options *o, bn_status *st)
     plot_format format;
     if (o->picture && plot_format_parse(o->picture, &format, st) != BN_OK)
         return bn_context(st, "--output");
+    if (cli_check_new(&o->output, "--output", o->picture, st) != BN_OK ||
+        cli_check_new(&o->output, "--into-sim", o->into_sim, st) != BN_OK)
+        return st->code;
     const cli_list *modes = &o->matrix->axis[RES_AXIS_MODE];
     if (cli_list_has(modes, "eager") || cli_list_has(modes, "all"))
         return bn_fail(st, BN_INVALID,
@@ -152,12 +155,29 @@ static size_t count_graphs(const command *c)
     return graphs * c->options->topologies.count;
 }
 
+/* Says what will be compiled. */
+static void tell(const command *c)
+{
+    const estimate_options *o = c->options;
+    const size_t programs = c->run.of, topologies = o->topologies.count;
+    cli_note_plan(programs,
+                  o->cache_dir[0] ? "ends it, prints what is done, and keeps what is compiled"
+                                  : "ends it, and prints what is done",
+                  "at most %zu program%s of %zu step%s to compile for %zu topolog%s, on "
+                  "runtime %s%s%s%s",
+                  programs, programs == 1 ? "" : "s", c->count, c->count == 1 ? "" : "s",
+                  topologies, topologies == 1 ? "y" : "ies", c->list[0].what.runtime,
+                  o->cache_dir[0] ? "; what " : "", o->cache_dir,
+                  o->cache_dir[0] ? " has is not compiled again" : "");
+}
+
 static bn_code estimate_all(command *c, bn_status *st)
 {
     const estimate_options *o = c->options;
     size_t index = 0;
     bn_code code = BN_OK;
     c->run.of = count_graphs(c);
+    tell(c);
     for (size_t t = 0; t < o->topologies.count; t++)
         for (size_t i = 0; i < c->count; i++) {
             const estimate_task task = {.index = index++,

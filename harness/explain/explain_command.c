@@ -114,6 +114,8 @@ static cli_exit run(const job_experiment *e, res_format format, const cli_output
     put_title(e, title, sizeof title);
     const job_order job = {NULL, title, 1, 1, e->timeout, output->verbose};
     job_supervise_begin();
+    cli_note_plan(1, "ends it, and nothing is printed", "%s: the first %lld steps, in one process",
+                  title, (long long)e->steps);
     bn_code code = ask(e, &job, &explanation, &usage, &st);
     cli_line_clear();
     cli_exit exit_code = CLI_EXIT_OK;

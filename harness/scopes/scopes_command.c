@@ -56,13 +56,20 @@ static bn_code check_runtimes(const scopes_report *r, bn_status *st)
     return code;
 }
 
+/* Whether the file PATH can be written, and may be. */
+static bn_code check_file(const scopes_options *o, const char *path, bn_status *st)
+{
+    bn_code code = scopes_file_check(path, st);
+    return code == BN_OK ? cli_check_new(&o->output, "--output", path, st) : code;
+}
+
 static bn_code check(scopes_report *r, bn_status *st)
 {
     const scopes_options *o = r->options;
     const char *word = o->weight;
     bn_code code = res_format_parse(cli_format(&o->output), &r->format, st);
     for (size_t i = 0; i < o->files.count && code == BN_OK; i++)
-        code = scopes_file_check(o->files.list[i], st);
+        code = check_file(o, o->files.list[i], st);
     for (int f = 0; word && f < SCOPES_FIGURES; f++)
         word = strcmp(word, scopes_figure_words[f]) == 0 ? NULL : word;
     if (code == BN_OK && word)
@@ -128,6 +135,18 @@ static bn_code ask_own(scopes_report *r, const job_order *order, bn_status *st)
                       st);
 }
 
+/* Says what will run. */
+static void tell(const scopes_report *r, const char *title, bool estimates)
+{
+    char also[160] = "";
+    if (estimates)
+        snprintf(also, sizeof also, ", and estimates of preset %.*s",
+                 BN_FIT(r->options->preset, 100));
+    cli_note_plan(1 + (size_t)estimates, "ends it, and nothing is printed",
+                  "%s: device times of %lld steps on the runtime itself%s", title,
+                  (long long)r->e.steps, also);
+}
+
 /* Device times: measured; estimated, unless the runtime is the simulated one. */
 static bn_code ask(scopes_report *r, bn_status *st)
 {
@@ -139,6 +158,7 @@ static bn_code ask(scopes_report *r, bn_status *st)
                        .of = 1 + (size_t)estimates,
                        .timeout = r->e.timeout,
                        .verbose = r->options->output.verbose};
+    tell(r, title, estimates);
     bn_code code = ask_own(r, &order, st);
     if (code != BN_OK || !estimates)
         return code;

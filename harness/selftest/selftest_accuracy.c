@@ -68,6 +68,10 @@ static const char *const source_levels[] = {"profiler", "slope"};
 
 #define MOST_CELLS 256
 
+/* As docs/selftests.md has it. */
+#define FULL_TAKES  "six minutes"
+#define QUICK_TAKES "20 seconds"
+
 /* Fills CELLS with all pairs of device time and overhead, by each source. The other levels change
  * with the pair, and differently in each round, so that each meets each. QUICK takes a part of the
  * pairs. Returns how many cells there are. */
@@ -500,6 +504,9 @@ int selftest_accuracy(const selftest_options *options)
     a->options = options;
     a->count = make_grid(options->quick, a->cells);
     job_supervise_begin();
+    cli_note_plan(a->count, "ends it, and nothing is printed",
+                  "%zu cells on the simulated device, a process each: on 2 cores that took %s",
+                  a->count, options->quick ? QUICK_TAKES : FULL_TAKES);
     for (size_t i = 0; i < a->count && st.code == BN_OK && !job_interrupted(); i++)
         if (measure_cell(a, i, &st) != BN_OK && st.code != BN_CANCELLED)
             code = cli_complain(&st);

@@ -91,6 +91,9 @@ static bn_code run_numbers(coverage_run *run, bn_status *st)
     bn_code code = BN_OK;
     while (selftest_table_scenarios[of].name)
         of++;
+    cli_note_plan(of, "ends it, and nothing is printed",
+                  "intervals in numbers: %zu tables of each of %zu cases, in this process%s",
+                  tables, of, run->options->quick ? "" : "; then on runtimes");
     for (const selftest_table_scenario *s = selftest_table_scenarios; code == BN_OK && s->name;
          s++) {
         selftest_table_trial t = {.scenario = s, .tables = tables};
@@ -335,6 +338,11 @@ static bn_code run_live(coverage_run *run, bn_status *st)
     if (code == BN_OK)
         code = selftest_load_begin(&load, (size_t)run->options->load, st);
     if (code == BN_OK)
+        cli_note_plan(plan.count * (size_t)run->options->tables,
+                      "ends it, and counts the tables that are complete",
+                      "intervals on runtimes: %lld tables of each of %zu cases",
+                      (long long)run->options->tables, plan.count);
+    if (code == BN_OK)
         run->broken = !selftest_plan_measure(&plan);
     selftest_load_end(&load);
     if (code == BN_OK)
@@ -408,6 +416,7 @@ int selftest_coverage_command(const selftest_options *options)
     cli_exit code;
     job_supervise_begin();
     if (res_format_parse(cli_format(&options->output), &run.format, &st) == BN_OK &&
+        cli_check_new(&options->output, "--output", options->file, &st) == BN_OK &&
         run_numbers(&run, &st) == BN_OK && !options->quick)
         (void)!run_live(&run, &st);
     code = st.code == BN_OK ? finish(&run) : cli_complain(&st);

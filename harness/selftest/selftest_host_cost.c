@@ -265,6 +265,9 @@ int selftest_host_cost(const selftest_options *options)
         code = cli_complain(&st);
     } else {
         job_supervise_begin();
+        cli_note_plan(count, "ends it, and nothing more is printed",
+                      "lazy and capture steps in turns: %zu experiment%s, a process each", count,
+                      count == 1 ? "" : "s");
         for (size_t i = 0; i < count && !job_interrupted(); i++)
             run_one(&t, &list[i], i + 1, count);
         cli_line_clear();

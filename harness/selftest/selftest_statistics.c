@@ -232,6 +232,9 @@ static bn_code run_all(const selftest_options *options, selftest_trials *list, s
 {
     const size_t trials = options->quick ? QUICK_TRIALS : FULL_TRIALS;
     bn_code code = BN_OK;
+    cli_note_plan(count, "ends it, and nothing is printed",
+                  "simulated comparisons: %zu rows of %zu families, in this process", count,
+                  trials);
     for (size_t i = 0; code == BN_OK && i < count; i++) {
         char title[128];
         /* The seed of a row does not depend on the rows before it. */

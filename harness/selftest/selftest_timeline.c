@@ -106,9 +106,22 @@ static void put_row(cost_state *s, const job_experiment *e, const cost *c)
     json_array_append_new(s->rows, row);
 }
 
+/* Processes of each experiment. */
+static size_t processes_of(const cost_state *s)
+{
+    return s->options->quick ? QUICK_PROCESSES : PROCESSES;
+}
+
+static void tell(const cost_state *s, size_t experiments)
+{
+    cli_note_plan(experiments * processes_of(s), "ends it, and prints what is done",
+                  "steps with a timeline and without: %zu experiment%s, %zu processes each",
+                  experiments, experiments == 1 ? "" : "s", processes_of(s));
+}
+
 static void measure_one(cost_state *s, const job_experiment *e, size_t index, size_t of)
 {
-    const size_t processes = s->options->quick ? QUICK_PROCESSES : PROCESSES;
+    const size_t processes = processes_of(s);
     cost c = {.count = 0};
     for (size_t i = 0; i < processes && !job_interrupted(); i++)
         run_one(s, e, index * processes + i + 1, of * processes, &c);
@@ -157,6 +170,7 @@ int selftest_timeline_cost(const selftest_options *options)
         code = cli_complain(&st);
     } else {
         job_supervise_begin();
+        tell(&s, count);
         for (size_t i = 0; i < count && !job_interrupted(); i++)
             measure_one(&s, &list[i], i, count);
         cli_line_clear();

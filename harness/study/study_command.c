@@ -268,6 +268,7 @@ int study_command(const study_options *own, const char *what)
     cli_exit code;
     if (!s.kind || res_format_parse(cli_format(&own->output), &format, &st) != BN_OK ||
         (own->picture && plot_format_parse(own->picture, &picture, &st) != BN_OK) ||
+        cli_check_new(&own->output, "--output", own->picture, &st) != BN_OK ||
         make_list(own, &s, &st) != BN_OK)
         code = cli_complain(&st);
     else

@@ -191,6 +191,45 @@ static bn_code prepare(verify_state *v, bn_status *st)
     return code;
 }
 
+/* Appends WORD to TEXT, a list with commas, unless the list has it. */
+static void add_word(bn_text *text, const char *word, size_t *words)
+{
+    bn_text item = {0}, list = {0};
+    bn_text_printf(&item, ", %s,", word);
+    bn_text_printf(&list, ", %s,", text->data ? text->data : "");
+    if (item.data && list.data && !strstr(list.data, item.data)) {
+        bn_text_printf(text, "%s%s", *words ? ", " : "", word);
+        ++*words;
+    }
+    bn_text_free(&item);
+    bn_text_free(&list);
+}
+
+/* Says what will be compared, before the first worker. */
+static void tell(const verify_state *v)
+{
+    bn_text models = {0}, ways = {0}, runtimes = {0};
+    size_t model_count = 0, way_count = 0, runtime_count = 0;
+    char several[48];
+    for (size_t i = 0; i < v->count; i++) {
+        const res_experiment *e = &v->tasks[i].experiment.what;
+        add_word(&models, e->model, &model_count);
+        add_word(&ways, res_way_of(e).text, &way_count);
+        add_word(&runtimes, e->runtime, &runtime_count);
+    }
+    snprintf(several, sizeof several, "%zu models", model_count);
+    if (v->count > 0)
+        cli_note_plan(v->count, "ends it, and prints what is done",
+                      "%zu comparison%s of %s with PyTorch's values, a process each: %s; on "
+                      "%s",
+                      v->count, v->count == 1 ? "" : "s",
+                      model_count == 1 && models.data ? models.data : several,
+                      ways.data ? ways.data : "", runtimes.data ? runtimes.data : "");
+    bn_text_free(&models);
+    bn_text_free(&ways);
+    bn_text_free(&runtimes);
+}
+
 /* The table in FORMAT; for people with SUMMARY below it. */
 static void put_table(const verify_state *v, res_format format, const char *summary, bn_text *out)
 {
@@ -224,6 +263,7 @@ int verify_command(const verify_options *options)
         code = cli_complain(&st);
     } else {
         job_supervise_begin();
+        tell(&v);
         for (size_t i = 0; i < v.count && !job_interrupted() && !v.refused; i++)
             verify_one(&v, &v.tasks[i], i + 1, v.count);
         cli_line_clear();

@@ -234,7 +234,12 @@ BN_MUST_USE bn_code bn_regular_all(int fd, const char *path, size_t size, char *
 BN_MUST_USE bn_code bn_file_write_atomic(const char *path, const void *data, size_t size,
                                          bn_status *st);
 
-/* The same; nobody but the file's owner may write it, whatever the umask (0644). */
+/* BN_INVALID where PATH, or what it links to, is a device, a pipe or a socket: a new file would
+ * take its name. bn_writer_begin and bn_file_write_atomic, whose names users give, ask that
+ * themselves; in places that are bench's own, a file replaces whatever is there. */
+BN_MUST_USE bn_code bn_file_check_target(const char *path, bn_status *st);
+/* As bn_file_write_atomic, at a place of bench's own; nobody but the file's owner may write it,
+ * whatever the umask (0644). */
 BN_MUST_USE bn_code bn_file_write_own(const char *path, const void *data, size_t size,
                                       bn_status *st);
 

@@ -122,6 +122,15 @@ struct bn_writer {
     char path[PATH_MAX], name[PATH_MAX]; /* of the target, and of the file so far */
 };
 
+bn_code bn_file_check_target(const char *path, bn_status *st)
+{
+    struct stat info;
+    if (stat(path, &info) != 0 || S_ISREG(info.st_mode) || S_ISDIR(info.st_mode))
+        return BN_OK;
+    return bn_fail(st, BN_INVALID,
+                   "%s is a device, a pipe or a socket, and no file can be put there", path);
+}
+
 static bn_code begin_in(int folder, const char *path, mode_t mode, bn_writer **writer,
                         bn_status *st)
 {
@@ -143,7 +152,9 @@ static bn_code begin_in(int folder, const char *path, mode_t mode, bn_writer **w
 
 bn_code bn_writer_begin(const char *path, bn_writer **writer, bn_status *st)
 {
-    return begin_in(AT_FDCWD, path, 0666, writer, st);
+    /* The new file takes the name. Of root, even that of /dev/null. */
+    bn_code code = bn_file_check_target(path, st);
+    return code == BN_OK ? begin_in(AT_FDCWD, path, 0666, writer, st) : code;
 }
 
 bn_code bn_writer_add(bn_writer *w, const void *data, size_t size, bn_status *st)
@@ -215,7 +226,8 @@ static bn_code write_whole(int folder, const char *path, mode_t mode, const void
 
 bn_code bn_file_write_atomic(const char *path, const void *data, size_t size, bn_status *st)
 {
-    return write_whole(AT_FDCWD, path, 0666, data, size, st);
+    bn_code code = bn_file_check_target(path, st);
+    return code == BN_OK ? write_whole(AT_FDCWD, path, 0666, data, size, st) : code;
 }
 
 bn_code bn_file_write_own(const char *path, const void *data, size_t size, bn_status *st)

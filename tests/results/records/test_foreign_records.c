@@ -448,7 +448,7 @@ static void swap(const char *path, const sealed *s)
     snprintf(other, sizeof other, "%s.tmp", path);
     for (;;) {
         if (mkfifo(other, 0600) != 0 || rename(other, path) != 0 ||
-            bn_file_write_atomic(path, s->image, s->size, NULL) != BN_OK)
+            bn_file_write_own(path, s->image, s->size, NULL) != BN_OK)
             _exit(1);
     }
 }

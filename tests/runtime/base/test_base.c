@@ -350,6 +350,28 @@ static void file_errors_are_told(void **state)
     assert_fails(bn_file_write_atomic(folder, "x", 1, &st), BN_IO, folder, &st);
 }
 
+static void no_file_takes_the_name_of_a_pipe(void **state)
+{
+    (void)state;
+    bn_status st = {0};
+    bn_writer *w = NULL;
+    struct stat info;
+    char pipe_path[300], link_path[300];
+    path_of(pipe_path, "pipe");
+    path_of(link_path, "link");
+    assert_int_equal(mkfifo(pipe_path, 0600), 0);
+    assert_int_equal(symlink("pipe", link_path), 0);
+    assert_fails(bn_file_write_atomic(pipe_path, "x", 1, &st), BN_INVALID, "a pipe", &st);
+    assert_fails(bn_file_write_atomic(link_path, "x", 1, &st), BN_INVALID, "a pipe", &st);
+    assert_fails(bn_writer_begin(pipe_path, &w, &st), BN_INVALID, "a pipe", &st);
+    assert_int_equal(lstat(pipe_path, &info), 0);
+    assert_true(S_ISFIFO(info.st_mode));
+    assert_int_equal(lstat(link_path, &info), 0);
+    assert_true(S_ISLNK(info.st_mode));
+    unlink(link_path);
+    unlink(pipe_path);
+}
+
 static void files_are_written_in_pieces(void **state)
 {
     (void)state;
@@ -479,6 +501,7 @@ int main(void)
         cmocka_unit_test(text_is_cut_between_characters),
         cmocka_unit_test(files_are_written_whole),
         cmocka_unit_test(file_errors_are_told),
+        cmocka_unit_test(no_file_takes_the_name_of_a_pipe),
         cmocka_unit_test(files_are_written_in_pieces),
         cmocka_unit_test(folders_are_made_with_parents),
         cmocka_unit_test(digests_are_sha256),
