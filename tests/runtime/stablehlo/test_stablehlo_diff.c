@@ -1,9 +1,6 @@
 /* test_stablehlo_diff.c - differences of graphs: none, each reason, added and removed statements,
  * large graphs, orders that are all different. */
 #include "tests/runtime/stablehlo/diff_fixture.h"
-#include "tests/support/sanitized.h"
-
-#include <time.h>
 
 /* What a difference of T says. */
 static void assert_words(const two *t, size_t index, const char *want)
@@ -361,26 +358,6 @@ static void orders_may_be_all_different(void **state)
     bn_text_free(&a);
     bn_text_free(&b);
 }
-
-/* Processor time, and the shortest of several: whatever else the machine does counts little. */
-static double least_ms(const char *a, const char *b)
-{
-    double least = 1e9;
-    for (int i = 0; i < 7; i++) {
-        struct timespec before, after;
-        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &before);
-        two t = compare(a, b);
-        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &after);
-        drop(&t);
-        const double ms = 1e3 * (double)(after.tv_sec - before.tv_sec) +
-                          1e-6 * (double)(after.tv_nsec - before.tv_nsec);
-        least = ms < least ? ms : least;
-    }
-    return least;
-}
-
-/* Reading both texts counts, too. */
-#define MOST_MS (SLOWED ? 2000 : 100)
 
 static void large_graphs_take_little_time(void **state)
 {

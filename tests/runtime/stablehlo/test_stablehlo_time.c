@@ -2,9 +2,6 @@
  * order, of statements that all say the same, wide ones, and with one more near the beginning. Each
  * is compared in little time, and rightly. */
 #include "tests/runtime/stablehlo/diff_fixture.h"
-#include "tests/support/sanitized.h"
-
-#include <time.h>
 
 #define MANY 10000
 #define T4   "tensor<4xf32>"
@@ -159,26 +156,6 @@ static char *wide_text(wide kind)
 }
 
 /* ---- time ------------------------------------------------------------------------------------ */
-
-/* Processor time, and the shortest of several: whatever else the machine does counts little. */
-static double least_ms(const char *a, const char *b)
-{
-    double least = 1e9;
-    for (int i = 0; i < 7; i++) {
-        struct timespec before, after;
-        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &before);
-        two t = compare(a, b);
-        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &after);
-        drop(&t);
-        const double ms = 1e3 * (double)(after.tv_sec - before.tv_sec) +
-                          1e-6 * (double)(after.tv_nsec - before.tv_nsec);
-        least = ms < least ? ms : least;
-    }
-    return least;
-}
-
-/* Reading both texts counts, too. */
-#define MOST_MS (SLOWED ? 2000 : 100)
 
 /* One statement that differs among others that are alike may be matched in several ways: it is one
  * difference at least, and few. */
