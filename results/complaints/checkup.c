@@ -42,7 +42,8 @@ static rec_complaint *add(check *c, rec_rule rule, res_interval cost_ns, double 
                             .share = cost_ns.estimate / whole_ns,
                             .count = 1,
                             .bytes = (double)NAN,
-                            .hidden_ns = (double)NAN};
+                            .hidden_ns = (double)NAN,
+                            .before_ns = (double)NAN};
     return made;
 }
 
@@ -232,12 +233,31 @@ static void check_transfers(check *c)
 /* ---- executions -------------------------------------------------------------------------------
  */
 
-/* What of the fixed cost FIXED_NS of the execution at AT no earlier work hides. */
-static double exposed(const rec_steps *s, uint32_t at, double fixed_ns)
+/* Whether PROGRAM is one of the steps whose executions are short. */
+static bool is_short(const rec_steps *s, uint32_t program)
+{
+    for (size_t i = 0; i < s->program_count; i++)
+        if (s->programs[i].program == program)
+            return rec_step_program_is_short(&s->programs[i]);
+    return false;
+}
+
+/* The fixed cost of an execution, and what of it no earlier work hides. */
+typedef struct price {
+    double all_ns, exposed_ns;
+} price;
+
+/* The price of the execution at AT: FIXED_NS, or all of it where it is short. */
+static price price_of(const rec_steps *s, uint32_t at, double fixed_ns)
 {
     const rec_execution *e = &s->process->executions[s->order[at]];
-    const uint64_t start = rec_steps_span(s, e)->start_ns;
-    return e->end_ns > start ? fmin(fixed_ns, (double)(e->end_ns - start)) : 0;
+    const rec_span *span = rec_steps_span(s, e);
+    if (is_short(s, e->program)) {
+        const double ns = (double)(span->complete_ns - span->start_ns);
+        return (price){fmax(ns, fixed_ns), ns};
+    }
+    const double call_ns = e->end_ns > span->start_ns ? (double)(e->end_ns - span->start_ns) : 0;
+    return (price){fixed_ns, fmin(fixed_ns, call_ns)};
 }
 
 /* The program with most executions of a step. */
@@ -276,19 +296,21 @@ static double kernel_free(const check *c, const rec_step *step)
     return (double)step->busy_ns - c->out->answer.kernels_ns.estimate;
 }
 
-/* What one execution in place of those of STEP saves: all of their fixed costs, of FIXED_NS each,
- * that nothing hides. But one execution stays. Its cost hides where the host runs ahead. It does
- * not where the step waits for the device: a read of one of several results then waits for all.
- * While kernels run, as a profile tells, nothing is lost. */
+/* What one execution in place of those of STEP saves: all of their fixed costs that nothing hides.
+ * FIXED_NS is the cheapest program's. But one execution stays. Its cost hides where the host runs
+ * ahead. It does not where the step waits for the device: a read of one of several results then
+ * waits for all. While kernels run, as a profile tells, nothing is lost. */
 static double cost_of_executions(const check *c, const rec_step *step, double fixed_ns, walk *at)
 {
     const rec_steps *s = c->steps;
     const bool waits = reads_its_own(s, step, at) || !step->ahead;
-    double sum = 0;
-    for (uint32_t k = 0; k < step->executions; k++)
-        sum += exposed(s, step->first + k, fixed_ns);
-    const double cost =
-        waits ? fmax(sum - fixed_ns, 0) : fmin(sum, (step->executions - 1.0) * fixed_ns);
+    double sum = 0, all = 0;
+    for (uint32_t k = 0; k < step->executions; k++) {
+        const price one = price_of(s, step->first + k, fixed_ns);
+        sum += one.exposed_ns;
+        all += one.all_ns;
+    }
+    const double cost = waits ? fmax(sum - fixed_ns, 0) : fmin(sum, all - fixed_ns);
     return c->out->answer.dispatch_told ? fmax(fmin(cost, kernel_free(c, step)), 0) : cost;
 }
 
@@ -316,6 +338,7 @@ static void check_executions(check *c)
     if (!made)
         return;
     made->count = c->steps->executions_per_step;
+    made->at_most = c->out->answer.fixed_whole && !c->out->answer.dispatch_told;
     put_most(c->steps, &made->where);
 }
 
@@ -401,10 +424,12 @@ static void check_start(check *c)
     const uint64_t end = c->steps->list[0].begin_ns;
     uint64_t done = 0;
     uint32_t programs = 0, loaded = 0;
-    double sum = 0, loads = 0;
+    double sum = 0, loads = 0, before = 0;
+    rec_walk at = {0};
     for (size_t i = 0; i < p->call_count && p->calls[i].begin_ns < end; i++) {
         if (p->calls[i].kind != REC_CALL_COMPILE || p->calls[i].failed)
             continue;
+        before += rec_work_before(p, &at, &p->calls[i]);
         const double ns = rec_ns_after(&p->calls[i], &done);
         sum += ns;
         loads += p->calls[i].loaded ? ns : 0;
@@ -418,6 +443,8 @@ static void check_start(check *c)
         add(c, REC_RULE_START, (res_interval){sum, (double)NAN, (double)NAN}, (double)NAN);
     made->programs = programs;
     made->loaded = loaded;
+    made->at_most = loaded < programs;
+    made->before_ns = before;
     if (loaded == 0)
         return;
     bn_text_printf(&made->where, "%u of %u programs %s loaded, not compiled, in ", loaded, programs,

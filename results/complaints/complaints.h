@@ -29,13 +29,16 @@ const char *rec_rule_name(rec_rule rule); /* "compiles", "reads", ... */
 typedef struct rec_complaint {
     rec_rule rule;
     res_interval cost_ns; /* of a step; of REC_RULE_START of each start; of DONATION NaN: memory */
-    bool at_most;         /* it may cost less: of DISPATCH, where no profile tells of kernels */
+    /* Mending may save less: of DISPATCH where no profile tells of kernels, of EXECUTIONS where
+     * short ones count as a whole, and of START, since it takes time to load what a cache keeps. */
+    bool at_most;
     double share;         /* of the step; of DONATION of its arguments' bytes; of START NaN */
     /* A step: programs compiled, values read, executions, transfers, arguments; else 1. */
     double count;
     /* Of START: programs that were made, and those of them that were loaded, since somebody had
      * kept their executables; else 0. */
     uint32_t programs, loaded;
+    double before_ns; /* of START: the framework's work before these calls; else NaN */
     double bytes;     /* of TRANSFERS and DONATION, a step; else NaN */
     double hidden_ns; /* of HOST and INPUT: what working ahead would hide; NaN: unknown, or none */
     bn_text where;    /* owned; may be empty */

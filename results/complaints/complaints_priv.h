@@ -41,6 +41,18 @@ BN_MUST_USE bool rec_late_find(const rec_steps *steps, rec_late *late, bn_text *
  * threads that run at the same time count once. */
 double rec_ns_after(const rec_call *call, uint64_t *done);
 
+/* Where a walk over all calls of a process is, and the last of them to end. Begins with zeros. */
+typedef struct rec_walk {
+    size_t call, execution;
+    uint64_t end_ns, cpu_ns;
+    uint32_t thread;
+} rec_walk;
+
+/* What the framework did before it had a program for CALL, in ns: it traced it and wrote it down.
+ * That is from the end of the call before on; of one thread its CPU time, since it may have slept.
+ * WALK goes up to CALL, never back. */
+double rec_work_before(const rec_process *process, rec_walk *walk, const rec_call *call);
+
 /* Appends PROGRAM's name, or its hash. */
 void rec_program_put(const rec_process *process, uint32_t program, bn_text *out);
 /* The length of NAME without a number at its end that counts programs: "SyncTensorsGraph." of

@@ -215,14 +215,7 @@ double rec_ns_after(const rec_call *call, uint64_t *done)
     return ns;
 }
 
-/* Where a walk over all calls of the process is, and the last of them to end. */
-typedef struct walk {
-    size_t call, execution;
-    uint64_t end_ns, cpu_ns;
-    uint32_t thread;
-} walk;
-
-static void pass(walk *w, uint64_t end_ns, uint64_t cpu_ns, uint32_t thread)
+static void pass(rec_walk *w, uint64_t end_ns, uint64_t cpu_ns, uint32_t thread)
 {
     if (end_ns < w->end_ns)
         return;
@@ -231,10 +224,7 @@ static void pass(walk *w, uint64_t end_ns, uint64_t cpu_ns, uint32_t thread)
     w->thread = thread;
 }
 
-/* What the framework did before it had a program for CALL: it traced it and wrote it down. That is
- * from the end of the call before on; of one thread its CPU time, since it may have slept. W goes
- * up to CALL, never back. */
-static double work_before(const rec_process *p, walk *w, const rec_call *call)
+double rec_work_before(const rec_process *p, rec_walk *w, const rec_call *call)
 {
     for (; w->call < p->call_count && p->calls[w->call].begin_ns < call->begin_ns; w->call++) {
         const rec_call *before = &p->calls[w->call];
@@ -260,13 +250,13 @@ static void count(const comparing *c, uint64_t from_ns, uint64_t to_ns, rec_late
 {
     uint64_t done = 0;
     double sum_ns = 0;
-    walk at = {0};
+    rec_walk at = {0};
     for (size_t i = 0; i < c->count; i++) {
         const rec_call *call = &c->process->calls[c->compiles[i]];
         if (call->begin_ns < from_ns || call->begin_ns >= to_ns)
             continue;
         late->compiles++;
-        sum_ns += work_before(c->process, &at, call) + rec_ns_after(call, &done);
+        sum_ns += rec_work_before(c->process, &at, call) + rec_ns_after(call, &done);
     }
     late->at_most_ns = done;
     if (!late->compiles)

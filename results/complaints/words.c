@@ -62,7 +62,7 @@ void rec_complaint_cost(const rec_complaint *c, bn_text *out)
                        mib(c->bytes), 100 * c->share);
         return;
     }
-    bn_text_puts(out, c->at_most ? "up to " : "");
+    bn_text_puts(out, c->at_most && c->rule != REC_RULE_START ? "up to " : "");
     rec_interval_put(out, c->cost_ns);
     if (c->rule == REC_RULE_START)
         bn_text_puts(out, " at each start");
@@ -90,18 +90,43 @@ static void put_advice_on_host(const rec_checkup *checkup, const rec_complaint *
         bn_text_puts(out, " CPU clocks were not recorded, so it may be sleep as well.");
 }
 
+/* A cache is looked into when all of that is done. */
+static void put_work_before(const rec_complaint *c, bn_text *out)
+{
+    if (!(c->before_ns > 0.1 * c->cost_ns.estimate))
+        return;
+    bn_text_puts(out, " Before these calls the framework worked for ");
+    rec_time_put(out, c->before_ns);
+    bn_text_puts(out, " on a CPU: it traced and lowered, or prepared data. Of that a cache saves "
+                      "nothing.");
+}
+
 /* Whoever loads executables has kept them: then it is no advice to do so. */
 static void put_advice_on_start(const rec_complaint *c, bn_text *out)
 {
     if (c->loaded == 0)
-        bn_text_puts(out, "Keep executables between starts in a persistent cache.");
+        bn_text_puts(out, "Keep executables between starts in a persistent cache: that saves this "
+                          "time, less the time to load them, which a recording of such a start "
+                          "tells. Or make fewer or smaller programs, as by a scan over layers.");
     else if (c->loaded < c->programs)
         bn_text_puts(out, "Keep the executables of the others between starts, too (JAX's cache "
                           "leaves out programs that compile in less time than "
                           "jax_persistent_cache_min_compile_time_secs).");
     else
         bn_text_puts(out, "All executables are kept between starts already, so only fewer or "
-                          "smaller programs make this shorter.");
+                          "smaller programs make this shorter, as by a scan over layers.");
+    put_work_before(c, out);
+}
+
+/* What else may be the case, where mending may save less than the cost. */
+static void put_reservation(const rec_complaint *c, bn_text *out)
+{
+    if (!c->at_most || c->rule == REC_RULE_START)
+        return;
+    if (c->rule == REC_RULE_EXECUTIONS)
+        bn_text_puts(out, " The cost includes what short executions compute.");
+    bn_text_puts(out, " On an accelerator a profile tells whether it works meanwhile (bench record "
+                      "--profile).");
 }
 
 void rec_complaint_advice(const rec_checkup *checkup, const rec_complaint *c, bn_text *out)
@@ -112,8 +137,8 @@ void rec_complaint_advice(const rec_checkup *checkup, const rec_complaint *c, bn
                               "bench graph diff RECORDING shows what differs.",
         [REC_RULE_READS] = "Read values in some steps only, and hand over the next step before "
                            "the read: until then the device has nothing to do.",
-        [REC_RULE_EXECUTIONS] = "Compile them into one program. That is the cheapest program's "
-                                "call, at most; what fusing gains comes on top.",
+        [REC_RULE_EXECUTIONS] = "Compile them into one program. What the host does between them, "
+                                "and what fusing gains, comes on top.",
         [REC_RULE_DISPATCH] = "Give an execution more to do (a larger batch), or hand over the "
                               "next step before the device has ended this one.",
         [REC_RULE_INPUT] = "Prepare batches in other threads, some steps ahead.",
@@ -129,9 +154,7 @@ void rec_complaint_advice(const rec_checkup *checkup, const rec_complaint *c, bn
         bn_text_puts(out, advice[c->rule]);
     if (c->rule == REC_RULE_INPUT)
         put_hidden(c, "That", out);
-    if (c->at_most)
-        bn_text_puts(out, " On an accelerator a profile tells whether it works meanwhile "
-                          "(bench record --profile).");
+    put_reservation(c, out);
 }
 
 /* ---- sentences --------------------------------------------------------------------------------
@@ -214,13 +237,13 @@ static json_t *complaint_json(const rec_checkup *checkup, const rec_complaint *c
     rec_complaint_subject(c, &subject);
     rec_complaint_advice(checkup, c, &advice);
     json_t *made =
-        json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:o}", "rule",
+        json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o}", "rule",
                   rec_rule_name(c->rule), "subject", subject.data ? subject.data : "", "where",
                   c->where.data ? c->where.data : "", "advice", advice.data ? advice.data : "",
                   "cost_ns", number(c->cost_ns.estimate), "cost_low_ns", number(c->cost_ns.low),
                   "cost_high_ns", number(c->cost_ns.high), "at_most", c->at_most, "share",
                   number(c->share), "count", number(c->count), "bytes", number(c->bytes),
-                  "hidden_ns", number(c->hidden_ns));
+                  "hidden_ns", number(c->hidden_ns), "before_ns", number(c->before_ns));
     bn_text_free(&subject);
     bn_text_free(&advice);
     return made;

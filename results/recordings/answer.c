@@ -20,6 +20,10 @@
 /* An end that is told so soon after the return may have come within the call: recorders that cannot
  * ask whether an execution has ended, or are of version 1, learn of each end by a callback. */
 #define TOLD_NS     10000
+/* An execution that has ended so soon after it began, and within so many of its calls' lengths,
+ * computes too little to be worth an execution: merging it with others saves nearly all of it. */
+#define SHORT_NS    100000
+#define SHORT_CALLS 5
 
 /* What is asked of step I. */
 typedef double value_of(const rec_steps *steps, size_t i, double with);
@@ -147,17 +151,35 @@ static const rec_step_program *cheapest(const rec_steps *s)
     return best;
 }
 
-/* The mean call of the program WITH in step I; all steps' where it is not in this one. */
+bool rec_step_program_is_short(const rec_step_program *program)
+{
+    return program->device_ns > program->call_ns && program->device_ns <= SHORT_NS &&
+           program->device_ns <= SHORT_CALLS * program->call_ns;
+}
+
+/* How long E's call took; of a short program the whole execution, if that is longer. */
+static double price_of(const rec_steps *s, const rec_execution *e, bool is_short)
+{
+    const rec_span *span = rec_steps_span(s, e);
+    const double call_ns = (double)(e->end_ns - e->begin_ns);
+    return is_short && span->complete_ns > span->start_ns
+               ? fmax(call_ns, (double)(span->complete_ns - span->start_ns))
+               : call_ns;
+}
+
+/* The mean price of the program WITH in step I; its call in all steps where it is not in this one.
+ */
 static double fixed_of(const rec_steps *s, size_t i, double with)
 {
     const rec_step_program *row = &s->programs[(size_t)with];
     const rec_step *step = &s->list[i];
+    const bool is_short = rec_step_program_is_short(row);
     double sum = 0;
     uint32_t count = 0;
     for (uint32_t k = 0; k < step->executions; k++) {
         const rec_execution *e = &s->process->executions[s->order[step->first + k]];
         if (e->program == row->program) {
-            sum += (double)(e->end_ns - e->begin_ns);
+            sum += price_of(s, e, is_short);
             count++;
         }
     }
@@ -181,6 +203,7 @@ static void judge_fused(const rec_steps *s, rec_answer *a)
     if (!a->fixed_told)
         return;
     const double with = (double)(row - s->programs);
+    a->fixed_whole = rec_step_program_is_short(row);
     a->overhead_ns = over_steps(s, fixed_of, with);
     if (a->executions > 1)
         a->fused_ns = over_steps(s, fused_of, with);

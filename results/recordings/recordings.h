@@ -366,6 +366,10 @@ typedef struct rec_before {
 /* Device time of an execution: by the plugin's profiler where that saw it, else its share between
  * completions; NaN: not told. */
 double rec_step_program_device_ns(const rec_step_program *program);
+/* Whether its executions end within 100 us and within five times their calls, but not within their
+ * calls, by the medians: then nearly all of them is the fixed cost of an execution. False where no
+ * device time is told. */
+bool rec_step_program_is_short(const rec_step_program *program);
 
 /* Of all steady steps; a value is the mean of rec_steps.cycle steps in a row. NaN: unknown. */
 typedef struct rec_figure {
@@ -475,10 +479,11 @@ typedef struct rec_answer {
     res_interval no_gaps_ns;   /* without host gaps: the device's own time */
     res_interval host_only_ns; /* what the host needs by itself: host work, dispatch, transfers,
                                  reads */
-    res_interval overhead_ns;  /* fixed cost of an execution, at most */
+    res_interval overhead_ns;  /* fixed cost of an execution, at most: the cheapest program's */
     res_interval fused_ns;     /* one execution in place of N; NaN where N is 1 */
     uint32_t executions;       /* N */
     bool fixed_told;           /* whether OVERHEAD_NS could be told at all */
+    bool fixed_whole;          /* it is a short program's whole execution; else a call */
 } rec_answer;
 rec_answer rec_answer_make(const rec_steps *steps);
 

@@ -268,8 +268,10 @@ static void put_fused(const rec_answer *a, bn_text *out)
         bn_text_puts(out, ": once");
     bn_text_puts(out, " the fixed cost of an execution less, which is at most ");
     rec_interval_put(out, a->overhead_ns);
-    bn_text_puts(out, ", the call of the cheapest program here, its own work included. What a "
-                      "compiler gains by fusing comes on top.\n");
+    bn_text_printf(out, ", the %s of the cheapest program here, its own work included. ",
+                   a->fixed_whole ? "whole execution" : "call");
+    bn_text_puts(out, "What the host does between them, and what a compiler gains by fusing, "
+                      "comes on top.\n");
 }
 
 /* Why figures are means. Only completions tell that the host runs ahead. */

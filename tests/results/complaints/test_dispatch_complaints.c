@@ -57,6 +57,27 @@ static void one_long_call_may_be_waited_for(void **state)
     forget(&s);
 }
 
+/* So short an execution computes nearly nothing: it counts as a whole, at most. Those that take the
+ * device longer than five calls do work, and hide their calls. */
+static void short_executions_count_as_a_whole(void **state)
+{
+    (void)state;
+    seen s = see_steps(6, (run){.call_ns = 10 * US, .launch_ns = 10 * US, .device_ns = 30 * US});
+    const rec_complaint *c = complaint(&s, REC_RULE_EXECUTIONS, 2); /* and of the host's 30 us */
+    costs(c, 150e3, 1e3); /* the first takes 40 us with its launch, and stays */
+    assert_true(c->at_most);
+    says(&s, "takes up to 150 us");
+    says(&s, "The cost includes what short executions compute. On an accelerator a profile tells");
+    profile(&s, 130 * US);
+    c = complaint(&s, REC_RULE_EXECUTIONS, 2);
+    costs(c, 60e3, 1e3);
+    assert_false(c->at_most);
+    forget(&s);
+    s = see_steps(6, (run){.call_ns = 10 * US, .launch_ns = 10 * US, .device_ns = 60 * US});
+    (void)complaint(&s, REC_RULE_HOST, 1);
+    forget(&s);
+}
+
 /* The length of such a call is the device's time, however many there are. */
 static void programs_that_run_within_their_calls_draw_none(void **state)
 {
@@ -121,6 +142,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(few_long_calls_are_priced),
         cmocka_unit_test(one_long_call_may_be_waited_for),
+        cmocka_unit_test(short_executions_count_as_a_whole),
         cmocka_unit_test(programs_that_run_within_their_calls_draw_none),
         cmocka_unit_test(a_profile_prices_a_call_that_is_waited_for),
         cmocka_unit_test(a_profile_prices_what_merging_does_not_save),

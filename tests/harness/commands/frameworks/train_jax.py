@@ -1,5 +1,8 @@
-"""A small training loop of JAX: the step as one program, as two, or its update op by op; on one device, or
-on several, each of which has a part of the batch and all weights."""
+"""A small training loop of JAX: the step as one program, with its layers in a row or in a scan, as two
+programs, or its update op by op; on one device, or on several, each of which has a part of the batch and all
+weights."""
+import functools
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -16,7 +19,11 @@ def loss_of(weights, x):
     return (x * x).mean()
 
 
-def fused(weights, x):
+def scanned_loss_of(weights, x):
+    return (jax.lax.scan(lambda h, w: (jnp.tanh(h @ w), None), x, weights[0])[0] ** 2).mean()
+
+
+def fused(weights, x, loss_of=loss_of):
     loss, slopes = jax.value_and_grad(loss_of)(weights, x)
     return [w - RATE * s for w, s in zip(weights, slopes)], loss
 
@@ -32,7 +39,7 @@ def places(count):
 
 
 def main():
-    o = loop.options(["fused", "two", "ops"], most_devices=64, sent=("plain", "turned", "early"))
+    o = loop.options(["fused", "two", "ops", "scan"], most_devices=64, sent=("plain", "turned", "early"))
     split, whole_of = places(o.devices)
     random = np.random.default_rng(1)
     state = {"weights": [jnp.asarray(random.standard_normal((o.size, o.size), np.float32) / o.size ** 0.5)
@@ -44,7 +51,10 @@ def main():
     put = {} if whole_of is None else {"out_shardings": whole_of}
     if whole_of is not None:
         state["weights"] = jax.device_put(state["weights"], whole_of)
-    whole = jax.jit(fused, donate_argnums=() if o.kept else 0, **put)
+    if o.way == "scan":
+        state["weights"] = [jnp.stack(state["weights"])]
+    whole = jax.jit(functools.partial(fused, loss_of=scanned_loss_of) if o.way == "scan" else fused,
+                    donate_argnums=() if o.kept else 0, **put)
     gradient = jax.jit(jax.value_and_grad(loss_of), **put)
     update = jax.jit(lambda w, s: [a - RATE * b for a, b in zip(w, s)], donate_argnums=0, **put)
 
@@ -57,7 +67,7 @@ def main():
 
     def step(number):
         x = early[number % len(early)] if early else send(number)
-        if o.way == "fused":
+        if o.way in ("fused", "scan"):
             state["weights"], loss = whole(state["weights"], x)
             return loss
         loss, slopes = gradient(state["weights"], x)
