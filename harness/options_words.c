@@ -87,6 +87,12 @@ static bool is_folder(uint32_t command, const char *word, cli_lone *lone)
     return stat(word, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
+/* The path of a plugin; a folder is none. */
+static bool is_path(uint32_t command, const char *word, cli_lone *lone)
+{
+    return has_slash(command, word, lone) && !is_folder(command, word, lone);
+}
+
 static bool has_colon(uint32_t command, const char *word, cli_lone *lone)
 {
     (void)command, (void)lone;
@@ -221,7 +227,7 @@ static const struct {
     {UINT32_MAX, NULL, is_value, false},
     {OPTION_ESTIMATE, "topology", has_colon, false},
     {~(uint32_t)STORED, "store", is_folder, false},
-    {RUNS | OPTION_SUITE | OPTION_REPLAY, "runtime", has_slash, false},
+    {RUNS | OPTION_SUITE | OPTION_REPLAY, "runtime", is_path, false},
     {OPTION_COMPARE, "runtime", is_any, true},
     {~(uint32_t)OPTION_RUN, "output", is_file_name, false},
     {UINT32_MAX, NULL, is_near_value, false},

@@ -1,6 +1,7 @@
 /* selection.c - which records of a folder a command is asked about, and their series. */
 #include "harness/commands/selection_priv.h"
 #include "results/records/estimates.h"
+#include "results/recordings/recordings.h"
 #include "results/tables/tables.h"
 
 #include <stdio.h>
@@ -135,6 +136,15 @@ static void show_progress(void *context, size_t done, size_t of)
 
 static bn_code no_records(const char *store, bn_status *st)
 {
+    rec_recording *recording = NULL;
+    bn_status ignored = {.code = BN_OK};
+    if (rec_open(store, &recording, &ignored) == BN_OK) {
+        rec_close(recording);
+        return bn_fail(st, BN_NOT_FOUND,
+                       "%s is a recording, and no store of records; bench import --store DIR makes "
+                       "a record of it, bench steps and bench doctor read it",
+                       store);
+    }
     return bn_fail(st, BN_NOT_FOUND,
                    "%s: no records are there; bench run --store DIR writes some, and --store names "
                    "their folder",

@@ -164,8 +164,10 @@ static double cost_of_reads(const check *c, const rec_step *step, walk *at, uint
         done = next > done ? next : done;
     }
     const uint64_t *part = step->part_ns;
+    /* It also sleeps. While the device works that may be a wait for it, by a lock. */
     const double host =
-        (double)(part[REC_PART_HOST] + part[REC_PART_DISPATCH] + part[REC_PART_TRANSFER]);
+        (double)(part[REC_PART_HOST] + part[REC_PART_DISPATCH] + part[REC_PART_TRANSFER] +
+                 step->gap_ns[REC_PART_IDLE]);
     const double most = (double)step->wall_ns - fmax((double)step->busy_ns, host);
     return fmin(lost, fmax(most, 0));
 }

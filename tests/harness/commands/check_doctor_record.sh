@@ -110,6 +110,12 @@ assert not {"executions", "dispatch"} & {c["rule"] for c in records["complaints"
 }
 live "nine programs that run within their calls draw no complaint of these" within_calls busy_machine
 
+run metrics "$folder/within"
+report "who asks for a recording's records is told how it becomes one" "$(
+    fault_of 3
+    grep -qF "is a recording, and no store of records; bench import --store DIR" "$folder/err" || cat "$folder/err"
+)"
+
 anew() {
     local PJRT_SIM=values=none,device_us=4000,compile_us=20000
     export PJRT_SIM

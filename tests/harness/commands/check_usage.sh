@@ -138,6 +138,7 @@ done <<'ROWS'
 2#did you mean --runtime ./plugin.so?#run ./plugin.so
 2#'frobs' is one word too many; see --help#run frobs
 2#'lazy' is one word too many; did you mean --mode lazy?#explain lazy
+2#'tests/harness' is one word too many; see --help#explain tests/harness
 2#did you mean --model resnet50?#verify ResNet50
 2#did you mean --model resnet50?#estimate resnet5
 2#'vgg16' is one word too many#study batch resnet18 vgg16

@@ -245,6 +245,19 @@ static void so_are_reads_in_place(void **state)
     forget(&s);
 }
 
+/* Who sleeps for 5 ms in each step is no faster than that, however far ahead. */
+static void a_host_that_sleeps_is_no_faster_ahead(void **state)
+{
+    (void)state;
+    loop l = healthy;
+    l.sleep_ns = 5 * MS;
+    l.read_ns = 100 * US;
+    seen s = see_loop(&l);
+    /* The device's 2.8 ms, and 0.1 ms of the read less 0.04 ms of the call. */
+    costs(complaint(&s, REC_RULE_READS, 2), 286e4, 1e4);
+    forget(&s);
+}
+
 static void executions_are_priced_by_fixed_cost(void **state)
 {
     (void)state;
@@ -552,6 +565,7 @@ int main(void)
         cmocka_unit_test(calls_of_one_execution),
         cmocka_unit_test(reads_are_priced_by_what_they_hold_up),
         cmocka_unit_test(so_are_reads_in_place),
+        cmocka_unit_test(a_host_that_sleeps_is_no_faster_ahead),
         cmocka_unit_test(executions_are_priced_by_fixed_cost),
         cmocka_unit_test(executions_that_hide_cost_nothing),
         cmocka_unit_test(compiles_that_go_on_are_named_with_what_changed),
