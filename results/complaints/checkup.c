@@ -244,6 +244,15 @@ static bool is_short(const rec_steps *s, uint32_t program)
     return false;
 }
 
+/* Whether any is. */
+static bool has_short(const rec_steps *s)
+{
+    for (size_t i = 0; i < s->program_count; i++)
+        if (rec_step_program_is_short(&s->programs[i]))
+            return true;
+    return false;
+}
+
 /* The fixed cost of an execution, and what of it no earlier work hides. */
 typedef struct price {
     double all_ns, exposed_ns;
@@ -254,7 +263,7 @@ static price price_of(const rec_steps *s, uint32_t at, double fixed_ns)
 {
     const rec_execution *e = &s->process->executions[s->order[at]];
     const rec_span *span = rec_steps_span(s, e);
-    if (is_short(s, e->program)) {
+    if (span->complete_ns > span->start_ns && is_short(s, e->program)) {
         const double ns = (double)(span->complete_ns - span->start_ns);
         return (price){fmax(ns, fixed_ns), ns};
     }
@@ -340,7 +349,7 @@ static void check_executions(check *c)
     if (!made)
         return;
     made->count = c->steps->executions_per_step;
-    made->at_most = c->out->answer.fixed_whole && !c->out->answer.dispatch_told;
+    made->at_most = has_short(c->steps) && !c->out->answer.dispatch_told;
     put_most(c->steps, &made->where);
 }
 

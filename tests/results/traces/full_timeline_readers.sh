@@ -119,12 +119,12 @@ lanes -= {(e["pid"], e["tid"]) for e in events if e["name"] == "thread_name"}
 slices = wanted(events + [{"name": "thread_name", "ph": "M", "pid": pid, "tid": tid, "args": {"name": None}}
                           for pid, tid in lanes])
 processes = {e["pid"]: e["args"]["name"] for e in events if e["name"] == "process_name"}
-ends = {(e["cat"], e["id"]): round(e["ts"] * 1000) for e in events if e["ph"] == "e"}
+ends = {(e["cat"], e["id2"]["local"]): round(e["ts"] * 1000) for e in events if e["ph"] == "e"}
 travelling = collections.Counter()
 for e in events:
     if e["ph"] == "b":
         begin = round(e["ts"] * 1000)
-        travelling[processes[e["pid"]], e["name"], begin, ends[e["cat"], e["id"]] - begin] += 1
+        travelling[processes[e["pid"]], e["name"], begin, ends[e["cat"], e["id2"]["local"]] - begin] += 1
 flows = sum(e["ph"] == "s" for e in events)
 assert sum(slices.values()) > 100 and flows > 50 and sum(travelling.values()) > 50, (flows, travelling)
 asked = {"catapult": (CATAPULT, CATAPULT_FLOWS, CATAPULT_ASYNC, 1e6),
