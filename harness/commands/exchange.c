@@ -32,6 +32,8 @@ int command_export(const char *store, const char *format, const char *file, bool
     res_export export = {0};
     if (!format)
         bn_fail(&st, BN_INVALID, "bench export needs --to: %s", RES_EXPORT_NAMES);
+    else if (res_export_check(format, &st) != BN_OK)
+        return (int)cli_complain(&st); /* reading a large store takes long */
     if (st.code != BN_OK || command_all_read(store, &all, &st) != BN_OK)
         return (int)cli_complain(&st);
     job_say_damaged(all.damaged, all.damaged_count);

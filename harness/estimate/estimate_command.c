@@ -6,6 +6,7 @@
 #include "plots/plot.h"
 #include "runtime/pjrt/pjrt.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,7 +45,8 @@ static bn_code check_words(const estimate_options *o, bn_status *st)
     for (size_t i = 0; i < o->topologies.count; i++) {
         const char *word = o->topologies.value[i].word;
         /* libtpu takes an empty name for its oldest machine. */
-        if (word[0] == '/' || word[strlen(word) - 1] == '/')
+        const bool sized = word[0] != 'v' || !isdigit((unsigned char)word[1]) || strchr(word, ':');
+        if (word[0] == '/' || word[strlen(word) - 1] == '/' || !sized)
             return bn_fail(st, BN_INVALID,
                            "--topology '%s': as v4:1x1x1, or v4:1x1x1/megacore with the chip's "
                            "configuration behind it",

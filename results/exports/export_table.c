@@ -23,15 +23,28 @@ static const struct {
 };
 #define FORMATS (sizeof formats / sizeof *formats)
 
+static size_t format_of(const char *name)
+{
+    size_t i = 0;
+    while (i < FORMATS && strcmp(formats[i].name, name) != 0)
+        i++;
+    return i;
+}
+
+bn_code res_export_check(const char *format, bn_status *st)
+{
+    return format_of(format) < FORMATS
+               ? BN_OK
+               : bn_fail_choice(st, "export format", format, RES_EXPORT_NAMES);
+}
+
 bn_code res_export_make(const res_collection *all, const char *format, res_export *export,
                         bn_status *st)
 {
     *export = (res_export){0};
-    size_t i = 0;
-    while (i < FORMATS && strcmp(formats[i].name, format) != 0)
-        i++;
+    const size_t i = format_of(format);
     if (i == FORMATS)
-        return bn_fail_choice(st, "export format", format, RES_EXPORT_NAMES);
+        return res_export_check(format, st);
     export->folder = formats[i].folder;
     formats[i].write(all, export);
     for (size_t file = 0; file < export->count; file++)

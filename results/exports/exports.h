@@ -30,6 +30,9 @@ typedef struct res_export {
     bool failed; /* ran out of memory */
 } res_export;
 
+/* BN_INVALID for an unknown FORMAT. */
+BN_MUST_USE bn_code res_export_check(const char *format, bn_status *st);
+
 /* Makes the files of ALL in FORMAT. *EXPORT is to be released in any case. BN_INVALID for an
  * unknown format, and for one that cannot show any of the records. */
 BN_MUST_USE bn_code res_export_make(const res_collection *all, const char *format,

@@ -94,6 +94,11 @@ static bn_code list_files(res_listing *l, bn_status *st)
     bn_code code = BN_OK;
     size_t capacity = 0;
     DIR *folder = opendir(l->store);
+    if (!folder && errno == ENOENT)
+        return bn_fail(st, BN_NOT_FOUND,
+                       "store %s: No such file or directory; bench run --store DIR writes one, and "
+                       "--store names its folder",
+                       l->store);
     if (!folder)
         return bn_fail_errno(st, errno, "store %s", l->store);
     for (const struct dirent *e; code == BN_OK && (e = readdir(folder)) != NULL;)

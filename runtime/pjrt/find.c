@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* A known runtime is one row. WHEEL is the path below a folder of unpacked
@@ -311,17 +312,23 @@ const char *rt_plugin_synonym(const char *name)
 
 static bn_code name_unknown(const char *name, bn_status *st)
 {
-    bn_text names = {0};
+    bn_text names = {0}, here = {0};
     bn_near near = bn_near_begin(name);
     for (size_t i = 0; i < KNOWN_COUNT; i++) {
         bn_text_printf(&names, "%s%s", i > 0 ? ", " : "", known_runtimes[i].name);
         bn_near_try(&near, known_runtimes[i].name);
     }
     const char *synonym = rt_plugin_synonym(name), *best = synonym ? synonym : bn_near_best(&near);
+    /* A file of this folder, without the slash that makes it a path. */
+    struct stat info;
+    bn_text_printf(&here, "./%s", name);
+    if (here.data && stat(here.data, &info) == 0 && S_ISREG(info.st_mode))
+        best = here.data;
     bn_text_puts(&names, ", or a path");
     bn_code code = bn_fail_meant(st, BN_NOT_FOUND,
                                  (bn_meant){best, "There is", names.data ? names.data : "a path"},
                                  "no runtime named '%s'", name);
+    bn_text_free(&here);
     bn_text_free(&names);
     return code;
 }

@@ -173,7 +173,10 @@ done <<'ROWS'
 2#'resnet50' is one word too many; did you mean --model resnet50?#table resnet50
 2#did you mean --model resnet50?#plot ledger resnet50
 2#did you mean --model resnet50?#history ResNet50
-3#store resnet50: No such file or directory#export resnet50 --to csv
+3#store resnet50: No such file or directory; bench run --store DIR writes one#export resnet50 --to csv
+2#did you mean csv?#export resnet50 --to csvv
+2#--topology 'v5e': as v4:1x1x1#estimate --model resnet18 --topology v5e
+3#no runtime named 'VERSION'; did you mean ./VERSION?#run resnet18 --runtime VERSION
 2#there is no import format 'pytorch-xl'; did you mean pytorch-xla?#import --from pytorch-xl /nowhere/file
 2#there is no list 'modls'; did you mean models?#list modls
 2#there is no study 'graps'; did you mean graphs?#study graps
