@@ -338,7 +338,8 @@ static const cli_option others[] = {
     {"filter", "PATTERN", CLI_WORDS, AT(suite.filter), .commands = SUITE | NIGHTLY | COMPARE,
      .text =
          "only experiments whose title, as bench suite --dry-run prints it, has a part like "
-         "PATTERN, where * stands for anything, ? for one character, [..] for one of these; repeated: any of them"},
+         "PATTERN, where * stands for anything, ? for one character, [..] for one of these; "
+         "repeated: any of them"},
     {"exclude", "PATTERN", CLI_WORDS, AT(suite.exclude), .commands = SUITE | NIGHTLY | COMPARE,
      .text = "leave out experiments whose title has a part like PATTERN; may be repeated"},
     {"shard", "I/N", CLI_TEXT, AT(suite.shard), .commands = SUITE,

@@ -277,7 +277,8 @@ static void put_legend(const res_speedup *speedup, res_format format, bn_text *o
     };
     bn_text_putc(out, '\n');
     if (format == RES_TABLE_NARROW) {
-        res_put_note(out, format, "All columns, and what they mean: bench table --wide [--store DIR].");
+        res_put_note(out, format,
+                     "All columns, and what they mean: bench table --wide [--store DIR].");
         return;
     }
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)

@@ -120,6 +120,15 @@ await() {
     done
 }
 
+# interrupted PID SECONDS PATTERN: Ctrl-C for bench in the background, once its standard error in $folder/err
+# has a line like PATTERN, within SECONDS. Its exit status goes to $status.
+interrupted() {
+    await "$2" grep -qsE "$3" "$folder/err"
+    kill -INT "$1"
+    wait "$1"
+    status=$?
+}
+
 # busy_stores STORE...: whether the witness of one of them says that the machine was busy while its
 # records were measured (docs/measuring.md), or that other programs used a tenth of the cores. A
 # simulated device sleeps, so bench may hardly wait beside them; but it wakes up later.

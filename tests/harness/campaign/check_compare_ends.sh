@@ -203,10 +203,7 @@ report "where two pairs cannot tell, nobody says that none is slower" "$(
 rm "$folder/err" # else the one of before is looked at
 "$bench" compare "${brief[@]}" --pairs 60 --store "$store" >"$folder/out" 2>"$folder/err" &
 pid=$!
-await 20 grep -qs 'pair 3 A' "$folder/err"
-kill -INT $pid
-wait $pid
-status=$?
+interrupted $pid 20 'pair 3 A'
 report "Ctrl-C gives the verdicts so far" "$(
     fault_of 130
     grep -q '^Interrupted: the verdicts are on what was measured' "$folder/out" || echo "no words"

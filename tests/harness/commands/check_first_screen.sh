@@ -11,15 +11,11 @@ export PJRT_SIM=values=none,device_us=1000000
 # one with what Ctrl-C does. When it has said UNTIL, Ctrl-C comes; LEFT, nothing or something, is then what is
 # on standard output.
 begins() {
-    local what=$1 left=$2 first=$3 until=$4 pid
+    local what=$1 left=$2 first=$3 until=$4
     shift 4
     : >"$folder/err"
     "$bench" "$@" >"$folder/out" 2>"$folder/err" </dev/null &
-    pid=$!
-    await 60 grep -qE "$until" "$folder/err"
-    kill -INT $pid
-    wait $pid
-    status=$?
+    interrupted $! 60 "$until"
     report "$what says what runs, and what Ctrl-C leaves" "$(
         [ "$status" -eq 130 ] || echo "exit status $status, not 130"
         sed -n 1p "$folder/err" | grep -qE "^\[0/[0-9]+\] $first$" || echo "the first line is not '$first'"

@@ -222,11 +222,7 @@ report "a damaged record does not hide the others" "$(
 PJRT_SIM=device_us=400000,values=none "$bench" run "${quick[@]}" --store "$folder/cut" --runtime sim \
     --mode lazy --phase infer,train --device-time none --metrics "$folder/cut.txt" --verbose \
     >"$folder/out" 2>"$folder/err" </dev/null &
-started=$!
-await 120 grep -q '^\[2/2\].*warm-up' "$folder/err"
-kill -INT $started
-wait $started
-status=$?
+interrupted $! 120 '^\[2/2\].*warm-up'
 report "interrupted, it writes the report of what is done" "$(
     fault_of 130 "interrupted" "1 of 2"
     parsed "$folder/cut.txt" 'assert len(reports) == 1 and reports[0][1]["MarkStep"] > 3, reports'
