@@ -12,9 +12,12 @@ static job_order order_of(const compare_pair *pair, int side, size_t number, cha
                           size_t size)
 {
     snprintf(text, size, "%s %c", pair->title, side ? 'B' : 'A');
-    return (job_order){
-        NULL,         text, number, pair->of > number ? pair->of : number, pair->side[side].timeout,
-        pair->verbose};
+    return (job_order){.title = text,
+                       .number = number,
+                       .of = pair->of > number ? pair->of : number,
+                       .timeout = pair->side[side].timeout,
+                       .verbose = pair->verbose,
+                       .more = pair->more || number == pair->number};
 }
 
 static char run_turns(const compare_pair *pair, res_record *records[2], bn_status *failed)

@@ -94,7 +94,8 @@ static bn_code run_pair(session *s, size_t cell, bn_status *st)
                          .title = text,
                          .number = s->done + 1,
                          .of = processes(s),
-                         .verbose = s->compare->options->output.verbose};
+                         .verbose = s->compare->options->output.verbose,
+                         .more = c->pairs + 1 < s->plan.rows[cell].wanted};
     for (int side = 0; side < 2; side++) {
         pair.side[side] = s->plan.list[c->control ? 0 : side][s->plan.rows[cell].experiment];
         pair.side[side].store = s->plan.folder[c->control][side];

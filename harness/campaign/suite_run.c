@@ -21,14 +21,14 @@ typedef struct carry {
     double (*before)[2];  /* [item]: its share of a process in earlier runs, of the first that
                              compiles and of a further one; 0: not known */
     res_record **records; /* of what ran now, owned */
-    size_t record_count;
-    size_t planned; /* processes */
+    size_t record_count, planned; /* PLANNED: processes */
     size_t done, skipped, kept_failures, failed[BN_CODE_COUNT];
     size_t controls, failed_controls; /* that ran now, and of these */
     bn_status store;                  /* why it takes no records any more */
     size_t *first;                    /* [item]: the first item of its group */
     job_group *groups;                /* [2 * item]: of which this item is the first; behind it, of
                                          the controls */
+    size_t *left;                     /* [as groups]: processes of it that are to come */
     job_cache cache;                  /* of executables, for this run */
     job_kept *kept;                   /* [JOB_MOST_MEMBERS]: of the group that runs */
     job_experiment *members;          /* the same: too many for the stack */
@@ -289,7 +289,9 @@ static void run_process(carry *c, const size_t *list, size_t count, bool whole, 
     snprintf(text, sizeof text, "%s", title);
     if (head->item->repetitions > 1)
         snprintf(text, sizeof text, "%s #%d", title, head->repetition);
-    const job_order job = {NULL, text, number, of, members[0].timeout, c->options->output.verbose};
+    const bool more = --c->left[place_of_group(c, head->item)] > 0;
+    const job_order job = {
+        NULL, text, number, of, members[0].timeout, c->options->output.verbose, more};
     expect(c, list, count);
     job_measure_and_keep(group_of(c, list), whole ? head->repetition : 0, members, count, &job,
                          c->kept);
@@ -340,12 +342,15 @@ static void find_before(carry *c)
     free(others);
 }
 
-/* How many processes the plan still needs. */
-static size_t processes(const carry *c)
+/* How many processes the plan still needs, in all and of each group. */
+static size_t count_processes(carry *c)
 {
     size_t number = 0, list[JOB_MOST_MEMBERS];
     for (size_t i = 0, end; i < c->plan->count; i = end)
-        number += collect(c, i, list, &end) > 0;
+        if (collect(c, i, list, &end) > 0) {
+            c->left[place_of_group(c, c->plan->runs[list[0]].item)]++;
+            number++;
+        }
     return number;
 }
 
@@ -353,7 +358,7 @@ static size_t processes(const carry *c)
  * Each item is looked at once for its first repetition and once for all others, as in expect. */
 static void tell_plan(const carry *c, size_t runs)
 {
-    const size_t of = processes(c);
+    const size_t of = c->planned;
     double seconds = 0, (*of_item)[2] = calloc(c->suite->count + 1, sizeof *of_item);
     bool told = of_item != NULL;
     for (size_t i = 0; of_item && i < c->plan->count; i++) {
@@ -389,7 +394,6 @@ static bool may_write(carry *c)
 /* Runs what is to be run, until the user or the store ends it. */
 static void run_open(carry *c)
 {
-    c->planned = processes(c);
     size_t number = 0, list[JOB_MOST_MEMBERS];
     for (size_t i = 0, end;
          i < c->plan->count && !job_interrupted() && c->store.code == BN_OK && !c->refused;
@@ -459,22 +463,19 @@ static void print_spent(const carry *c)
 static void print_summary(const carry *c, const suite_shard *shard, size_t open)
 {
     size_t failed = 0;
-    bn_text line = {0};
+    bn_text line = {0}, classes = {0};
     bn_text_printf(&line, "suite %s", c->suite->name);
     if (shard->of > 1)
         bn_text_printf(&line, ", shard %d/%d by %s", shard->index, shard->of, shard->source);
     bn_text_printf(&line, ": %zu done, %zu skipped as already done", c->done, c->skipped);
-    for (int i = 0; i < BN_CODE_COUNT; i++)
+    for (int i = 0; i < BN_CODE_COUNT; i++) {
+        if (c->failed[i])
+            bn_text_printf(&classes, "%s%s %zu", failed ? ", " : " (", bn_code_name((bn_code)i),
+                           c->failed[i]);
         failed += c->failed[i];
-    bn_text_printf(&line, ", %zu failed", failed);
-    for (int i = 0, first = 1; i < BN_CODE_COUNT; i++) {
-        if (!c->failed[i])
-            continue;
-        bn_text_printf(&line, "%s%s %zu", first ? " (" : ", ", bn_code_name((bn_code)i),
-                       c->failed[i]);
-        first = 0;
     }
-    bn_text_printf(&line, "%s", failed ? ")" : "");
+    bn_text_printf(&line, ", %zu failed%s%s", failed, failed ? classes.data : "",
+                   failed ? ")" : "");
     if (c->kept_failures)
         bn_text_printf(&line, ", %zu had failed before (--retry-failed repeats them)",
                        c->kept_failures);
@@ -487,6 +488,7 @@ static void print_summary(const carry *c, const suite_shard *shard, size_t open)
     if (line.data)
         cli_note("%s", line.data);
     bn_text_free(&line);
+    bn_text_free(&classes);
 }
 
 /* Whether a front end other than bench left a record. */
@@ -519,10 +521,11 @@ static bool begin(carry *c, bn_status *st)
     c->first = calloc(c->suite->count + 1, sizeof *c->first);
     c->before = calloc(c->suite->count + 1, sizeof *c->before);
     c->groups = calloc(2 * c->suite->count + 1, sizeof *c->groups);
+    c->left = calloc(2 * c->suite->count + 1, sizeof *c->left);
     c->kept = calloc(JOB_MOST_MEMBERS, sizeof *c->kept);
     c->members = calloc(JOB_MOST_MEMBERS, sizeof *c->members);
-    if (!c->seconds || !c->records || !c->first || !c->before || !c->groups || !c->kept ||
-        !c->members) {
+    if (!c->seconds || !c->records || !c->first || !c->before || !c->groups || !c->left ||
+        !c->kept || !c->members) {
         bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu records", c->plan->count);
         return false;
     }
@@ -531,13 +534,11 @@ static bool begin(carry *c, bn_status *st)
         const suite_run *run = &c->plan->runs[i];
         if (run->record)
             c->seconds[i] = record_seconds(run->record);
-        if (run->item->control_of)
-            continue;
-        if (run->state == SUITE_DONE)
-            c->skipped++;
-        else if (!to_run(c, run))
-            c->kept_failures++;
+        const bool done = run->state == SUITE_DONE, own = !run->item->control_of;
+        c->skipped += own && done;
+        c->kept_failures += own && !done && !to_run(c, run);
     }
+    c->planned = count_processes(c);
     return true;
 }
 
@@ -551,6 +552,7 @@ static void end(carry *c)
     free(c->first);
     free(c->before);
     free(c->groups);
+    free(c->left);
     free(c->kept);
     free(c->members);
 }

@@ -43,7 +43,7 @@ static void put_one(const job_experiment *e, report_of *report, const char *what
     first.steps = MOST_STEPS;
     job_experiment_title(e, title, sizeof title);
     snprintf(shown, sizeof shown, "%s, %s", title, what);
-    const job_order order = {NULL, shown, 1, 1, e->timeout, false};
+    const job_order order = {NULL, shown, 1, 1, e->timeout, false, false};
     if (out->length > 0)
         bn_text_putc(out, '\n');
     if (report(&first, &order, out, &st) != BN_OK)

@@ -118,8 +118,9 @@ static bool run_process(run_state *run, command_group *g, int process)
     job_cache_lend(&run->cache, list, count, process == 1);
     job_group_title(list, count, title, sizeof title);
     snprintf(text, sizeof text, "%s, process %d of %d", title, process, g->group.processes);
+    const bool more = process < g->group.processes;
     const job_order job = {
-        NULL, text, run->number + 1, run->planned, list[0].timeout, run->output->verbose};
+        NULL, text, run->number + 1, run->planned, list[0].timeout, run->output->verbose, more};
     job_measure_and_keep(&g->group, process, list, count, &job, run->kept);
     if (process == 1)
         job_group_learn(&g->group, g->list, g->count, run->kept);

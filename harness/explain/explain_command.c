@@ -112,7 +112,7 @@ static cli_exit run(const job_experiment *e, res_format format, const cli_output
     bool usage = false;
     json_t *explanation = NULL;
     put_title(e, title, sizeof title);
-    const job_order job = {NULL, title, 1, 1, e->timeout, output->verbose};
+    const job_order job = {NULL, title, 1, 1, e->timeout, output->verbose, false};
     job_supervise_begin();
     cli_note_plan(1, "ends it, and nothing is printed", "%s: the first %lld steps, in one process",
                   title, (long long)e->steps);

@@ -320,6 +320,7 @@ typedef struct job_order {
     size_t number, of; /* experiment 3 of 12, for the progress line */
     double timeout;    /* seconds; 0: none */
     bool verbose;      /* pass the worker's standard error through */
+    bool more;         /* further processes of the same experiments follow */
 } job_order;
 
 /* The member of a request that says when its worker was started, as bn_now_ns. */
@@ -545,13 +546,12 @@ void job_folders_sweep(const char *store, const char *prefix, const char *after,
 
 /* ---- progress (progress.c) --------------------------------------------------------------- */
 
-/* On a terminal, one line that is rewritten; else a line for each stage. job_supervise calls
- * these; a command that works without a worker calls them itself. */
+/* job_supervise calls these; a command that works without a worker calls them itself. */
 void job_progress_begin(const job_order *job);
 /* JOB is at STAGE, DONE OF so many; OF 0: the stage has no count. */
 void job_progress_stage(const job_order *job, const char *stage, int64_t done, int64_t of);
-/* The line of JOB, which has ended: "ok", or the class of its failure or of its first experiment
- * that failed, how long it took, and the time left. */
+/* The line of JOB, which has ended: "ok" or the class of its first failure, its time, the time left.
+ * A job before more has none, unless it failed or is verbose, or no line came for a minute. */
 void job_progress_end(const job_order *job, const job_outcome *outcome);
 /* To be called before a job: how long it and all jobs after it will take, in seconds, for the
  * time left that is shown. A negative JOB_S: not known. Holds for that job only. */

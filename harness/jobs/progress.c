@@ -1,6 +1,7 @@
 /*
- * progress.c - what a run will do and what it is doing, on standard error: on a terminal one line
- * that is rewritten, else a line for each job that has ended; with --verbose one for each stage.
+ * progress.c - what a run will do and what it is doing, on standard error: a line when the last
+ * process of an experiment has ended, at least one a minute, and on a terminal one that is
+ * rewritten; with --verbose a line for each process and, elsewhere, for each stage.
  */
 #include "harness/cores/cores.h"
 #include "harness/jobs/ending_priv.h"
@@ -11,12 +12,14 @@
 #include <string.h>
 
 #define REWRITE_NS   100000000u
+/* Whoever reads a log wants to see that a long run goes on. */
+#define SILENCE_NS   60000000000u
 /* Of the last ten seconds: a build that has just ended, or other programs. */
 #define BUSY_STALLED 0.2
 
 /* A process runs one job at a time. */
 static struct {
-    uint64_t job_start_ns, shown_ns;
+    uint64_t job_start_ns, shown_ns, told_ns; /* told: the last line of a job */
     double finished_s; /* time of the jobs that have ended */
     size_t finished;
     double expected_s, after_s; /* of each of the JOBS, which begin with this one; and after them */
@@ -245,6 +248,7 @@ void job_progress_tell(const char *what, const job_group *plan, const job_experi
 void job_progress_begin(const job_order *job)
 {
     line.job_start_ns = line.shown_ns = bn_now_ns();
+    line.told_ns = line.told_ns ? line.told_ns : line.job_start_ns;
     line.stage[0] = '\0';
     if (cli_terminal()) {
         rewrite(job, "starting", 0, 0);
@@ -301,6 +305,12 @@ static bn_code end_of(const job_outcome *outcome, char *words, size_t size)
     return code;
 }
 
+/* Whether JOB, which ended as CODE says, has a line of its own. */
+static bool is_told(const job_order *job, bn_code code)
+{
+    return !job->more || job->verbose || code != BN_OK || bn_now_ns() - line.told_ns >= SILENCE_NS;
+}
+
 void job_progress_end(const job_order *job, const job_outcome *outcome)
 {
     char left[40], job_text[512], words[96], rest[96];
@@ -310,6 +320,9 @@ void job_progress_end(const job_order *job, const job_outcome *outcome)
     put_left(job->number < job->of ? after(job) : -1, left, sizeof left);
     line.jobs -= line.jobs > 0;
     cli_line_clear();
+    if (!is_told(job, code))
+        return;
+    line.told_ns = bn_now_ns();
     snprintf(job_text, sizeof job_text, "[%zu/%zu] %s", job->number, job->of, job->title);
     snprintf(rest, sizeof rest, " in %.1f s%s%s", job_seconds(), left[0] ? ", about " : "", left);
     cli_note_end(job_text, code == BN_OK, words, rest);

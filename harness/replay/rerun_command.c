@@ -115,7 +115,8 @@ static void run_process(rerun_state *r, job_group *group, size_t index, int proc
     job_cache_lend(&r->cache, list, WAYS, process == 1);
     job_group_title(list, WAYS, title, sizeof title);
     snprintf(text, sizeof text, "%s, process %d of %d", title, process, group->processes);
-    const job_order job = {NULL, text, number, of, list[0].timeout, r->output->verbose};
+    const job_order job = {
+        NULL, text, number, of, list[0].timeout, r->output->verbose, process < group->processes};
     job_measure_and_keep(group, process, list, WAYS, &job, kept);
     for (size_t way = 0; way < WAYS; way++)
         take(r, &list[way], &kept[way], result->records[way], &result->counts[way]);

@@ -117,7 +117,8 @@ static bool measure_once(const selftest_plan *plan, const process *p)
                            p->number,
                            p->of,
                            plan->options->matrix->timeout,
-                           plan->options->output.verbose};
+                           plan->options->output.verbose,
+                           (int)p->index + 1 < p->group->processes};
     expect(p, plan->begun_ns);
     job_measure_and_keep(p->group, (int)p->index + 1, p->members, SELFTEST_MEMBERS, &job, kept);
     if (p->index == 0)

@@ -92,7 +92,8 @@ static bn_code run(replay *r, const char *model_name, const char *mode_name, int
     bn_code code = job_matrix_expand(&m, &list, &count, &notes, st);
     snprintf(title, sizeof title, "replay %s %s, %d %s", model_name, mode_name, graphs,
              graphs == 1 ? "graph" : "graphs");
-    const job_order job = {NULL, title, ++r->done, r->of, m.timeout, r->options->output.verbose};
+    const job_order job = {
+        NULL, title, ++r->done, r->of, m.timeout, r->options->output.verbose, false};
     if (code == BN_OK)
         code = job_measure_in_worker(&list[0], &job, &record, st);
     if (code == BN_OK)

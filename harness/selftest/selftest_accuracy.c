@@ -178,8 +178,8 @@ static bn_code run_cell(const selftest_options *o, const cell *c, const bench_pl
     if (code == BN_OK)
         code = job_matrix_expand(m, &list, &count, &notes, st);
     if (code == BN_OK) {
-        const job_order job = {NULL, "selftest accuracy", number,
-                               of,   o->matrix->timeout,  o->output.verbose};
+        const job_order job = {
+            NULL, "selftest accuracy", number, of, o->matrix->timeout, o->output.verbose, false};
         code = job_measure_in_worker(&list[0], &job, record, st);
     }
     json_decref(m->request);

@@ -34,6 +34,12 @@ static double number(const json_t *result, const char *key)
     return json_number_value(json_object_get(result, key));
 }
 
+/* Processes of each experiment. */
+static size_t processes_of(const cost_state *s)
+{
+    return s->options->quick ? QUICK_PROCESSES : PROCESSES;
+}
+
 /* Runs process NUMBER OF of E, and adds what it says to C. */
 static void run_one(cost_state *s, const job_experiment *e, size_t process, size_t of, cost *c)
 {
@@ -43,7 +49,13 @@ static void run_one(cost_state *s, const job_experiment *e, size_t process, size
     job_experiment_title(e, title, sizeof title);
     json_t *request =
         json_pack("{ss so}", "job", "timeline-cost", "experiment", job_experiment_to_json(e));
-    const job_order job = {request, title, process, of, e->timeout, s->options->output.verbose};
+    const job_order job = {.request = request,
+                           .title = title,
+                           .number = process,
+                           .of = of,
+                           .timeout = e->timeout,
+                           .verbose = s->options->output.verbose,
+                           .more = process % processes_of(s) != 0};
     bn_code code = job_supervise(&job, &outcome, &st);
     json_decref(request);
     cli_line_clear();
@@ -104,12 +116,6 @@ static void put_row(cost_state *s, const job_experiment *e, const cost *c)
     res_sheet_put(row, "%lld", (long long)c->steps);
     res_sheet_put(row, "%zu", c->count);
     json_array_append_new(s->rows, row);
-}
-
-/* Processes of each experiment. */
-static size_t processes_of(const cost_state *s)
-{
-    return s->options->quick ? QUICK_PROCESSES : PROCESSES;
 }
 
 static void tell(const cost_state *s, size_t experiments)

@@ -125,8 +125,9 @@ static void run_process(measuring *m, group_of *g, int process)
     job_group_title(list, count, title, sizeof title);
     snprintf(text, sizeof text, "%s, process %d of %d", title, process, m->plan.processes);
     g->group.processes = m->plan.processes;
+    const bool more = process < m->plan.processes;
     const job_order job = {
-        NULL, text, ++m->number, planned(m), list[0].timeout, m->output->verbose};
+        NULL, text, ++m->number, planned(m), list[0].timeout, m->output->verbose, more};
     job_measure_and_keep(&g->group, process, list, count, &job, kept);
     for (size_t i = 0; i < count; i++)
         take(m, place[i], process, &kept[i]);

@@ -1,7 +1,7 @@
 #!/bin/bash
 # check_compare.sh - bench compare from outside, on the simulated runtime, as TAP: injected
 # differences are found, and the right cause is named; like sides show no difference; stored
-# records give the same verdicts. These tests judge times.
+# records give the same verdicts; git bisect finds a slow commit. These tests judge times.
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh
@@ -103,4 +103,43 @@ ln -s "$folder/elsewhere" "$folder/linked/a"
 refuses "a side whose folder is a link" 1 "linked/a is a link" -- compare "${sides[@]}" "${more[@]}" --store "$folder/linked"
 report "nothing was written there" "$(find "$folder/elsewhere" -mindepth 1)"
 
+# ---- bisecting ----------------------------------------------------------------------------
+
+if command -v git >/dev/null; then
+    repository=$folder/repository
+    git init -q "$repository"
+    commit() {
+        git -C "$repository" add -A
+        git -C "$repository" -c user.name=t -c user.email=t@t commit -qm "$1"
+    }
+    for i in 1 2 3 4 5 6 7; do
+        printf '{"device_us": %d, "values": "none", "kind": "build %d"}\n' \
+            $((i < 5 ? 10000 : 20000)) $i >"$repository/device.json"
+        # A commit in between that cannot be run.
+        [ $i -eq 3 ] && echo '{"device_us": "many"}' >"$repository/device.json"
+        commit "build $i"
+    done
+    git -C "$repository" show HEAD~6:device.json >"$folder/good.json"
+    bisect() {
+        local status found
+        rm -rf "$store"
+        cd "$repository" || return
+        git bisect reset >/dev/null 2>&1
+        git bisect start HEAD HEAD~6 >/dev/null 2>&1
+        git bisect run "$bench" compare --bisect --runtime sim --runtime sim \
+            --a-option "config=$folder/good.json" --b-option "config=$repository/device.json" \
+            --model resnet18 --variant small --mode capture --min-time 0 --warmup 4 --steps 12 \
+            --control 0 --pairs 9 --device-time none --fail-if-slower 30% --store "$store" \
+            >"$folder/out" 2>"$folder/err"
+        status=$?
+        found=$(git log -1 --format=%s refs/bisect/bad)
+        cd - >/dev/null || return
+        [ "$status" -eq 0 ] || echo "exit status $status"
+        [ "$found" = "build 5" ] || echo "it found '$found'"
+    }
+    # A comparison that cannot tell has the commit skipped.
+    live "git bisect finds the commit that made the device slower" bisect busy_machine
+else
+    skip "git bisect finds the commit that made the device slower" "no git here"
+fi
 echo "1..$count"

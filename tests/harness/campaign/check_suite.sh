@@ -236,7 +236,7 @@ sed 's/"min_time": 0,/"min_time": 0.2,/' "$mine" >"$folder/slow.json"
     mv "$folder/new.so" "$folder/device.so"
 } &
 : >"$folder/err"
-run suite "$folder/slow.json" --store "$folder/changed" --runtime "$folder/device.so"
+run suite "$folder/slow.json" --store "$folder/changed" --runtime "$folder/device.so" --verbose
 wait
 report "a runtime's file that is replaced meanwhile is told" "$(
     [ "$status" -eq 1 ] || echo "exit status $status, not 1"

@@ -53,7 +53,8 @@ begins "bench selftest coverage" nothing \
 begins "bench selftest host-cost" - 'lazy and capture steps in turns: 1 experiment, a process each' \
     '^\[0/1\] Ctrl-C ends it, and nothing more is printed' selftest host-cost "${small[@]}"
 PJRT_SIM=values=none begins "bench selftest timeline-cost" something \
-    'steps with a timeline and without: 2 experiments, 6 processes each' '^\[1/12\]' selftest timeline-cost "${small[@]}"
+    'steps with a timeline and without: 2 experiments, 6 processes each' '^\[1/12\].*: ok' \
+    selftest timeline-cost "${small[@]}" --verbose
 
 # check_estimate.sh has what Ctrl-C leaves.
 estimate=(estimate --runtime "$fake" --topology v4:1,fake:2 --model resnet18 --variant small --phase infer)

@@ -1,20 +1,30 @@
 /*
- * test_progress.c - the line of a process that has ended: what became of its experiments, where it
- * ended well itself, and how much time is left.
+ * test_progress.c - the line of a process that has ended: whether it has one, what became of its
+ * experiments, where it ended well itself, and how much time is left.
  */
 #include "harness/jobs/jobs.h"
 #include "tests/support/test_runtime.h"
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
-/* Puts into TEXT what is said of job NUMBER of OF, which ends with STATUS and MEMBERS, and frees
- * these. */
-static void end_one(size_t number, size_t of, bn_code status, json_t *members, char *text,
-                    size_t size)
+/* All clocks of this program are so many seconds ahead. */
+static time_t ahead_s;
+
+/* In place of the C library's: the minute that a test waits for need not pass. */
+int clock_gettime(clockid_t clock, struct timespec *now)
 {
-    const job_order job = {NULL, "a job", number, of, 0, false};
+    const long result = syscall(SYS_clock_gettime, clock, now);
+    now->tv_sec += ahead_s;
+    return (int)result;
+}
+
+/* Puts into TEXT what is said of JOB, which ends with STATUS and MEMBERS, and frees these. */
+static void end_order(job_order job, bn_code status, json_t *members, char *text, size_t size)
+{
     json_t *result = members ? json_pack("{so}", "members", members) : NULL;
     const job_outcome outcome = {.status = status, .result = result};
     FILE *file = tmpfile();
@@ -32,6 +42,13 @@ static void end_one(size_t number, size_t of, bn_code status, json_t *members, c
     text[fread(text, 1, size - 1, file)] = '\0';
     fclose(file);
     json_decref(result);
+}
+
+static void end_one(size_t number, size_t of, bn_code status, json_t *members, char *text,
+                    size_t size)
+{
+    const job_order job = {.title = "a job", .number = number, .of = of};
+    end_order(job, status, members, text, size);
 }
 
 static void end_job(bn_code status, json_t *members, char *text, size_t size)
@@ -174,6 +191,42 @@ static void words_that_are_no_class_are_a_crash(void **state)
     is_said(BN_OK, json_integer(3), "ok");
 }
 
+/* Asserts whether there is a line, and that it is JOB's. */
+static void has_line(job_order job, bn_code status, bool wanted)
+{
+    char text[512];
+    end_order(job, status, NULL, text, sizeof text);
+    if (wanted ? !strstr(text, "[1/4] a job: ") : text[0] != '\0')
+        fail_msg("'%s'", text);
+}
+
+static void processes_before_the_last_have_no_line(void **state)
+{
+    (void)state;
+    const job_order last = {.title = "a job", .number = 1, .of = 4};
+    job_order early = last, talkative;
+    early.more = true;
+    talkative = early;
+    talkative.verbose = true;
+    has_line(last, BN_OK, true);
+    has_line(early, BN_OK, false);
+    has_line(early, BN_CRASH, true);
+    has_line(talkative, BN_OK, true);
+}
+
+static void but_one_a_minute(void **state)
+{
+    (void)state;
+    const job_order early = {.title = "a job", .number = 1, .of = 4, .more = true};
+    ahead_s += 61;
+    has_line(early, BN_OK, true);
+    has_line(early, BN_OK, false);
+    ahead_s += 30;
+    has_line(early, BN_OK, false);
+    ahead_s += 31;
+    has_line(early, BN_OK, true);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -184,6 +237,8 @@ int main(void)
         cmocka_unit_test(experiments_that_failed_are_told),
         cmocka_unit_test(a_process_that_failed_says_its_own_end),
         cmocka_unit_test(words_that_are_no_class_are_a_crash),
+        cmocka_unit_test(processes_before_the_last_have_no_line),
+        cmocka_unit_test(but_one_a_minute),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

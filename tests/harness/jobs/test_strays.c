@@ -66,7 +66,7 @@ static pid_t supervise(void)
 {
     job_outcome outcome;
     bn_status st = {0};
-    job_order job = {json_object(), "a daemon", 1, 1, 30, false};
+    job_order job = {json_object(), "a daemon", 1, 1, 30, false, false};
     assert_ok(job_supervise(&job, &outcome, &st), &st);
     assert_int_equal(outcome.status, BN_OK);
     const pid_t daemon = (pid_t)json_integer_value(json_object_get(outcome.result, "daemon"));
@@ -145,7 +145,7 @@ static void nobody_outlives_a_supervisor_that_is_killed(void **state)
     assert_true(supervisor >= 0);
     if (supervisor == 0) {
         job_outcome outcome;
-        job_order job = {json_pack("{ss}", "told", told), "a daemon", 1, 1, 60, false};
+        job_order job = {json_pack("{ss}", "told", told), "a daemon", 1, 1, 60, false, false};
         job_supervise_begin();
         _exit(job_supervise(&job, &outcome, NULL) != BN_OK);
     }

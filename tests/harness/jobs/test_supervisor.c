@@ -265,7 +265,7 @@ static job_outcome supervise(json_t *request, double timeout)
 {
     job_outcome outcome;
     bn_status st = {0};
-    job_order job = {request, "an act", 1, 1, timeout, false};
+    job_order job = {request, "an act", 1, 1, timeout, false, false};
     assert_non_null(request);
     assert_ok(job_supervise(&job, &outcome, &st), &st);
     json_decref(request);

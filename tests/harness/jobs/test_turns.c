@@ -72,7 +72,7 @@ static void run_pair(int a_rounds, int b_rounds, int a_fails_in, int b_fails_in,
                           a_fails_in);
     json_t *b = json_pack("{ss ss si si}", "path", path, "who", "b", "rounds", b_rounds, "fails_in",
                           b_fails_in);
-    const job_order jobs[2] = {{a, "a", 1, 2, 30, false}, {b, "b", 2, 2, 30, false}};
+    const job_order jobs[2] = {{a, "a", 1, 2, 30, false, false}, {b, "b", 2, 2, 30, false, false}};
     assert_ok(job_supervise_pair(jobs, 7, outcomes, &st), &st);
     assert_ok(bn_regular_read(path, &text, &length, &st), &st);
     for (size_t i = 0; i < length && n + 1 < size; i++)

@@ -170,7 +170,7 @@ gone() { # PID...
     done
 }
 
-"$bench" "${sim[@]}" --tables 50 --load 3 --format json >"$folder/out" 2>"$folder/err" &
+"$bench" "${sim[@]}" --tables 50 --load 3 --format json --verbose >"$folder/out" 2>"$folder/err" &
 pid=$!
 loaded=
 await 120 busy_with $pid || loaded="no three loops and a worker"
