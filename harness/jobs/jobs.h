@@ -550,8 +550,8 @@ void job_folders_sweep(const char *store, const char *prefix, const char *after,
 void job_progress_begin(const job_order *job);
 /* JOB is at STAGE, DONE OF so many; OF 0: the stage has no count. */
 void job_progress_stage(const job_order *job, const char *stage, int64_t done, int64_t of);
-/* The line of JOB, which has ended: "ok" or the class of its first failure, its time, the time left.
- * A job before more has none, unless it failed or is verbose, or no line came for a minute. */
+/* The line of JOB, which has ended: "ok" or the class of its first failure, how long it took, and
+ * how long is left. One before more has none, unless it failed, is verbose, or a minute had none. */
 void job_progress_end(const job_order *job, const job_outcome *outcome);
 /* To be called before a job: how long it and all jobs after it will take, in seconds, for the
  * time left that is shown. A negative JOB_S: not known. Holds for that job only. */
