@@ -551,7 +551,7 @@ void job_progress_begin(const job_order *job);
 /* JOB is at STAGE, DONE OF so many; OF 0: the stage has no count. */
 void job_progress_stage(const job_order *job, const char *stage, int64_t done, int64_t of);
 /* The line of JOB, which has ended: "ok" or the class of its first failure, how long it took, and
- * how long is left. One before more has none, unless it failed, is verbose, or a minute had none. */
+ * how long is left. One before more has none unless it failed, is verbose, or a minute had none. */
 void job_progress_end(const job_order *job, const job_outcome *outcome);
 /* To be called before a job: how long it and all jobs after it will take, in seconds, for the
  * time left that is shown. A negative JOB_S: not known. Holds for that job only. */
