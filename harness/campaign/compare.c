@@ -62,8 +62,8 @@ static bn_code take_two(const char *option, const cli_words *words, char **split
         return BN_OK;
     }
     if (count != 2)
-        return bn_fail(st, BN_INVALID, "--%s is given twice, for A and for B, not %zu time%s",
-                       option, count, count == 1 ? "" : "s");
+        return bn_fail(st, BN_INVALID, "--%s needs two values, A's and B's, not %zu: --%s A,B",
+                       option, count, option);
     pair[0] = list[0];
     pair[1] = list[1];
     return BN_OK;

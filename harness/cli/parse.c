@@ -288,6 +288,39 @@ static bool is_option(const cli_call *call, const char *word)
            cli_row(call, word + 2, strcspn(word + 2, "="), &anywhere) != NULL;
 }
 
+static bool was_given(const char *name, int argc, char **argv)
+{
+    const size_t length = strlen(name);
+    for (int i = 0; i < argc; i++)
+        if (strncmp(argv[i], "--", 2) == 0 && strncmp(argv[i] + 2, name, length) == 0 &&
+            (argv[i][2 + length] == '\0' || argv[i][2 + length] == '='))
+            return true;
+    return false;
+}
+
+/* Whether ROW takes several values with commas between. */
+static bool is_list(const cli_option *row)
+{
+    return (row->kind == CLI_NAMES || row->kind == CLI_NUMBERS) && !row->single;
+}
+
+/* Gives VALUE to ROW. AGAIN: the line has it already. A list is then replaced, so that a script can
+ * end with its user's options; whoever meant both is told. */
+static bn_code take_value(cli_call *call, const cli_option *row, const char *value, bool again,
+                          bn_status *st)
+{
+    bn_text before = {0};
+    if (again && is_list(row))
+        cli_list_put((const cli_list *)((char *)call->options + row->offset), &before);
+    const bn_code code = cli_take(call, row, value, st);
+    if (code == BN_OK && before.data && strcmp(before.data, value) != 0)
+        snprintf(call->replaced, sizeof call->replaced,
+                 "--%s is given twice; the last counts, %s. Both are --%s %s,%s", row->name, value,
+                 row->name, before.data, value);
+    bn_text_free(&before);
+    return code;
+}
+
 static bn_code parse_one(cli_call *call, int argc, char **argv, int *i, bn_status *st)
 {
     const char *letter = of_letter(argv[*i]), *name = letter ? letter : argv[*i] + 2;
@@ -304,21 +337,12 @@ static bn_code parse_one(cli_call *call, int argc, char **argv, int *i, bn_statu
             return bn_fail(st, BN_INVALID, "--%s takes no value", row->name);
         return cli_take(call, row, NULL, st);
     }
+    const bool again = was_given(row->name, *i, argv);
     if (equals)
-        return cli_take(call, row, equals + 1, st);
+        return take_value(call, row, equals + 1, again, st);
     if (*i + 1 >= argc || is_option(call, argv[*i + 1]))
         return bn_fail(st, BN_INVALID, "--%s needs a value: %s", row->name, row->argument);
-    return cli_take(call, row, argv[++*i], st);
-}
-
-static bool was_given(const char *name, int argc, char **argv)
-{
-    const size_t length = strlen(name);
-    for (int i = 0; i < argc; i++)
-        if (strncmp(argv[i], "--", 2) == 0 && strncmp(argv[i] + 2, name, length) == 0 &&
-            (argv[i][2 + length] == '\0' || argv[i][2 + length] == '='))
-            return true;
-    return false;
+    return take_value(call, row, argv[++*i], again, st);
 }
 
 /* Refuses WORD, which may be meant for the option ROW with VALUE, "" for none; ROW NULL: for no
@@ -333,12 +357,6 @@ static bn_code refuse_lone(const cli_option *row, const char *value, const char 
                   "'%s' is one word too many", word);
     bn_text_free(&meant);
     return BN_INVALID;
-}
-
-/* Whether ROW takes several values with commas between. */
-static bool is_list(const cli_option *row)
-{
-    return (row->kind == CLI_NAMES || row->kind == CLI_NUMBERS) && !row->single;
 }
 
 /* Refuses WORD, which may be a further value of the list ROW; ROW NULL: nobody knows what it is. */
@@ -435,6 +453,7 @@ bn_code cli_arguments(cli_call *call, int argc, char **argv, bn_status *st)
     bn_code code = BN_OK;
     bool words_only = false;
     call->word_count = 0;
+    call->replaced[0] = '\0';
     call->marked = call->modelled = call->programmed = call->paired = call->recorded = NULL;
     for (int i = 0; i < argc && code == BN_OK; i++) {
         const bool hyphens = strncmp(argv[i], "--", 2) == 0;
@@ -456,5 +475,7 @@ bn_code cli_arguments(cli_call *call, int argc, char **argv, bn_status *st)
         else
             code = take_lone(call, argc, argv, i, st);
     }
+    if (code == BN_OK && call->replaced[0])
+        cli_say("bench: %s", call->replaced);
     return code;
 }

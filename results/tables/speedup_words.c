@@ -426,8 +426,8 @@ static void note_ratios(const res_speedup *speedup, json_t *notes, const char *w
     for (size_t i = 0; i < speedup->count; i++) {
         const res_pool_ratio *ratio = &speedup->rows[i].ratio;
         if (is(ratio))
-            res_speedup_name_row(speedup, &speedup->rows[i], &list, "(%zu processes)",
-                                 ratio->processes);
+            res_speedup_name_row(speedup, &speedup->rows[i], &list, "(%zu process%s)",
+                                 ratio->processes, ratio->processes == 1 ? "" : "es");
     }
     add_note(notes, words, &list);
 }

@@ -262,7 +262,7 @@ run compare "${brief[@]}" --a-option $broken --store "$store" --bisect
 report "bisecting, A that fails ends it" "$([ "$status" -eq 128 ] || echo "exit status $status")"
 run compare "${brief[@]}" --pairs 2 --store "$store" --bisect
 report "bisecting, too few pairs are skipped" "$([ "$status" -eq 125 ] || echo "exit status $status")"
-refuses "one runtime" 1 "--runtime is given twice" -- compare --runtime sim
+refuses "one runtime" 1 "--runtime needs two values, A's and B's, not 1: --runtime A,B" -- compare --runtime sim
 refuses "no runtime" 1 "--runtime A --runtime B|--store A --store B" -- compare
 refuses "an option that is none" 1 "no option --bogus" -- compare --bogus
 refuses "the same while bisecting: it must not count as bad" 128 "no option --bogus" -- \

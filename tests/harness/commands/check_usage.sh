@@ -126,6 +126,7 @@ done <<'ROWS'
 2#did you mean --runtime?#run --device gpu
 2#did you mean --runtime?#run --backend gpu
 2#did you mean --steps?#run --epochs 3
+2#did you mean --processes?#run --repeat 4
 2#did you mean --dtype?#run --precision bf16
 2#did you mean --seq?#run --seq-len 128
 2#this command does not take --table; bench table does that#--table
@@ -415,6 +416,16 @@ if command -v script >/dev/null; then
         grep -q -- '--min-time' "$folder/screen" || echo "no help"
     )"
 fi
+
+run suite smoke --dry-run --filter resnet18 --runtime cpu --runtime sim
+report "a list that is given twice counts once, and both are named" "$(
+    fault_of 0
+    [ "$(complaints | head -n 1)" = "bench: --runtime is given twice; the last counts, sim. Both are --runtime cpu,sim" ] ||
+        complaints | head -n 1
+    ! grep ' on cpu' "$folder/out" || echo "the first counts, too"
+)"
+run suite smoke --dry-run --filter resnet18 --runtime sim --runtime sim
+report "but not if it is the same" "$(complaints | grep twice)"
 
 # again ARGUMENT...: a run with a store of its own, and what it says of its length to $length.
 again() {
