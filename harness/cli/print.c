@@ -126,11 +126,19 @@ static void put_whole_line(FILE *to, const char *text)
     put_plain(to, text, 0, 0);
 }
 
+/* Where both go to one file or pipe, as in a log, lines keep the order of what they tell. */
+static void flush_before(FILE *to)
+{
+    if (to == stderr)
+        fflush(stdout);
+}
+
 static void put(void way(FILE *to, const char *text), FILE *to, const char *format, va_list args)
 {
     char *text = NULL;
     if (vasprintf(&text, format, args) < 0)
         return;
+    flush_before(to);
     way(to, text);
     free(text);
 }
@@ -228,6 +236,7 @@ void cli_note_end(const char *job, bool good, const char *word, const char *rest
 
 void cli_put_error(const char *text)
 {
+    flush_before(stderr);
     if (cli_colours(stderr))
         fputs(RED "bench:" NORMAL " ", stderr);
     else

@@ -77,6 +77,11 @@ report "what succeeded is not repeated, and stands in the table" "$(
     [ "$(stored)" = 12 ] || echo "$(stored) records"
     grep -q '^squeezenet1_1 ' "$folder/out" || echo "no table"
 )"
+"$bench" suite "$mine" --store "$store" >"$folder/log" 2>&1 </dev/null
+report "in a log that gets both, the table comes whole before what follows it" "$(
+    awk '/^squeezenet1_1 /{ table = NR } /^What was found/{ found = NR } /^suite .*: 0 done/{ summary = NR }
+        END { exit !(table && table < found && found < summary) }' "$folder/log" || tail -n 5 "$folder/log"
+)"
 # A record that is damaged since the index was made, which its size and time do not tell.
 damage_unseen() {
     touch -r "$1" "$folder/time"
