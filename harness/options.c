@@ -92,8 +92,7 @@ static const cli_option others[] = {
      .text = "processes that measure each experiment. Intervals come from the differences between "
              "them; fewer than 3 give none. 0: 4 processes; run and study take 16 short ones where "
              "steps take less than 1 ms"},
-    {"separate", NULL, CLI_FLAG, AT(matrix.separate), .commands = RUN | REPLAY,
-     .recorded = REPLAY,
+    {"separate", NULL, CLI_FLAG, AT(matrix.separate), .commands = RUN | REPLAY, .recorded = REPLAY,
      .text = "measure each mode in processes of its own; without it all modes take turns in the "
              "same processes"},
     {"steps", "N", CLI_NUMBER, AT(matrix.steps),
@@ -168,16 +167,16 @@ static const cli_option others[] = {
     {"all", NULL, CLI_FLAG, AT(all), .commands = VERIFY,
      .text = "every entry of the golden folder"},
     {"quick", NULL, CLI_FLAG, AT(quick), .commands = SELFTEST,
-     .text = "accuracy: a part of the grid; coverage: in numbers only, and a twentieth of the "
-             "tables; statistics: a quarter of the simulated families"},
+     .text = "accuracy: a part of the grid; coverage: a twentieth of the tables in numbers, and "
+             "runtimes only with --tables; statistics: a quarter of the simulated families"},
     {"model", "NAME,...", CLI_NAMES, AT(trial_models), .commands = SELFTEST,
      .text = "models to run; without it host-cost takes resnet50, and coverage bert, llama, gpt2, "
              "mobilenet_v2 and resnet18, all small, and resnet18 in full"},
     {"seed", "N", CLI_NUMBERS, AT(trial_seed), .commands = SELFTEST, .single = true, .most = 9.2e18,
      .text = "seed of what statistics and coverage draw; by default 1 for statistics, the time for "
              "coverage"},
-    {"tables", "N", CLI_NUMBER, AT(tables), .commands = SELFTEST, .fallback = "40", .least = 1,
-     .most = 10000, .text = "coverage: tables of each case on each runtime"},
+    {"tables", "N", CLI_NUMBER, AT(tables), .commands = SELFTEST, .least = 1, .most = 10000,
+     .text = "coverage: tables of each case on each runtime; by default 40, and none with --quick"},
     {"load", "N", CLI_NUMBER, AT(load), .commands = SELFTEST, .fallback = "0",
      .most = SELFTEST_MOST_LOAD, .text = "coverage: so many busy loops run beside it"},
     {"output", "FILE", CLI_TEXT, AT(file), .commands = SELFTEST,
@@ -336,10 +335,9 @@ static const cli_option others[] = {
      .text = "run the suite on these runtimes in place of those that the file names; "
              "--runtime-option, --xla-flag and --label are of them"},
     {"filter", "PATTERN", CLI_WORDS, AT(suite.filter), .commands = SUITE | NIGHTLY | COMPARE,
-     .text =
-         "only experiments whose title, as bench suite --dry-run prints it, has a part like "
-         "PATTERN, where * stands for anything, ? for one character, [..] for one of these; "
-         "repeated: any of them"},
+     .text = "only experiments whose title, as bench suite --dry-run prints it, has a part like "
+             "PATTERN, where * stands for anything, ? for one character, [..] for one of these; "
+             "repeated: any of them"},
     {"exclude", "PATTERN", CLI_WORDS, AT(suite.exclude), .commands = SUITE | NIGHTLY | COMPARE,
      .text = "leave out experiments whose title has a part like PATTERN; may be repeated"},
     {"shard", "I/N", CLI_TEXT, AT(suite.shard), .commands = SUITE,
@@ -432,8 +430,7 @@ static const cli_option others[] = {
      .commands = WEIGHTS | EXPORT | STEPS | RUN | STUDY | SCOPES | ESTIMATE | SELFTEST,
      .text = "replace output files that are there already; for run those of --debug-run, "
              "--timeline, --metrics and --output"},
-    {"force", NULL, CLI_FLAG, AT(output.force),
-     .commands = STORED | PUBLISH | NIGHTLY | COMPARE,
+    {"force", NULL, CLI_FLAG, AT(output.force), .commands = STORED | PUBLISH | NIGHTLY | COMPARE,
      .text = "replace output files that are there already, as is done without it, too: they can "
              "be made again from the records"},
     {"help", NULL, CLI_FLAG, AT(help), .commands = EVERY, .text = "this text"},

@@ -17,7 +17,7 @@ typedef struct selftest_options {
     /* Whether models and a seed were given; else MATRIX has those of bench run. */
     bool models_given, seed_given;
     /* Of coverage. */
-    int64_t tables, load; /* of each case; busy loops beside it */
+    int64_t tables, load; /* of each case, 0: not given; busy loops beside it */
     const char *file;     /* for its raw values; NULL: none */
 } selftest_options;
 

@@ -13,6 +13,7 @@
 
 #define FULL_TABLES  20000 /* in numbers */
 #define QUICK_TABLES 1000
+#define USUAL_TABLES 40 /* of a case on a runtime */
 
 /* What makes the intervals of tables in numbers. */
 static selftest_table_procedure *const on_trial = selftest_table_by_tables;
@@ -93,7 +94,7 @@ static bn_code run_numbers(coverage_run *run, bn_status *st)
         of++;
     cli_note_plan(of, "ends it, and nothing is printed",
                   "intervals in numbers: %zu tables of each of %zu cases, in this process%s",
-                  tables, of, run->options->quick ? "" : "; then on runtimes");
+                  tables, of, run->options->tables ? "; then on runtimes" : "");
     for (const selftest_table_scenario *s = selftest_table_scenarios; code == BN_OK && s->name;
          s++) {
         selftest_table_trial t = {.scenario = s, .tables = tables};
@@ -329,26 +330,37 @@ static bn_code write_raw(const coverage_run *run, const selftest_plan *plan, bn_
     return code;
 }
 
-/* Measures, counts, and writes the raw values where they are asked for. */
-static bn_code run_live(coverage_run *run, bn_status *st)
+/* Measures PLAN, counts, and writes the raw values where they are asked for. */
+static bn_code run_live(coverage_run *run, selftest_plan *plan, bn_status *st)
 {
-    selftest_plan plan = {0};
     selftest_load load = {.count = 0};
-    bn_code code = selftest_plan_make(run->options, run->seed, &plan, st);
+    bn_code code = selftest_load_begin(&load, (size_t)run->options->load, st);
     if (code == BN_OK)
-        code = selftest_load_begin(&load, (size_t)run->options->load, st);
-    if (code == BN_OK)
-        cli_note_plan(plan.count * (size_t)run->options->tables,
+        cli_note_plan(plan->count * (size_t)run->options->tables,
                       "ends it, and counts the tables that are complete",
                       "intervals on runtimes: %lld tables of each of %zu cases",
-                      (long long)run->options->tables, plan.count);
+                      (long long)run->options->tables, plan->count);
     if (code == BN_OK)
-        run->broken = !selftest_plan_measure(&plan);
+        run->broken = !selftest_plan_measure(plan);
     selftest_load_end(&load);
     if (code == BN_OK)
-        code = add_sets(run, &plan, st);
+        code = add_sets(run, plan, st);
     if (code == BN_OK && run->options->file)
-        code = write_raw(run, &plan, st);
+        code = write_raw(run, plan, st);
+    return code;
+}
+
+/* In numbers, then on runtimes. What these cannot run is told before anything is drawn. */
+static bn_code run_all(coverage_run *run, bn_status *st)
+{
+    selftest_plan plan = {0};
+    bn_code code = BN_OK;
+    if (run->options->tables)
+        code = selftest_plan_make(run->options, run->seed, &plan, st);
+    if (code == BN_OK)
+        code = run_numbers(run, st);
+    if (code == BN_OK && run->options->tables)
+        code = run_live(run, &plan, st);
     selftest_plan_free(&plan);
     return code;
 }
@@ -410,15 +422,17 @@ int selftest_coverage_command(const selftest_options *options)
 {
     bn_status st = {.code = BN_OK};
     const cli_value *seed = &options->matrix->axis[RES_AXIS_SEED].value[0];
-    coverage_run run = {.options = options,
+    selftest_options own = *options;
+    coverage_run run = {.options = &own,
                         .seed =
                             options->seed_given ? (uint64_t)seed->number : (uint64_t)time(NULL)};
     cli_exit code;
+    if (own.tables == 0 && !own.quick)
+        own.tables = USUAL_TABLES;
     job_supervise_begin();
     if (res_format_parse(cli_format(&options->output), &run.format, &st) == BN_OK &&
-        cli_check_new(&options->output, "--output", options->file, &st) == BN_OK &&
-        run_numbers(&run, &st) == BN_OK && !options->quick)
-        (void)!run_live(&run, &st);
+        cli_check_new(&options->output, "--output", options->file, &st) == BN_OK)
+        (void)!run_all(&run, &st);
     code = st.code == BN_OK ? finish(&run) : cli_complain(&st);
     for (size_t i = 0; i < run.count; i++)
         free(run.rows[i].intervals);

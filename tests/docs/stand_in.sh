@@ -55,7 +55,7 @@ run() {
     selftest)
         quick=(--variant small --runtime sim)
         case $2 in
-        coverage) quick=(--quick --tables 1) ;;
+        coverage) quick=(--quick) ;;
         *) [[ " $* " == *' --model '* ]] || quick+=(--model resnet18) ;;
         esac
         quick+=(--steps 3 --min-time 0)

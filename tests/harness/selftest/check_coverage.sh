@@ -11,7 +11,10 @@ refuses "a number of tables that is none" 2 "--tables|from 1" -- selftest covera
 refuses "more load than there may be" 2 "--load|from 0 to 64" -- selftest coverage --load 65
 refuses "--tables of another command" 2 "--tables" -- run --tables 3
 run selftest coverage --runtime nosuch --tables 1
-report "a runtime that there is not" "$(fault_of 3 "nosuch")"
+report "a runtime that there is not is told before anything is drawn" "$(
+    fault_of 3 "nosuch"
+    grep "^\[" "$folder/err"
+)"
 run selftest coverage --model nosuch --tables 1
 report "a model that there is not" "$(fault_of 2 "nosuch")"
 
@@ -73,7 +76,7 @@ report "without a seed it takes another one, as CSV" "$(
 
 export TMPDIR=$folder/tmp
 mkdir "$TMPDIR"
-sim=(selftest coverage --runtime sim --min-time 0.05)
+sim=(selftest coverage --runtime sim --min-time 0.05 --quick)
 echo mine >"$folder/raw.json" # check_outputs.sh has the refusal
 run "${sim[@]}" --tables 1 --seed 3 --format json --output "$folder/raw.json" --force
 # On a busy machine, a process may refuse to tell its device time. The one table of a case is then
@@ -138,7 +141,7 @@ demands() {
     local code=$1
     shift
     run selftest coverage --runtime "$fake" --model resnet18 --variant small --phase infer \
-        --tables 1 --seed 3 --format json "$@"
+        --quick --tables 1 --seed 3 --format json "$@"
     fault_of 0
     holds "of = {r['figure']: r for r in records['rows'] if r['case'].startswith('resnet18')}
 ratios = [of['A/A'], of['lazy against capture']]
