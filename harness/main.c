@@ -501,6 +501,8 @@ static int carry_out(const command_row *command, options *o, const char *const *
         return refuse(command, argc, argv, &st);
     }
     cli_be_quiet(o->output.quiet);
+    if (o->replaced)
+        cli_note("bench: %s", o->replaced);
     res_narrow_to(cli_out_columns());
     res_store_begin();
     return finish(command, o->compare.bisect, command->run(o, words));

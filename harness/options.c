@@ -414,8 +414,8 @@ static const cli_option others[] = {
      .text =
          "folder of a site over the whole store, as bench publish makes it; grown by the night"},
     {"verbose", NULL, CLI_FLAG, AT(output.verbose), .commands = ALL & ~(unsigned)HISTORY,
-     .text = "say more, where there is more: each ledger, what the plugin says on standard error "
-             "(-v)"},
+     .text = "say more, where there is more: a line for each process, each ledger, what the plugin "
+             "says on standard error (-v)"},
     {"verbose", NULL, CLI_FLAG, AT(output.verbose), .commands = STORED | PUBLISH,
      .text = "also say how many records were read (-v)"},
     {"verbose", NULL, CLI_FLAG, AT(output.verbose), .commands = RECORD,

@@ -16,6 +16,7 @@
 
 typedef struct options {
     bool help, man, version;
+    const char *replaced; /* what lists that were given again have lost, for people, or NULL */
     cli_output output;
     job_matrix matrix; /* of run, verify, list, selftest, export-weights, compare, replay; its
                           recorded step of import and steps, too */

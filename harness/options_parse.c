@@ -103,6 +103,8 @@ bn_code options_parse_with(uint32_t command, const char *name, const cli_config 
     o->what = call.marked;
     o->paired = call.paired;
     *count = call.word_count;
+    o->replaced = call.replaced.length ? bn_arena_strdup(memory, call.replaced.data) : NULL;
+    bn_text_free(&call.replaced);
     return code;
 }
 

@@ -27,7 +27,7 @@ typedef struct compare_pair {
     uint64_t seed; /* of the turns */
     const char *title;
     size_t number, of; /* of A's process or B's, the first of the two */
-    bool verbose, more; /* as job_order has them */
+    bool verbose, more; /* as job_order has them; MORE pairs come before the next look */
     char *build[2]; /* sha256 of each side's plugin (BN_SHA256_TEXT); "": this pair sets it */
 } compare_pair;
 /* Measures PAIR; RECORDS[side] are the caller's. Where a process fails FAILED says why, and the

@@ -132,6 +132,29 @@ static bn_code fill(const suite_spec *suite, const suite_options *options, const
 
 /* ---- the plan ------------------------------------------------------------------------- */
 
+bool suite_to_run(const suite_options *options, const suite_run *run)
+{
+    return run->state == SUITE_OPEN || (run->state == SUITE_FAILED && options->retry_failed);
+}
+
+/* Marks the last run of each item and of each control. */
+static bn_code mark_last(const suite_spec *suite, const suite_options *options, suite_plan *plan,
+                         bn_status *st)
+{
+    bool *seen = calloc(2 * suite->count + 1, sizeof *seen);
+    if (!seen)
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu experiments", suite->count);
+    for (size_t i = plan->count; i-- > 0;) {
+        suite_run *run = &plan->runs[i];
+        const suite_item *own = run->item, *base = own->control_of ? own->control_of : own;
+        bool *one = &seen[2 * (base - suite->items) + (base != own)];
+        run->last = suite_to_run(options, run) && !*one;
+        *one = *one || run->last;
+    }
+    free(seen);
+    return BN_OK;
+}
+
 bn_code suite_plan_make(const suite_spec *suite, const suite_options *options,
                         const suite_shard *shard, suite_plan *plan, bn_status *st)
 {
@@ -149,6 +172,8 @@ bn_code suite_plan_make(const suite_spec *suite, const suite_options *options,
         code = suite_plan_look_up(plan, options->store, st);
     if (code == BN_OK && suite->control_store)
         code = suite_plan_look_up(plan, suite->control_store, st);
+    if (code == BN_OK)
+        code = mark_last(suite, options, plan, st);
     free(list);
     return code;
 }

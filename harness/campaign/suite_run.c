@@ -28,7 +28,6 @@ typedef struct carry {
     size_t *first;                    /* [item]: the first item of its group */
     job_group *groups;                /* [2 * item]: of which this item is the first; behind it, of
                                          the controls */
-    size_t *left;                     /* [as groups]: processes of it that are to come */
     job_cache cache;                  /* of executables, for this run */
     job_kept *kept;                   /* [JOB_MOST_MEMBERS]: of the group that runs */
     job_experiment *members;          /* the same: too many for the stack */
@@ -38,7 +37,7 @@ typedef struct carry {
 
 static bool to_run(const carry *c, const suite_run *run)
 {
-    return run->state == SUITE_OPEN || (run->state == SUITE_FAILED && c->options->retry_failed);
+    return suite_to_run(c->options, run);
 }
 
 /* ---- time left --------------------------------------------------------------------- */
@@ -280,7 +279,9 @@ static void run_process(carry *c, const size_t *list, size_t count, bool whole, 
     char title[400], text[512];
     const suite_run *head = &c->plan->runs[list[0]];
     const uint64_t start = bn_now_ns();
+    bool more = true;
     for (size_t i = 0; i < count; i++) {
+        more = more && !c->plan->runs[list[i]].last;
         members[i] = c->plan->runs[list[i]].item->e;
         members[i].suite = describe(c, &c->plan->runs[list[i]]);
     }
@@ -289,7 +290,6 @@ static void run_process(carry *c, const size_t *list, size_t count, bool whole, 
     snprintf(text, sizeof text, "%s", title);
     if (head->item->repetitions > 1)
         snprintf(text, sizeof text, "%s #%d", title, head->repetition);
-    const bool more = --c->left[place_of_group(c, head->item)] > 0;
     const job_order job = {
         NULL, text, number, of, members[0].timeout, c->options->output.verbose, more};
     expect(c, list, count);
@@ -342,15 +342,12 @@ static void find_before(carry *c)
     free(others);
 }
 
-/* How many processes the plan still needs, in all and of each group. */
-static size_t count_processes(carry *c)
+/* How many processes the plan still needs. */
+static size_t processes(const carry *c)
 {
     size_t number = 0, list[JOB_MOST_MEMBERS];
     for (size_t i = 0, end; i < c->plan->count; i = end)
-        if (collect(c, i, list, &end) > 0) {
-            c->left[place_of_group(c, c->plan->runs[list[0]].item)]++;
-            number++;
-        }
+        number += collect(c, i, list, &end) > 0;
     return number;
 }
 
@@ -521,11 +518,10 @@ static bool begin(carry *c, bn_status *st)
     c->first = calloc(c->suite->count + 1, sizeof *c->first);
     c->before = calloc(c->suite->count + 1, sizeof *c->before);
     c->groups = calloc(2 * c->suite->count + 1, sizeof *c->groups);
-    c->left = calloc(2 * c->suite->count + 1, sizeof *c->left);
     c->kept = calloc(JOB_MOST_MEMBERS, sizeof *c->kept);
     c->members = calloc(JOB_MOST_MEMBERS, sizeof *c->members);
-    if (!c->seconds || !c->records || !c->first || !c->before || !c->groups || !c->left ||
-        !c->kept || !c->members) {
+    if (!c->seconds || !c->records || !c->first || !c->before || !c->groups || !c->kept ||
+        !c->members) {
         bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu records", c->plan->count);
         return false;
     }
@@ -538,7 +534,7 @@ static bool begin(carry *c, bn_status *st)
         c->skipped += own && done;
         c->kept_failures += own && !done && !to_run(c, run);
     }
-    c->planned = count_processes(c);
+    c->planned = processes(c);
     return true;
 }
 
@@ -552,7 +548,6 @@ static void end(carry *c)
     free(c->first);
     free(c->before);
     free(c->groups);
-    free(c->left);
     free(c->kept);
     free(c->members);
 }

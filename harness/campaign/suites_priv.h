@@ -164,6 +164,7 @@ typedef struct suite_run {
     int repetition; /* from 1 */
     char identity[BN_SHA256_TEXT];
     suite_state state;  /* in the store, before anything ran */
+    bool last;          /* of those of its item that suite_to_run */
     bn_code failure;    /* of a failed one, the newest */
     res_record *record; /* the plan's: its newest good record, else its newest; NULL: none */
 } suite_run;
@@ -186,6 +187,8 @@ typedef struct suite_plan {
 BN_MUST_USE bn_code suite_plan_make(const suite_spec *suite, const suite_options *options,
                                     const suite_shard *shard, suite_plan *plan, bn_status *st);
 void suite_plan_free(suite_plan *plan);
+/* Whether RUN is still to run: what failed is where OPTIONS retry it. */
+bool suite_to_run(const suite_options *options, const suite_run *run);
 /* Marks the runs of PLAN that STORE has a record of, and reads that record; PLAN has room for one
  * of each run. Records whose dates are wrong (res_misdated) do not count; PLAN's misdates say how
  * many there are. The store's index, which is brought up to date, says which they are: no other record

@@ -210,7 +210,7 @@ typedef struct cli_call {
     const cli_option *last;  /* the option that stands last so far */
     const cli_option *taken; /* what got its value from a word alone, the last one */
     int word_count;
-    char replaced[400]; /* what the last list that was given twice has lost, for people; "": none */
+    bn_text replaced; /* what lists that were given again have lost, for people; the caller frees */
     /* The first such option that was given, or NULL. */
     const char *marked, *modelled, *programmed, *paired, *recorded;
 } cli_call;

@@ -314,9 +314,10 @@ static bn_code take_value(cli_call *call, const cli_option *row, const char *val
         cli_list_put((const cli_list *)((char *)call->options + row->offset), &before);
     const bn_code code = cli_take(call, row, value, st);
     if (code == BN_OK && before.data && strcmp(before.data, value) != 0)
-        snprintf(call->replaced, sizeof call->replaced,
-                 "--%s is given twice; the last counts, %s. Both are --%s %s,%s", row->name, value,
-                 row->name, before.data, value);
+        bn_text_printf(&call->replaced,
+                       "%s--%s is given again, so %s replaces %s (both: --%s %s,%s)",
+                       call->replaced.length ? "; " : "", row->name, value, before.data, row->name,
+                       before.data, value);
     bn_text_free(&before);
     return code;
 }
@@ -453,7 +454,6 @@ bn_code cli_arguments(cli_call *call, int argc, char **argv, bn_status *st)
     bn_code code = BN_OK;
     bool words_only = false;
     call->word_count = 0;
-    call->replaced[0] = '\0';
     call->marked = call->modelled = call->programmed = call->paired = call->recorded = NULL;
     for (int i = 0; i < argc && code == BN_OK; i++) {
         const bool hyphens = strncmp(argv[i], "--", 2) == 0;
@@ -475,7 +475,5 @@ bn_code cli_arguments(cli_call *call, int argc, char **argv, bn_status *st)
         else
             code = take_lone(call, argc, argv, i, st);
     }
-    if (code == BN_OK && call->replaced[0])
-        cli_say("bench: %s", call->replaced);
     return code;
 }

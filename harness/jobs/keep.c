@@ -368,6 +368,12 @@ void job_measure_and_keep(job_group *group, int process, const job_experiment *l
 {
     for (size_t i = 0; i < count; i++)
         kept[i] = (job_kept){0};
-    if (group->separate || !measure_mixed(group, process, list, count, job, kept))
+    if (group->separate) {
         measure_apart(group, process, list, count, job, kept);
+    } else if (!measure_mixed(group, process, list, count, job, kept)) {
+        /* The process that they shared has a line that says how it died, so these have theirs. */
+        job_order apart = *job;
+        apart.more = false;
+        measure_apart(group, process, list, count, &apart, kept);
+    }
 }

@@ -1,7 +1,8 @@
 /*
  * progress.c - what a run will do and what it is doing, on standard error: a line when the last
- * process of an experiment has ended, at least one a minute, and on a terminal one that is
- * rewritten; with --verbose a line for each process and, elsewhere, for each stage.
+ * process of an experiment has ended, and of an earlier one where none came for a minute; on a
+ * terminal one that is rewritten. With --verbose a line for each process and, without a terminal,
+ * for each stage.
  */
 #include "harness/cores/cores.h"
 #include "harness/jobs/ending_priv.h"
@@ -113,7 +114,7 @@ void job_progress_plan(size_t of, double seconds, bool told, const char *idle_co
         cli_note("[0/%zu] about %s, as long as the same took here before", of, length);
     else
         cli_note("[0/%zu] %sno record here says how long starting and compiling take%s", of, least,
-                 of > 1 ? "; the time left is told from the first process on" : "");
+                 of > 1 ? "; the time left is known from the first process on" : "");
     cli_note("[0/%zu] Ctrl-C keeps what is done", of);
     tell_idle(of, idle_cores);
     const double stalled = job_host_stalled();
@@ -317,7 +318,7 @@ void job_progress_end(const job_order *job, const job_outcome *outcome)
     const bn_code code = end_of(outcome, words, sizeof words);
     line.finished_s += job_seconds();
     line.finished++;
-    put_left(job->number < job->of ? after(job) : -1, left, sizeof left);
+    put_left(job->number < job->of && code != BN_CANCELLED ? after(job) : -1, left, sizeof left);
     line.jobs -= line.jobs > 0;
     cli_line_clear();
     if (!is_told(job, code))

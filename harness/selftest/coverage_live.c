@@ -184,6 +184,9 @@ static void measure_table(const selftest_plan *plan, size_t index, size_t table)
             return;
         }
     }
+    if (set->late[table])
+        cli_note("[%zu/%zu] %s, table %zu: the device was late, so it does not count", p.number,
+                 p.of, set->name, table + 1);
     set->tables = table + 1;
 }
 

@@ -39,6 +39,7 @@ parsed_only=$(
 *bench verify --all*	minutes; check_verify.sh and check_verify_small.sh run it
 *bench selftest accuracy*	minutes; check_sim.sh runs it
 *bench selftest statistics*	half a minute; check_statistics.sh runs it
+*bench selftest coverage*--tables*	hours; check_coverage.sh runs one table
 *bench replay resnet50*	minutes; check_sim.sh runs it
 *bench replay models*	minutes
 *bench replay sharded*	the example of a refusal; check_replay.sh has it
@@ -62,7 +63,7 @@ parsed_only=$(
 *--record 2*	a record of the example's store
 *--runtime tpu*	a TPU
 *--runtime cuda*	a GPU
-*--bisect*	a repository with builds; check_compare_ends.sh runs it
+*--bisect*	a repository with builds; check_compare.sh runs it
 *git bisect*	the same
 *bench completion zsh*	zsh; check_completion.sh runs it
 *bench completion fish*	fish; check_completion.sh runs it

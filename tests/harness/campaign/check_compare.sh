@@ -123,7 +123,7 @@ if command -v git >/dev/null; then
     bisect() {
         local status found
         rm -rf "$store"
-        cd "$repository" || return
+        cd "$repository" || { echo "no repository" && return; }
         git bisect reset >/dev/null 2>&1
         git bisect start HEAD HEAD~6 >/dev/null 2>&1
         git bisect run "$bench" compare --bisect --runtime sim --runtime sim \

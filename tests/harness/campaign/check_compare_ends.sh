@@ -201,9 +201,9 @@ report "where two pairs cannot tell, nobody says that none is slower" "$(
     grep -q '^compare: 0 of' "$folder/out" && echo "counted as not slower"
 )"
 rm "$folder/err" # else the one of before is looked at
-"$bench" compare "${brief[@]}" --pairs 60 --store "$store" >"$folder/out" 2>"$folder/err" &
+"$bench" compare "${brief[@]}" --pairs 60 --store "$store" --verbose >"$folder/out" 2>"$folder/err" &
 pid=$!
-interrupted $pid 20 'pair 3 A'
+interrupted $pid 20 'pair 3 A: ok'
 report "Ctrl-C gives the verdicts so far" "$(
     fault_of 130
     grep -q '^Interrupted: the verdicts are on what was measured' "$folder/out" || echo "no words"

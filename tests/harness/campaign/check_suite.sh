@@ -65,6 +65,8 @@ report "all of it runs" "$(
     [ "$(stored)" = 12 ] || echo "$(stored) records"
     grep -q '^squeezenet1_1 ' "$folder/out" || echo "no table"
     grep -q ' left$' "$folder/err" || echo "no remaining time"
+    [ "$(grep -c ' #2: ok in ' "$folder/err")/$(grep -c ': ok in ' "$folder/err")" = 3/3 ] ||
+        echo "not a line for each that share processes, when the last of these ends"
     spent=$(grep '^\[6/6\] suite .*: 6 processes in ' "$folder/err") || echo "no time by phase"
     for phase in start compile warm-up rounds rest; do
         echo "$spent" | grep -qE "$phase [0-9]+\.[0-9] s" || echo "no time of $phase"

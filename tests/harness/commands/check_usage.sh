@@ -418,14 +418,22 @@ if command -v script >/dev/null; then
 fi
 
 run suite smoke --dry-run --filter resnet18 --runtime cpu --runtime sim
-report "a list that is given twice counts once, and both are named" "$(
+report "a list that is given again replaces the first, and both are named" "$(
     fault_of 0
-    [ "$(complaints | head -n 1)" = "bench: --runtime is given twice; the last counts, sim. Both are --runtime cpu,sim" ] ||
+    [ "$(complaints | head -n 1)" = "bench: --runtime is given again, so sim replaces cpu (both: --runtime cpu,sim)" ] ||
         complaints | head -n 1
     ! grep ' on cpu' "$folder/out" || echo "the first counts, too"
 )"
 run suite smoke --dry-run --filter resnet18 --runtime sim --runtime sim
-report "but not if it is the same" "$(complaints | grep twice)"
+report "but not if it is the same" "$(
+    fault_of 0
+    complaints | grep again
+)"
+run suite smoke --dry-run --filter resnet18 --runtime cpu --runtime sim --quiet
+report "nor with --quiet" "$(
+    fault_of 0
+    complaints
+)"
 
 # again ARGUMENT...: a run with a store of its own, and what it says of its length to $length.
 again() {
@@ -440,7 +448,15 @@ report "a run that nobody has seen before has a lower bound" "$(
     fault_of 0
     [ "$length" = "at least 2 s; $unknown" ] || echo "$length"
 )"
-again --mode lazy,capture
+report "experiments that share processes have one line, when the last of these ends" "$(
+    [ "$(grep -c 'process 3 of 3: ok in ' "$folder/err")/$(grep -c ': ok in ' "$folder/err")" = 2/2 ] ||
+        grep ': ok in ' "$folder/err"
+)"
+again --mode lazy,capture --verbose
+report "with --verbose each process has one" "$(
+    fault_of 0
+    [ "$(grep -c ': ok in ' "$folder/err")" = 6 ] || grep ': ok in ' "$folder/err"
+)"
 report "a second run says how long the first one took" "$(
     fault_of 0
     said=$(sed -n 's/^about \([0-9]*\) s, as long as the same took here before$/\1/p' <<<"$length")

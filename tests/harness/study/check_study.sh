@@ -170,6 +170,8 @@ lazy, cut = line("step", "lazy"), line("step", "capture")
 assert len(lazy["points"]) == len(cut["points"]) == 2, records["lines"]'"$3" \
         "${small[@]}" --processes 2 --device-time none --min-time 0 $2
     [ "$(stored)" -eq 8 ] || echo "$(stored) records, not 8"
+    [ "$(grep -c 'process 2 of 2: ok in ' "$folder/err")/$(grep -c ': ok in ' "$folder/err")" = 2/2 ] ||
+        grep ': ok in ' "$folder/err"
     # Nothing was left out.
     grep 'left out' "$folder/err"
 }
