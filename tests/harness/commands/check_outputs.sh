@@ -60,7 +60,8 @@ PJRT_SIM=values=auto spares --output y.npy run "${program[@]}"
 spares --output lines.gp study batch "${small[@]}" "${brief[@]}" --batch 1,2
 spares --output step.folded scopes "${small[@]}" --runtime sim --steps 2
 spares --into-sim v4.json "${estimate[@]}"
-spares --output depth.gp "${estimate[@]}" --model llama --depth 2,4
+spares --output depth.gp estimate --runtime "$fake" --topology v4:1x1x1/megacore --model llama --variant small \
+    --phase infer --cache-dir "$folder/kept" --depth 2,4
 # check_coverage.sh has --force, since measuring takes longer.
 spares --output raw.json selftest coverage --runtime sim --tables 1
 
