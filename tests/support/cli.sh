@@ -52,9 +52,9 @@ skip() {
     echo "ok $count - $1 # SKIP $2"
 }
 
-# Complaints: standard error without the lines of progress.
+# Complaints: standard error without the lines of progress and the note on a list that is given again.
 complaints() {
-    grep -v '^\[[0-9]*/[0-9]*\]' "$folder/err"
+    grep -vE '^\[[0-9]*/[0-9]*\]|^bench: --[a-z-]+ is given again' "$folder/err"
 }
 
 # fault_of STATUS [TEXT...]: says where the last run differs from exit status
