@@ -304,7 +304,7 @@ run-tests-full: tests-full
 	@$(TEST_ENV_$(VARIANT)) tests/run.sh $(BUILD) $(FULL_PROGRAMS)
 
 # How long the tests take, on two cores; of the sanitizers, asan has been timed.
-TESTS_TAKE := $(if $(TESTS),the tests of TESTS,$(if $(SANITIZER),tests: with asan some 45 minutes,some 15 minutes of tests))
+TESTS_TAKE := $(if $(TESTS),the tests of TESTS,$(if $(SANITIZER),tests: with asan some 45 minutes,some 20 minutes of tests))
 # Set-up comes first in a make of its own: only after it does a newly started
 # make find pkg-config and the header.
 .PHONY: check check-full check-asan check-ubsan check-tsan check-clang
