@@ -218,13 +218,6 @@ mapfile -t files < <(printf '%s\n' "$list" | grep -v '^tests/golden/.*\.\(json\|
     while read -r file; do [ ! -f "$file" ] || echo "$file"; done |
     tr '\n' '\0' | xargs -0 grep -lI .)
 
-report "no file is longer than 600 lines" "$(
-    wc -l "${files[@]}" | awk '$2 != "total" && $1 > 600 { print $2 ": " $1 " lines" }'
-)"
-report "no folder has more than 20 sources" "$(
-    printf '%s\n' "${files[@]}" | sed -n 's,/[^/]*\.c$,,p' | sort | uniq -c |
-        awk '$1 > 20 { print $2 ": " $1 " sources" }'
-)"
 # tests/run.sh counts lines that begin with ok, and takes a test without any for a broken one.
 report "a script that skips all of itself says so in a line of its own" "$(
     printf '%s\n' "${files[@]}" | grep '^tests/.*\.sh$' | xargs awk '
