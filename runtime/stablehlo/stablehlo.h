@@ -88,6 +88,48 @@ BN_MUST_USE bn_code shlo_graph_read(const char *text, size_t length, shlo_graph 
                                     bn_status *st);
 void shlo_graph_free(shlo_graph *graph); /* NULL allowed */
 
+/* ---- what a program declares (declared.c, bytecode.c) ---------------------------------- */
+
+#define SHLO_MOST_RANK 32
+
+/* An argument or a result of the entry function, @main. Texts are NULL where it says nothing. */
+typedef struct shlo_value {
+    char dtype[32]; /* as StableHLO writes it, "f32", "ui8", "f8E4M3FN", "complex<f32>"; cut */
+    bool tensor;    /* false: a token, a tuple, a scalar of MLIR; DTYPE is the type's text then */
+    size_t rank;
+    int64_t dims[SHLO_MOST_RANK]; /* -1: dynamic */
+    int32_t result;               /* of an argument: the result that takes over its memory; or -1 */
+    bool donated;                 /* of an argument: given away, to no result that is named */
+    const char *layout;           /* mhlo.layout_mode: "default", "auto", "{0,1}" */
+    const char *memory;           /* mhlo.memory_kind */
+    const char *constant;         /* jax.global_constant: "_platform_index", "0" */
+    const char *sharding;         /* mhlo.sharding or sdy.sharding */
+    const char *encoding;         /* behind the comma of its type */
+} shlo_value;
+
+typedef struct shlo_declared {
+    shlo_value *arguments, *results;
+    size_t argument_count, result_count;
+    int64_t partitions, replicas; /* mhlo.num_partitions, mhlo.num_replicas; 0: it does not say */
+    int64_t mesh;                 /* devices of its largest mesh (sdy.mesh); 0: it has none */
+    int64_t highest_device;       /* in the groups and pairs of its collectives; -1: none named */
+    char collective[48];          /* the op that names it, "stablehlo.all_reduce"; "" : none */
+    bn_arena *store;              /* of all texts and lists */
+} shlo_declared;
+
+/*
+ * Reads what the StableHLO module of LENGTH bytes at TEXT declares, in MLIR's text form, pretty or
+ * generic. Any bytes are safe. BN_FORMAT, with the line, where it has no @main or is cut off there;
+ * BN_NOT_SUPPORTED for what MLIR allows and this reader does not know, by its name. What DECLARED
+ * holds is released by shlo_declared_free, after errors, too.
+ */
+BN_MUST_USE bn_code shlo_declared_read(const char *text, size_t length, shlo_declared *declared,
+                                       bn_status *st);
+/* The same of MLIR's byte code: a portable artifact (dialect vhlo). */
+BN_MUST_USE bn_code shlo_declared_read_bytecode(const void *bytes, size_t length,
+                                                shlo_declared *declared, bn_status *st);
+void shlo_declared_free(shlo_declared *declared); /* leaves it empty */
+
 /* ---- differences (diff.c) ------------------------------------------------------------ */
 
 /* Why two statements that stand for each other differ; the first one that holds is named. */
