@@ -24,6 +24,17 @@ static bool same(rt_dtype dtype, size_t rank, const int64_t *dims, const type *t
     return t->dtype == dtype && t->rank == rank && memcmp(t->dims, dims, rank * sizeof *dims) == 0;
 }
 
+bool mode_buffer_lies(mode *m, rt_buffer *buffer, const mode_argument *wanted)
+{
+    int64_t order[RT_MAX_RANK];
+    bn_status ignored = {.code = BN_OK};
+    if (wanted->rank < 2 ||
+        rt_buffer_order(m->client, buffer, order, wanted->rank, &ignored) != BN_OK)
+        return true;
+    return wanted->laid_out ? memcmp(order, wanted->order, wanted->rank * sizeof *order) == 0
+                            : rt_order_is_by_rows(order, wanted->rank);
+}
+
 bool mode_buffer_is(mode *m, rt_buffer *buffer, const mode_argument *wanted)
 {
     type found;

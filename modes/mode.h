@@ -238,10 +238,15 @@ typedef struct mode_argument {
     int64_t dims[RT_MAX_RANK];
     int32_t result; /* that takes over its memory (tf.aliasing_output), or -1 */
     bool donated;   /* given away without saying to which result (jax.buffer_donor) */
+    bool laid_out;  /* the program wants its dimensions in ORDER, the most minor first; else by rows
+                     */
+    int64_t order[RT_MAX_RANK];
+    char constant[32]; /* jax.global_constant: a value that only the exporter's caller knows; "" */
 } mode_argument;
 
-/* "f32[2,3]", "pred[]": as HLO writes types; a layout behind it, "{1,0}", is passed over. *ARGUMENT
- * is donated to nobody. BN_INVALID says what TEXT is not. */
+/* "f32[2,3]", "pred[]", "f32[2,3]{0,1}": as HLO writes types, with how the value is to lie. Tiles
+ * are the plugin's own affair, and passed over. *ARGUMENT is donated to nobody. BN_INVALID says
+ * what TEXT is not. */
 BN_MUST_USE bn_code mode_type_parse(const char *text, mode_argument *argument, bn_status *st);
 void mode_type_put(const mode_argument *argument, bn_text *out);
 int64_t mode_argument_bytes(const mode_argument *argument);
@@ -259,21 +264,26 @@ mode_form mode_form_find(const char **code, size_t *size);
 const char *mode_form_name(mode_form form);
 
 /*
- * The arguments of the function @main of a StableHLO module in MLIR's text form, in
- * *LIST (malloc). Nothing else is parsed. BN_FORMAT says where the text cannot be
- * read, BN_NOT_SUPPORTED which type cannot be passed: a dynamic shape, a tuple, a
- * token, an element type that rt_dtype lacks.
+ * The arguments of the entry function of PROGRAM, in *LIST (malloc), as it declares them. BN_FORMAT
+ * says where the program cannot be read, BN_NOT_SUPPORTED what of it cannot be done: an argument
+ * whose type or memory cannot be passed (a dynamic shape, a tuple, an element type that rt_dtype
+ * lacks), and a program for more than one device: partitions, replicas, meshes, shardings, and
+ * collectives that name others. Of byte code that bench cannot read *LIST is NULL, *TOLD false, and
+ * the code BN_OK: who knows the types must say them.
  */
-BN_MUST_USE bn_code mode_signature_read(const char *text, size_t length, mode_argument **list,
-                                        size_t *count, bn_status *st);
-/* The same of a serialized HloModuleProto. */
-BN_MUST_USE bn_code mode_signature_read_hlo(const void *code, size_t size, mode_argument **list,
-                                            size_t *count, bn_status *st);
+BN_MUST_USE bn_code mode_signature_read(const rt_program *program, mode_argument **list,
+                                        size_t *count, bool *told, bn_status *st);
+
+/* Whether A and B are of one type; how they lie does not count. */
+bool mode_same_type(const mode_argument *a, const mode_argument *b);
 
 /*
  * A mode that runs PROGRAM (its code is copied) as it stands on COUNT arguments whose
  * contents are HOST[i], dense row-major; they must outlive the mode. Its steps call
  * no function: mode_step, mode_step_probe and the rest take an empty mode_call.
+ *
+ * Arguments are sent as the compiled program wants them to lie. BN_INVALID where it takes others
+ * than ARGUMENTS, or wants them otherwise than those say.
  *
  * Donation is honoured. An argument whose memory a result takes over is
  * that result in the next step: the program iterates. One that is consumed otherwise
@@ -284,6 +294,9 @@ BN_MUST_USE bn_code mode_create_program(rt_client *client, const mode_options *o
                                         const rt_program *program, const mode_argument *arguments,
                                         size_t count, const void *const *host, mode **out,
                                         bn_status *st);
+/* Whether the plugin told what the compiled program takes, so that the arguments were held against
+ * it: their number, types and layouts. Where it does not, they go as they are declared. */
+bool mode_program_checked(const mode *m);
 /* Results of the last step: how many, and each one's buffer (owned by the mode). */
 size_t mode_program_result_count(const mode *m);
 rt_buffer *mode_program_result(const mode *m, size_t index);

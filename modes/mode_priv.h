@@ -8,7 +8,8 @@
  *   host.c      ops that the host computes
  *   plan.c      a step as graphs, without a runtime
  *   plain.c recorded.c   programs that others wrote, one a step or a sequence of them;
- *               signature.c, signature_hlo.c and type.c read what they take
+ *               signature.c reads what they take
+ *   entry.c     what a compiled program takes
  *   engine.c    a mode's life, the frame around each step, the clock
  *   donors.c    which results take over which arguments, asked of the plugin
  *   dispatch.c  bind, execute, commit, release, wait; the probe
@@ -23,6 +24,7 @@
 
 #include "modes/mode.h"
 #include "modes/watch.h"
+#include "runtime/stablehlo/stablehlo.h"
 
 typedef struct mode_program mode_program;
 
@@ -52,6 +54,7 @@ struct mode_program {
     size_t flag_count;
     size_t input_count, output_count;
     int32_t *donor;                /* [output] input whose memory it takes over, or -1 */
+    mode_argument *entry;          /* [input] of a foreign program, as compiled; NULL: not told */
     int64_t handed_on, rearranged; /* as in mode_execution */
     int references;
     uint64_t used; /* tick of the last use, for LRU */
@@ -133,7 +136,7 @@ struct mode {
     mode_options options;
     int cache_folder;  /* of executables on disk, open; -1: none */
     bn_status refused; /* the first of them that was not taken; BN_OK: none */
-    char *cache_salt; /* what executables on disk depend on beside text and plugin */
+    char *cache_salt;  /* what executables on disk depend on beside text and plugin */
     unsigned group_of_phase[TG_PHASE_COUNT];
     tg_trace *trace;
     int64_t counters[BN_COUNTER_COUNT];
@@ -317,8 +320,28 @@ void mode_addresses(mode *m, rt_buffer *const *list, size_t count, uintptr_t *ad
  */
 void mode_learn_donors(mode *m, mode_program *program, rt_buffer *const *arguments,
                        const uintptr_t *addresses, rt_buffer *const *results, bool *consumed);
+/* Whether BUFFER lies as TYPE says; where the plugin does not tell, it does. */
+bool mode_buffer_lies(mode *m, rt_buffer *buffer, const mode_argument *type);
 /* Whether BUFFER is of TYPE. */
 bool mode_buffer_is(mode *m, rt_buffer *buffer, const mode_argument *type);
+
+/* ---- signature.c, entry.c ---------------------------------------------------- */
+
+/* The types and layouts of the COUNT values of LIST in *OUT (malloc). Errors as of
+ * mode_signature_read. */
+BN_MUST_USE bn_code mode_values_take(const shlo_value *list, size_t count, mode_argument **out,
+                                     bn_status *st);
+/* Fills PROGRAM's entry where the plugin tells it. BN_OUT_OF_MEMORY is the only error. */
+BN_MUST_USE bn_code mode_entry_learn(mode_program *program, bn_status *st);
+/*
+ * Holds the COUNT ARGUMENTS against PROGRAM's entry, where that is known, and takes over how they
+ * are to lie where they do not say it. BN_INVALID where number, types or layouts differ.
+ */
+BN_MUST_USE bn_code mode_entry_fit(const mode_program *program, mode_argument *arguments,
+                                   size_t count, bn_status *st);
+/* Sends HOST, dense row-major, as TYPE says it is to lie. */
+BN_MUST_USE bn_code mode_send(mode *m, const void *host, const mode_argument *type,
+                              rt_buffer **buffer, bn_status *st);
 
 /* ---- contents.c ----------------------------------------------------------- */
 

@@ -32,13 +32,6 @@ typedef struct mode_plain {
 
 /* ---- a step ------------------------------------------------------------------------ */
 
-static bn_code send(mode *m, plain_argument *a, bn_status *st)
-{
-    m->counters[BN_COUNTER_TRANSFERS_TO_DEVICE]++;
-    return rt_buffer_from_host(m->client, a->host, a->type.dtype, a->type.dims, a->type.rank,
-                               &a->buffer, st);
-}
-
 static bn_code bind(mode *m, mode_plain *p, bn_status *st)
 {
     bn_code code = mode_dispatch_reserve(m, p->program, st);
@@ -49,7 +42,7 @@ static bn_code bind(mode *m, mode_plain *p, bn_status *st)
         plain_argument *a = &p->arguments[i];
         if (!a->buffer) {
             bn_part before = mode_clock(m, BN_PART_INPUT);
-            code = send(m, a, st);
+            code = mode_send(m, a->host, &a->type, &a->buffer, st);
             mode_clock(m, before);
         }
         m->arguments.items[i] = a->buffer;
@@ -77,6 +70,11 @@ static void learn_consumed(mode *m, mode_plain *p)
             donor[o] = -1;
     mode_learn_donors(m, p->program, (rt_buffer *const *)m->arguments.items, p->addresses,
                       (rt_buffer *const *)m->results.items, p->consumed);
+    /* What lies otherwise than the program takes it cannot be its argument. */
+    for (size_t o = 0; o < p->result_count && p->program->entry; o++)
+        if (donor[o] >= 0 &&
+            !mode_buffer_lies(m, m->results.items[o], &p->arguments[donor[o]].type))
+            donor[o] = -1;
     memcpy(p->taker, donor, p->result_count * sizeof *donor);
     for (size_t i = 0; i < p->argument_count; i++) {
         plain_argument *a = &p->arguments[i];
@@ -198,11 +196,19 @@ static bn_code build(mode *m, const rt_program *program, const mode_argument *ar
     if (!p->arguments || !p->results || !p->taker || !p->keep || !p->addresses || !p->consumed)
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu arguments", count);
     p->argument_count = count;
+    mode_argument *types = calloc(count + 1, sizeof *types);
+    if (!types)
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu arguments", count);
+    if (count)
+        memcpy(types, arguments, count * sizeof *types);
+    code = mode_entry_fit(p->program, types, count, st);
     for (size_t i = 0; i < count; i++)
-        p->arguments[i] = (plain_argument){.type = arguments[i], .host = host[i]};
-    code = tie(p, st);
+        p->arguments[i] = (plain_argument){.type = types[i], .host = host[i]};
+    free(types);
+    if (code == BN_OK)
+        code = tie(p, st);
     for (size_t i = 0; i < count && code == BN_OK; i++)
-        code = send(m, &p->arguments[i], st);
+        code = mode_send(m, host[i], &p->arguments[i].type, &p->arguments[i].buffer, st);
     return code;
 }
 
@@ -220,6 +226,12 @@ bn_code mode_create_program(rt_client *client, const mode_options *options,
     }
     *out = m;
     return BN_OK;
+}
+
+bool mode_program_checked(const mode *m)
+{
+    const mode_plain *p = m->own;
+    return p->program->entry != NULL;
 }
 
 size_t mode_program_result_count(const mode *m)

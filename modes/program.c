@@ -70,6 +70,7 @@ void mode_program_release(mode_program *program)
     rt_executable_destroy(program->executable);
     free(program->text);
     free(program->donor);
+    free(program->entry);
     free(program);
 }
 
@@ -247,6 +248,8 @@ bn_code mode_program_from_part(mode *m, const mode_part *part, mode_program **pr
         if (!p->donor || !p->row)
             code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a program");
     }
+    if (code == BN_OK)
+        code = mode_entry_learn(p, st);
     if (code != BN_OK) {
         mode_program_release(p);
         return code;

@@ -17,9 +17,10 @@ typedef struct recorded {
     mode_pace pace;
     mode_program **programs; /* [part] */
     size_t value_count;
-    rt_buffer **values; /* [value]; NULL: not there now */
-    size_t *heir;       /* [value]: the input that it is in the next step, or MODE_NO_VALUE */
-    bool *renewed;      /* [input]: consumed in each step, and nobody's heir */
+    rt_buffer **values;   /* [value]; NULL: not there now */
+    size_t *heir;         /* [value]: the input that it is in the next step, or MODE_NO_VALUE */
+    bool *renewed;        /* [input]: consumed in each step, and nobody's heir */
+    mode_argument *types; /* [input]: as the first program that takes it wants it to lie */
     /* Of each run: its first result, and which arguments a probe must not consume. */
     size_t *first_result;
     int64_t **probe_keep;
@@ -37,12 +38,8 @@ static bn_code send_inputs(mode *m, recorded *r, bn_status *st)
     bn_part before = mode_clock(m, BN_PART_INPUT);
     bn_code code = BN_OK;
     for (size_t i = 0; i < r->of->input_count && code == BN_OK; i++) {
-        const mode_input *in = &r->of->inputs[i];
-        if (r->values[i])
-            continue;
-        m->counters[BN_COUNTER_TRANSFERS_TO_DEVICE]++;
-        code = rt_buffer_from_host(m->client, in->host, in->type.dtype, in->type.dims,
-                                   in->type.rank, &r->values[i], st);
+        if (!r->values[i])
+            code = mode_send(m, r->of->inputs[i].host, &r->types[i], &r->values[i], st);
     }
     mode_clock(m, before);
     return code;
@@ -109,6 +106,11 @@ static bn_code bind(mode *m, const recorded *r, const mode_run *run, bn_status *
         m->arguments.items[i] = r->values[run->arguments[i]];
         if (!m->arguments.items[i])
             code = bn_fail(st, BN_INVALID, "%s: argument %zu, value %zu, is not there",
+                           p->row->view.label, i, run->arguments[i]);
+        /* A plugin executes what lies otherwise than its program takes it. Asked once. */
+        else if (!r->known && p->entry && !mode_buffer_lies(m, m->arguments.items[i], &p->entry[i]))
+            code = bn_fail(st, BN_NOT_SUPPORTED,
+                           "%s: argument %zu, value %zu, lies otherwise than the program takes it",
                            p->row->view.label, i, run->arguments[i]);
     }
     return code;
@@ -183,10 +185,12 @@ static bn_code check_heirs(mode *m, const recorded *r, bn_status *st)
 {
     for (size_t v = r->of->input_count; v < r->value_count; v++)
         if (r->heir[v] != MODE_NO_VALUE &&
-            !mode_buffer_is(m, r->values[v], &r->of->inputs[r->heir[v]].type))
-            return bn_fail(st, BN_INVALID,
-                           "value %zu is of another type than input %zu, which it becomes", v,
-                           r->heir[v]);
+            !(mode_buffer_is(m, r->values[v], &r->types[r->heir[v]]) &&
+              mode_buffer_lies(m, r->values[v], &r->types[r->heir[v]])))
+            return bn_fail(
+                st, BN_INVALID,
+                "value %zu is of another type or layout than input %zu, which it becomes", v,
+                r->heir[v]);
     return BN_OK;
 }
 
@@ -276,6 +280,7 @@ static void recorded_end(mode *m)
     free(r->values);
     free(r->heir);
     free(r->renewed);
+    free(r->types);
     free(r->first_result);
     free(r->probe_keep);
     free(r->probe_keep_count);
@@ -360,12 +365,13 @@ static bn_code make_room(recorded *r, bn_status *st)
     r->values = calloc(r->value_count + 1, sizeof(rt_buffer *));
     r->heir = calloc(r->value_count + 1, sizeof *r->heir);
     r->renewed = calloc(s->input_count + 1, sizeof *r->renewed);
+    r->types = calloc(s->input_count + 1, sizeof *r->types);
     r->first_result = calloc(s->run_count + 1, sizeof *r->first_result);
     r->probe_keep = calloc(s->run_count + 1, sizeof(int64_t *));
     r->probe_keep_count = calloc(s->run_count + 1, sizeof *r->probe_keep_count);
     r->addresses = calloc(most + 1, sizeof *r->addresses);
     r->consumed = calloc(most + 1, sizeof *r->consumed);
-    bool good = r->programs && r->values && r->heir && r->renewed && r->first_result &&
+    bool good = r->programs && r->values && r->heir && r->renewed && r->types && r->first_result &&
                 r->probe_keep && r->probe_keep_count && r->addresses && r->consumed;
     size_t next = s->input_count;
     for (size_t i = 0; i < s->run_count && good; i++) {
@@ -385,7 +391,13 @@ static bn_code compile_parts(mode *m, recorded *r, bn_status *st)
 {
     for (size_t i = 0; i < r->of->part_count; i++) {
         const mode_part *part = &r->of->parts[i];
-        bn_code code = mode_program_from_part(m, part, &r->programs[i], st);
+        mode_argument *declared = NULL;
+        size_t count;
+        bool told;
+        bn_code code = mode_signature_read(&part->program, &declared, &count, &told, st);
+        free(declared);
+        if (code == BN_OK)
+            code = mode_program_from_part(m, part, &r->programs[i], st);
         if (code != BN_OK)
             return bn_context(st, "program %s", part->label);
         mode_program *p = r->programs[i];
@@ -395,6 +407,32 @@ static bn_code compile_parts(mode *m, recorded *r, bn_status *st)
                            part->label, p->output_count, part->result_count);
         for (size_t o = 0; o < p->output_count; o++)
             p->donor[o] = -1;
+    }
+    return BN_OK;
+}
+
+/* Inputs lie as the first program wants them that takes them; that others want them otherwise shows
+ * in the first step. */
+static bn_code choose_layouts(recorded *r, bn_status *st)
+{
+    const mode_sequence *s = r->of;
+    for (size_t i = 0; i < s->input_count; i++)
+        r->types[i] = s->inputs[i].type;
+    for (size_t i = s->run_count; i-- > 0;) {
+        const mode_run *run = &s->runs[i];
+        const mode_program *p = r->programs[run->part];
+        for (size_t k = 0; p->entry && k < p->input_count; k++) {
+            const size_t value = run->arguments[k];
+            if (value >= s->input_count)
+                continue;
+            if (!mode_same_type(&p->entry[k], &s->inputs[value].type))
+                return bn_fail(st, BN_INVALID,
+                               "program %s: input %zu is of another type than argument %zu of the "
+                               "compiled program",
+                               p->row->view.label, value, k);
+            r->types[value].laid_out = p->entry[k].laid_out;
+            memcpy(r->types[value].order, p->entry[k].order, sizeof r->types[value].order);
+        }
     }
     return BN_OK;
 }
@@ -409,6 +447,8 @@ static bn_code build(mode *m, const mode_sequence *sequence, mode_pace pace, bn_
     bn_code code = make_room(r, st);
     if (code == BN_OK)
         code = compile_parts(m, r, st);
+    if (code == BN_OK)
+        code = choose_layouts(r, st);
     return code == BN_OK ? send_inputs(m, r, st) : code;
 }
 

@@ -1,355 +1,97 @@
 /*
- * signature.c - the arguments of a module's entry function, read out of MLIR's
- * text form: types, and what is donated. PJRT tells types of results, not of
- * arguments, so this much of a foreign text must be read; all else is the
- * compiler's.
- *
- * func.func public @main(%arg0: tensor<2x3xf32> {tf.aliasing_output = 0 : i32}, ...)
- *
- * And types of arguments as HLO writes them, "f32[2,3]", and what plugins call a program's form.
+ * signature.c - the arguments of programs that others wrote. What a program declares is read by
+ * runtime/stablehlo and runtime/hlo; here it is decided what of it can be done: each declaration is
+ * honoured, or the program is refused and the reason is told.
  */
 #include "modes/mode_priv.h"
+#include "runtime/hlo/hlo.h"
 
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Where we are in the text; never moved past END. */
-typedef struct cursor {
-    const char *begin, *at, *end;
-    bn_status *st;
-} cursor;
+/* ---- forms -------------------------------------------------------------------------- */
 
-static bn_code fail_at(const cursor *c, bn_code code, const char *what)
+mode_form mode_form_find(const char **code, size_t *size)
 {
-    size_t line = 1;
-    for (const char *p = c->begin; p < c->at; p++)
-        line += *p == '\n';
-    return bn_fail(c->st, code, "line %zu of the program: %s", line, what);
+    if (*size >= 4 && memcmp(*code, "ML\xefR", 4) == 0)
+        return MODE_FORM_BYTECODE;
+    return hlo_find_module(code, size) ? MODE_FORM_HLO : MODE_FORM_TEXT;
 }
 
-/* ---- pieces ---------------------------------------------------------------------- */
-
-/* Moves past blanks and comments. */
-static void skip_blank(cursor *c)
+const char *mode_form_name(mode_form form)
 {
-    while (c->at < c->end) {
-        if (isspace((unsigned char)*c->at)) {
-            c->at++;
-        } else if (c->end - c->at > 1 && c->at[0] == '/' && c->at[1] == '/') {
-            while (c->at < c->end && *c->at != '\n')
-                c->at++;
-        } else {
-            return;
-        }
-    }
-}
-
-/* Moves past TEXT if it comes next. */
-static bool take(cursor *c, const char *text)
-{
-    const size_t length = strlen(text);
-    skip_blank(c);
-    if ((size_t)(c->end - c->at) < length || memcmp(c->at, text, length) != 0)
-        return false;
-    c->at += length;
-    return true;
-}
-
-static bool is_name(char c)
-{
-    return isalnum((unsigned char)c) || c == '_' || c == '.' || c == '$' || c == '-';
-}
-
-/* Moves past a string literal, which AT begins. */
-static bool skip_string(cursor *c)
-{
-    for (c->at++; c->at < c->end; c->at++) {
-        if (*c->at == '\\' && c->end - c->at > 1)
-            c->at++;
-        else if (*c->at == '"') {
-            c->at++;
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Moves past one character, string or comment. */
-static bool skip_token(cursor *c)
-{
-    const char *before = c->at;
-    skip_blank(c);
-    if (c->at > before)
-        return true;
-    if (c->at >= c->end)
-        return false;
-    if (*c->at == '"')
-        return skip_string(c);
-    c->at++;
-    return true;
-}
-
-/* From an opening bracket to behind the one that closes it. */
-static bool skip_brackets(cursor *c)
-{
-    int depth = 0;
-    do {
-        skip_blank(c);
-        if (c->at >= c->end)
-            return false;
-        /* The arrow of a function type closes nothing. */
-        const bool arrow = *c->at == '>' && c->at > c->begin && c->at[-1] == '-';
-        if (strchr("([{<", *c->at))
-            depth++;
-        else if (strchr(")]}>", *c->at) && !arrow)
-            depth--;
-        if (!skip_token(c))
-            return false;
-    } while (depth > 0);
-    return true;
-}
-
-/* ---- types ------------------------------------------------------------------------ */
-
-/* Element type called by the LENGTH bytes at TEXT; RT_DTYPE_COUNT for none. */
-static rt_dtype element_type(const char *text, size_t length)
-{
-    int dtype = 0;
-    while (dtype < RT_DTYPE_COUNT) {
-        const char *name = rt_dtype_text((rt_dtype)dtype);
-        if (strlen(name) == length && memcmp(name, text, length) == 0)
-            break;
-        dtype++;
-    }
-    return (rt_dtype)dtype;
-}
-
-static bn_code read_dimension(cursor *c, mode_argument *a)
-{
-    int64_t size = 0;
-    for (; c->at < c->end && isdigit((unsigned char)*c->at); c->at++) {
-        if (size > INT64_MAX / 16)
-            return fail_at(c, BN_FORMAT, "a dimension is too large");
-        size = size * 10 + (*c->at - '0');
-    }
-    if (c->at >= c->end || *c->at != 'x')
-        return fail_at(c, BN_FORMAT, "a dimension does not end in x");
-    c->at++;
-    if (a->rank == RT_MAX_RANK)
-        return fail_at(c, BN_NOT_SUPPORTED, "an argument has more dimensions than can be passed");
-    a->dims[a->rank++] = size;
-    return BN_OK;
-}
-
-/* Behind "tensor<". */
-static bn_code read_tensor(cursor *c, mode_argument *a)
-{
-    skip_blank(c);
-    while (c->at < c->end && (isdigit((unsigned char)*c->at) || *c->at == '?')) {
-        if (*c->at == '?')
-            return fail_at(c, BN_NOT_SUPPORTED,
-                           "an argument has a dynamic shape ('?'); lower it for fixed shapes");
-        bn_code code = read_dimension(c, a);
-        if (code != BN_OK)
-            return code;
-    }
-    const char *start = c->at;
-    int depth = 0;
-    while (c->at < c->end && (depth > 0 || (*c->at != '>' && *c->at != ','))) {
-        depth += (*c->at == '<') - (*c->at == '>');
-        c->at++;
-    }
-    a->dtype = element_type(start, (size_t)(c->at - start));
-    if (a->dtype == RT_DTYPE_COUNT) {
-        char what[128];
-        snprintf(what, sizeof what, "arguments of element type %.*s cannot be passed",
-                 (int)(c->at - start < 40 ? c->at - start : 40), start);
-        return fail_at(c, BN_NOT_SUPPORTED, what);
-    }
-    if (take(c, ","))
-        return fail_at(c, BN_NOT_SUPPORTED,
-                       "arguments of a type with an encoding cannot be passed");
-    return take(c, ">") ? BN_OK : fail_at(c, BN_FORMAT, "a tensor type does not end");
-}
-
-/* Behind "!NAME", an alias that a line "!NAME = tensor<...>" explains. */
-static bn_code read_alias(const cursor *c, const char *name, size_t length, mode_argument *a)
-{
-    cursor search = {c->begin, c->begin, c->end, c->st};
-    while (search.at < search.end) {
-        skip_blank(&search);
-        if (take(&search, "!") && (size_t)(search.end - search.at) > length &&
-            memcmp(search.at, name, length) == 0 && !is_name(search.at[length])) {
-            search.at += length;
-            if (take(&search, "=") && take(&search, "tensor<"))
-                return read_tensor(&search, a);
-        }
-        if (!skip_token(&search))
-            break;
-    }
-    return fail_at(c, BN_NOT_SUPPORTED, "an argument is neither a tensor nor an alias of one");
-}
-
-static bn_code read_type(cursor *c, mode_argument *a)
-{
-    if (take(c, "tensor<"))
-        return read_tensor(c, a);
-    if (!take(c, "!"))
-        return fail_at(c, BN_NOT_SUPPORTED, "an argument is not a tensor; tuples cannot be passed");
-    const char *name = c->at;
-    while (c->at < c->end && is_name(*c->at))
-        c->at++;
-    return read_alias(c, name, (size_t)(c->at - name), a);
-}
-
-/* ---- arguments ---------------------------------------------------------------------- */
-
-/* The attributes of an argument, behind "{": which result takes its memory. */
-static bn_code read_attributes(cursor *c, mode_argument *a)
-{
-    while (!take(c, "}")) {
-        if (take(c, "tf.aliasing_output")) {
-            if (!take(c, "="))
-                return fail_at(c, BN_FORMAT, "tf.aliasing_output has no number");
-            skip_blank(c);
-            int64_t number = 0;
-            while (c->at < c->end && isdigit((unsigned char)*c->at) && number < 1000000)
-                number = number * 10 + (*c->at++ - '0');
-            a->result = (int32_t)number;
-        } else if (take(c, "jax.buffer_donor")) {
-            a->donated = take(c, "=") && take(c, "true");
-        } else if (c->at < c->end && strchr("([{<", *c->at)) {
-            if (!skip_brackets(c))
-                return fail_at(c, BN_FORMAT, "an argument's attributes do not end");
-        } else if (!skip_token(c)) {
-            return fail_at(c, BN_FORMAT, "an argument's attributes do not end");
-        }
-    }
-    return BN_OK;
-}
-
-static bn_code read_argument(cursor *c, mode_argument *a)
-{
-    *a = (mode_argument){.result = -1};
-    if (!take(c, "%"))
-        return fail_at(c, BN_FORMAT, "an argument without a name");
-    while (c->at < c->end && is_name(*c->at))
-        c->at++;
-    if (!take(c, ":"))
-        return fail_at(c, BN_FORMAT, "an argument without a type");
-    bn_code code = read_type(c, a);
-    if (code == BN_OK && take(c, "{"))
-        code = read_attributes(c, a);
-    if (code == BN_OK && take(c, "loc") && !skip_brackets(c))
-        code = fail_at(c, BN_FORMAT, "a location does not end");
-    return code;
-}
-
-/* Moves behind "@main(" of a function's definition. */
-static bool find_main(cursor *c)
-{
-    while (c->at < c->end) {
-        if (take(c, "func.func")) {
-            while (take(c, "public") || take(c, "private"))
-                continue;
-            if ((take(c, "@main") || take(c, "@\"main\"")) && take(c, "("))
-                return true;
-        }
-        if (!skip_token(c))
-            return false;
-    }
-    return false;
-}
-
-static bn_code read_list(cursor *c, mode_argument **list, size_t *count)
-{
-    size_t capacity = 0;
-    if (take(c, ")"))
-        return BN_OK;
-    do {
-        if (!bn_reserve(list, *count + 1, &capacity, sizeof **list))
-            return bn_fail(c->st, BN_OUT_OF_MEMORY, "no memory for %zu arguments", *count + 1);
-        bn_code code = read_argument(c, *list + *count);
-        if (code != BN_OK)
-            return code;
-        ++*count;
-    } while (take(c, ","));
-    return take(c, ")") ? BN_OK : fail_at(c, BN_FORMAT, "the list of arguments does not end");
-}
-
-bn_code mode_signature_read(const char *text, size_t length, mode_argument **list, size_t *count,
-                            bn_status *st)
-{
-    cursor c = {text, text, text + length, st};
-    *list = NULL;
-    *count = 0;
-    if (!find_main(&c))
-        return bn_fail(st, BN_FORMAT,
-                       "no function @main: not a StableHLO module in MLIR's text "
-                       "form (jax.jit(f).lower(...).as_text() is one)");
-    bn_code code = read_list(&c, list, count);
-    if (code != BN_OK) {
-        free(*list);
-        *list = NULL;
-        *count = 0;
-    }
-    return code;
+    return form == MODE_FORM_HLO ? "hlo" : "mlir";
 }
 
 /* ---- types as HLO writes them -------------------------------------------------------- */
 
-static const char *const type_names[RT_DTYPE_COUNT] = {
-    [RT_BOOL] = "pred", [RT_S8] = "s8",   [RT_S16] = "s16", [RT_S32] = "s32", [RT_S64] = "s64",
-    [RT_U8] = "u8",     [RT_U16] = "u16", [RT_U32] = "u32", [RT_U64] = "u64", [RT_F16] = "f16",
-    [RT_BF16] = "bf16", [RT_F32] = "f32", [RT_F64] = "f64", [RT_C64] = "c64", [RT_C128] = "c128",
-};
-
-/* Reads the dimensions behind the bracket that AT stands behind; returns what stands behind the
- * closing one, or NULL where they are none. */
-static const char *read_dims(const char *at, mode_argument *a)
+/* Reads whole numbers with commas between them up to the mark END, which AT stands before; returns
+ * what stands behind it, or NULL where they are none or more than there is room for. */
+static const char *read_numbers(const char *at, char end, int64_t *list, size_t *count)
 {
-    while (*at != ']') {
-        char *end;
-        if (!isdigit((unsigned char)*at) || a->rank == RT_MAX_RANK)
+    while (*at != end) {
+        char *behind;
+        if (!isdigit((unsigned char)*at) || *count == RT_MAX_RANK)
             return NULL;
-        const long long size = strtoll(at, &end, 10);
-        if (size > INT64_MAX / 16 || (*end != ',' && *end != ']') || (*end == ',' && end[1] == ']'))
+        const long long number = strtoll(at, &behind, 10);
+        if (number > INT64_MAX / 16 || (*behind != ',' && *behind != end) ||
+            (*behind == ',' && behind[1] == end))
             return NULL;
-        a->dims[a->rank++] = size;
-        at = *end == ',' ? end + 1 : end;
+        list[(*count)++] = number;
+        at = *behind == ',' ? behind + 1 : behind;
     }
     return at + 1;
+}
+
+/* A layout, "{0,1}" or "{0,1:T(8,128)}", for A; false where it is none for A's dimensions. */
+static bool take_layout(const char *text, mode_argument *a)
+{
+    char numbers[8 * RT_MAX_RANK];
+    size_t count = 0;
+    const size_t length = strcspn(text + 1, ":}");
+    const char *close = strchr(text, '}');
+    if (*text != '{' || !close || close[1] || length >= sizeof numbers - 2)
+        return false;
+    snprintf(numbers, sizeof numbers, "%.*s}", (int)length, text + 1);
+    const char *end = read_numbers(numbers, '}', a->order, &count);
+    if (!end || *end || count != a->rank || !rt_order_is_one(a->order, count))
+        return false;
+    a->laid_out = count > 1;
+    return true;
 }
 
 bn_code mode_type_parse(const char *text, mode_argument *a, bn_status *st)
 {
     const size_t length = strcspn(text, "[");
-    int dtype = 0;
-    while (dtype < RT_DTYPE_COUNT &&
-           !(strlen(type_names[dtype]) == length && memcmp(type_names[dtype], text, length) == 0))
-        dtype++;
-    *a = (mode_argument){.dtype = (rt_dtype)dtype, .result = -1};
-    const char *rest = text[length] ? read_dims(text + length + 1, a) : NULL;
-    /* A layout says how the device lays it out, which is the plugin's own affair. */
-    if (rest && *rest == '{' && strchr(rest, '}'))
-        rest = strchr(rest, '}') + 1;
-    if (!rest || *rest)
+    *a = (mode_argument){.dtype = rt_dtype_named(text, length, true), .result = -1};
+    const char *rest =
+        text[length] ? read_numbers(text + length + 1, ']', a->dims, &a->rank) : NULL;
+    if (!rest || (*rest && *rest != '{'))
         return bn_fail(st, BN_INVALID, "'%.*s' is not a type: f32[2,3] is one, s32[] another",
                        BN_FIT(text, 60));
-    if (dtype == RT_DTYPE_COUNT)
+    if (a->dtype == RT_DTYPE_COUNT)
         return bn_fail(st, BN_INVALID, "values of element type %.*s cannot be passed",
                        (int)(length < 40 ? length : 40), text);
+    if (*rest && !take_layout(rest, a))
+        return bn_fail(st, BN_INVALID,
+                       "'%.*s': the layout is none of %zu dimensions: f32[2,3]{0,1} has one, with "
+                       "the dimension that varies fastest first",
+                       BN_FIT(text, 60), a->rank);
     return BN_OK;
 }
 
 void mode_type_put(const mode_argument *a, bn_text *out)
 {
-    bn_text_printf(out, "%s[", type_names[a->dtype]);
+    bn_text_printf(out, "%s[", rt_dtype_hlo(a->dtype));
     for (size_t i = 0; i < a->rank; i++)
         bn_text_printf(out, "%s%lld", i ? "," : "", (long long)a->dims[i]);
     bn_text_putc(out, ']');
+    if (a->laid_out && !rt_order_is_by_rows(a->order, a->rank)) {
+        (void)bn_text_layout(out, a->order, a->rank);
+        bn_text_putc(out, '}');
+    }
 }
 
 int64_t mode_argument_bytes(const mode_argument *a)
@@ -361,7 +103,139 @@ int64_t mode_argument_bytes(const mode_argument *a)
     return bytes;
 }
 
-const char *mode_form_name(mode_form form)
+bool mode_same_type(const mode_argument *a, const mode_argument *b)
 {
-    return form == MODE_FORM_HLO ? "hlo" : "mlir";
+    return a->dtype == b->dtype && a->rank == b->rank &&
+           memcmp(a->dims, b->dims, a->rank * sizeof *a->dims) == 0;
+}
+
+/* ---- what a program declares ---------------------------------------------------------- */
+
+/* Fails with the reason where A, argument INDEX, cannot be passed. */
+static bn_code take_value(const shlo_value *v, size_t index, mode_argument *a, bn_status *st)
+{
+    *a = (mode_argument){.dtype = rt_dtype_named(v->dtype, strlen(v->dtype), false),
+                         .rank = v->rank,
+                         .result = v->result,
+                         .donated = v->donated};
+    if (!v->tensor)
+        return bn_fail(st, BN_NOT_SUPPORTED,
+                       "argument %zu is of type %s; only tensors can be passed: lower the program "
+                       "with its arguments one by one",
+                       index, v->dtype);
+    if (a->dtype == RT_DTYPE_COUNT)
+        return bn_fail(st, BN_NOT_SUPPORTED,
+                       "argument %zu is of element type %s, which cannot be "
+                       "passed",
+                       index, v->dtype);
+    if (v->encoding)
+        return bn_fail(st, BN_NOT_SUPPORTED,
+                       "argument %zu is of a type with an encoding, %.*s, which cannot be passed",
+                       index, BN_FIT(v->encoding, 60));
+    if (v->memory && strcmp(v->memory, "device") != 0)
+        return bn_fail(st, BN_NOT_SUPPORTED,
+                       "argument %zu is declared to lie in the memory %.*s; bench passes arguments "
+                       "in the device's own memory only",
+                       index, BN_FIT(v->memory, 40));
+    _Static_assert(SHLO_MOST_RANK <= RT_MAX_RANK, "each rank can be passed");
+    for (size_t i = 0; i < v->rank; i++) {
+        a->dims[i] = v->dims[i];
+        if (v->dims[i] < 0)
+            return bn_fail(st, BN_NOT_SUPPORTED,
+                           "argument %zu has a dynamic shape ('?'); lower it for fixed shapes",
+                           index);
+    }
+    /* "auto" is the compiler's choice, which the compiled program tells. */
+    if (v->layout && *v->layout && strcmp(v->layout, "default") != 0 &&
+        strcmp(v->layout, "auto") != 0 && !take_layout(v->layout, a))
+        return bn_fail(st, BN_FORMAT, "argument %zu is declared with a layout that is none: %.*s",
+                       index, BN_FIT(v->layout, 60));
+    if (v->constant)
+        snprintf(a->constant, sizeof a->constant, "%.*s", BN_FIT(v->constant, 31));
+    return BN_OK;
+}
+
+bn_code mode_values_take(const shlo_value *list, size_t count, mode_argument **out, bn_status *st)
+{
+    mode_argument *taken = calloc(count + 1, sizeof *taken);
+    *out = NULL;
+    if (!taken)
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu arguments", count);
+    for (size_t i = 0; i < count; i++) {
+        bn_code code = take_value(&list[i], i, &taken[i], st);
+        if (code != BN_OK) {
+            free(taken);
+            return code;
+        }
+    }
+    *out = taken;
+    return BN_OK;
+}
+
+/* Fails where the program is for more devices than one. OPTIONS, that somebody else compiled it
+ * with, may have asked for REPLICAS of it. */
+static bn_code check_devices(const shlo_declared *d, int64_t replicas, bn_status *st)
+{
+    static const char way_out[] = "bench runs a program on one device: lower it for one";
+    if (d->partitions > 1)
+        return bn_fail(st, BN_NOT_SUPPORTED,
+                       "the program is for %lld partitions (mhlo.num_partitions); %s",
+                       (long long)d->partitions, way_out);
+    if (d->replicas > 1)
+        return bn_fail(st, BN_NOT_SUPPORTED,
+                       "the program is for %lld replicas (mhlo.num_replicas); %s",
+                       (long long)d->replicas, way_out);
+    if (d->mesh > 1)
+        return bn_fail(st, BN_NOT_SUPPORTED,
+                       "the program is for a mesh of %lld devices, a partition on each "
+                       "(sdy.mesh); %s",
+                       (long long)d->mesh, way_out);
+    if (d->highest_device == INT64_MAX)
+        return bn_fail(st, BN_NOT_SUPPORTED,
+                       "%s names its devices in a form that bench does not read; %s", d->collective,
+                       way_out);
+    if (d->highest_device > 0)
+        return bn_fail(st, BN_NOT_SUPPORTED,
+                       "the program is for several devices: %s names device %lld; %s",
+                       d->collective, (long long)d->highest_device, way_out);
+    if (replicas > 1 && d->collective[0])
+        return bn_fail(st, BN_NOT_SUPPORTED,
+                       "the program was compiled for %lld replicas, which communicate (%s); %s",
+                       (long long)replicas, d->collective, way_out);
+    return BN_OK;
+}
+
+bn_code mode_signature_read(const rt_program *program, mode_argument **list, size_t *count,
+                            bool *told, bn_status *st)
+{
+    const char *bytes = program->code;
+    size_t size = program->size;
+    shlo_declared declared = {0};
+    bn_status unread = {.code = BN_OK};
+    bn_code code;
+    *list = NULL;
+    *count = 0;
+    *told = true;
+    if (strcmp(program->format, "hlo") == 0) {
+        code = hlo_declared_read("hlo", bytes, size, &declared, st);
+    } else if (mode_form_find(&bytes, &size) == MODE_FORM_BYTECODE) {
+        code = shlo_declared_read_bytecode(bytes, size, &declared, &unread);
+        *told = code == BN_OK;
+        /* Whether the bytes are damaged is the compiler's to say. */
+        code = code == BN_OUT_OF_MEMORY ? bn_fail(st, code, "%s", unread.message) : BN_OK;
+    } else {
+        code = shlo_declared_read(bytes, size, &declared, st);
+    }
+    if (code == BN_OK && *told)
+        code = check_devices(&declared,
+                             program->options_size
+                                 ? rt_options_replicas(program->options, program->options_size)
+                                 : 1,
+                             st);
+    if (code == BN_OK && *told)
+        code = mode_values_take(declared.arguments, declared.argument_count, list, st);
+    if (code == BN_OK && *told)
+        *count = declared.argument_count;
+    shlo_declared_free(&declared);
+    return code;
 }

@@ -217,6 +217,7 @@ typedef struct job_program_text {
     rt_program program; /* its code is the file's, or a part of it */
     mode_argument *arguments;
     size_t count;
+    bool told;     /* the program tells the types; else the user did */
     size_t inputs; /* arguments that come from files: all or none */
 } job_program_text;
 /* Reads it. BN_CHANGED where the request has a sha256, and it is not the file's. To be freed also

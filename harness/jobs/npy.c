@@ -78,8 +78,10 @@ static bool take_shape(header *h, job_npy *a)
 
 static bn_code read_descr(const char *name, const char *descr, job_npy *a, bn_status *st)
 {
-    a->void_bits = strcmp(descr, "|V2") == 0 || strcmp(descr, "<V2") == 0;
-    a->dtype = RT_U16;
+    /* As NumPy writes types of others: bf16, and floats of 8 bits. */
+    const bool byte = strcmp(descr, "|V1") == 0 || strcmp(descr, "<V1") == 0;
+    a->void_bits = byte || strcmp(descr, "|V2") == 0 || strcmp(descr, "<V2") == 0;
+    a->dtype = byte ? RT_U8 : RT_U16;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (strcmp(kinds[i].descr, descr) == 0) {
             a->dtype = kinds[i].dtype;
@@ -161,7 +163,7 @@ bn_code job_npy_parse(const char *name, const char *bytes, size_t size, job_npy 
 
 static const char *descr_of(rt_dtype dtype)
 {
-    dtype = dtype == RT_BF16 ? RT_U16 : dtype;
+    dtype = dtype == RT_BF16 ? RT_U16 : rt_dtype_is_f8(dtype) ? RT_U8 : dtype;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (kinds[i].dtype == dtype)
             return kinds[i].descr;

@@ -38,44 +38,100 @@ static bn_code check_digest(const json_t *request, const job_program_text *p, bn
                    wanted, p->sha256);
 }
 
-/* The types that the user gave, since byte code does not tell them to us. */
-static bn_code types_from_request(const json_t *request, job_program_text *p, bn_status *st)
+/* The types that the user gave, in *LIST (malloc). */
+static bn_code types_from_request(const json_t *request, mode_argument **list, size_t *count,
+                                  bn_status *st)
 {
     const json_t *types = json_object_get(request, "types");
-    const size_t count = json_array_size(types);
-    if (count == 0)
-        return bn_fail(
-            st, BN_INVALID,
-            "StableHLO byte code, whose types bench cannot read; give the type of each "
-            "argument in order, as --argument 'f32[2,3]', --argument none where it takes "
-            "none, or the program as text");
-    p->arguments = calloc(count, sizeof *p->arguments);
-    if (!p->arguments)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu arguments", count);
-    if (count == 1 && strcmp(json_string_value(json_array_get(types, 0)), "none") == 0)
+    const size_t given = json_array_size(types);
+    mode_argument *read = calloc(given + 1, sizeof *read);
+    *count = 0;
+    *list = read;
+    if (!read)
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu arguments", given);
+    if (given == 1 && strcmp(json_string_value(json_array_get(types, 0)), "none") == 0)
         return BN_OK;
     bn_code code = BN_OK;
-    for (; p->count < count && code == BN_OK; p->count++)
-        code = mode_type_parse(json_string_value(json_array_get(types, p->count)),
-                               &p->arguments[p->count], st);
-    return code == BN_OK ? BN_OK : bn_context(st, "--argument %zu", p->count);
+    for (; *count < given && code == BN_OK; ++*count)
+        code = mode_type_parse(json_string_value(json_array_get(types, *count)), &read[*count], st);
+    return code == BN_OK ? BN_OK : bn_context(st, "--argument %zu", *count);
+}
+
+/* Holds what the user says against what the program declares. */
+static bn_code check_types(const job_program_text *p, const mode_argument *said, size_t count,
+                           bn_status *st)
+{
+    size_t i = 0;
+    while (i < count && i < p->count && mode_same_type(&said[i], &p->arguments[i]))
+        i++;
+    if (i == count && count == p->count)
+        return BN_OK;
+    if (count != p->count)
+        return bn_fail(st, BN_INVALID,
+                       "--argument is given %zu times, and the program takes %zu "
+                       "arguments; leave --argument out, the program tells their types",
+                       count, p->count);
+    bn_text text = {0};
+    mode_type_put(&said[i], &text);
+    bn_text_puts(&text, ", and the program's is ");
+    mode_type_put(&p->arguments[i], &text);
+    bn_code code = bn_fail(
+        st, BN_INVALID, "--argument %zu is %s; leave --argument out, the program tells the types",
+        i + 1, text.failed ? "another type" : text.data);
+    bn_text_free(&text);
+    return code;
 }
 
 static bn_code read_arguments(const json_t *request, job_program_text *p, bn_status *st)
 {
     const char *code = p->text;
-    size_t size = p->length;
+    size_t size = p->length, said_count = 0;
+    mode_argument *said = NULL;
+    const bool says = json_array_size(json_object_get(request, "types")) > 0;
     p->form = mode_form_find(&code, &size);
     p->program = (rt_program){.format = mode_form_name(p->form), .code = code, .size = size};
-    if (p->form == MODE_FORM_BYTECODE)
-        return types_from_request(request, p, st);
-    if (json_array_size(json_object_get(request, "types")))
+    bn_code read = mode_signature_read(&p->program, &p->arguments, &p->count, &p->told, st);
+    if (read == BN_OK && !p->told && !says)
         return bn_fail(st, BN_INVALID,
-                       "--argument is for byte code; this program tells the types of its arguments "
-                       "itself");
-    return p->form == MODE_FORM_HLO
-               ? mode_signature_read_hlo(code, size, &p->arguments, &p->count, st)
-               : mode_signature_read(code, size, &p->arguments, &p->count, st);
+                       "StableHLO byte code whose types bench cannot read; give the type of each "
+                       "argument in order, as --argument 'f32[2,3]', --argument none where it "
+                       "takes none, or the program as text");
+    if (read != BN_OK || !says)
+        return read;
+    read = types_from_request(request, &said, &said_count, st);
+    if (read == BN_OK && p->told)
+        read = check_types(p, said, said_count, st);
+    if (read == BN_OK && p->told) {
+        for (size_t i = 0; i < said_count; i++) { /* a layout that is said holds */
+            p->arguments[i].laid_out = said[i].laid_out || p->arguments[i].laid_out;
+            if (said[i].laid_out)
+                memcpy(p->arguments[i].order, said[i].order, sizeof said[i].order);
+        }
+    } else if (read == BN_OK) {
+        p->arguments = said;
+        p->count = said_count;
+        said = NULL;
+    }
+    free(said);
+    return read;
+}
+
+/* A constant has a value that only who exported the program knows: another one would be measured as
+ * another program. */
+static bn_code check_constants(const job_program_text *p, bn_status *st)
+{
+    for (size_t i = 0; i < p->count && !p->inputs; i++)
+        if (p->arguments[i].constant[0])
+            return bn_fail(st, BN_INVALID,
+                           "argument %zu is a constant of whoever exported the program, %s, and "
+                           "cannot be made up; give all arguments by --input, this one with its "
+                           "value%s",
+                           i, p->arguments[i].constant,
+                           strcmp(p->arguments[i].constant, "_platform_index") == 0
+                               ? ", the place of this runtime's platform among those that it was "
+                                 "exported for, from 0"
+                               : "");
+    return BN_OK;
 }
 
 bn_code job_program_read(const json_t *request, job_program_text *p, bn_status *st)
@@ -89,6 +145,8 @@ bn_code job_program_read(const json_t *request, job_program_text *p, bn_status *
     }
     if (code == BN_OK)
         code = read_arguments(request, p, st);
+    if (code == BN_OK)
+        code = check_constants(p, st);
     if (code == BN_OK && p->inputs && p->inputs != p->count)
         code = bn_fail(st, BN_INVALID,
                        "--input is given %zu times, and the program takes %zu arguments; give one "
@@ -106,10 +164,12 @@ void job_program_text_free(job_program_text *p)
 
 /* ---- arrays --------------------------------------------------------------------------------- */
 
-/* Whether the array FOUND can be A: the same type and shape, or bf16 as bits. */
+/* Whether the array FOUND can be A: the same type and shape, or the bits of a type that NumPy
+ * lacks: bf16, or a float of 8 bits. */
 static bool fits(const mode_argument *a, const job_npy *found)
 {
-    const bool bits = found->dtype == RT_U16 && a->dtype == RT_BF16;
+    const bool bits = (found->dtype == RT_U16 && a->dtype == RT_BF16) ||
+                      (found->dtype == RT_U8 && rt_dtype_is_f8(a->dtype));
     if (a->rank != found->rank || (found->void_bits ? !bits : !bits && found->dtype != a->dtype))
         return false;
     return memcmp(a->dims, found->dims, a->rank * sizeof *a->dims) == 0;

@@ -32,7 +32,7 @@ static void describe(const worker_group *g, worker_session *s, res_record *r)
         "others", worker_others_to_json(&g->others), "options", s->experiment->echo, "weights",
         s->weights, "program",
         s->recorded  ? worker_recorded_to_json(s)
-        : s->program ? worker_program_to_json(s->program)
+        : s->program ? worker_program_to_json(s, s->program)
                      : NULL,
         "suite", s->experiment->suite, "group", g->about, "memory", "rss_bytes",
         (json_int_t)memory.now, "peak_rss_bytes", (json_int_t)memory.peak, "file_rss_bytes",

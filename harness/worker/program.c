@@ -156,9 +156,17 @@ bn_code worker_session_program(worker_session *s, bn_status *st)
     return code == BN_OK ? use_results(s, p, st) : code;
 }
 
-json_t *worker_program_to_json(const worker_program *p)
+json_t *worker_program_to_json(const worker_session *s, const worker_program *p)
 {
-    return json_pack("{sO sO sI sb}", "request", p->request, "sha256",
+    static const char *const forms[] = {
+        [MODE_FORM_TEXT] = "text", [MODE_FORM_BYTECODE] = "bytecode", [MODE_FORM_HLO] = "hlo"};
+    const bool checked = s->mode && mode_program_checked(s->mode);
+    return json_pack("{sO sO sI sb s{ss ss ss}}", "request", p->request, "sha256",
                      json_object_get(p->request, "sha256"), "arguments", (json_int_t)p->of.count,
-                     "made_up", p->of.inputs == 0 && p->of.count > 0);
+                     "made_up", p->of.inputs == 0 && p->of.count > 0, "declared", "form",
+                     forms[p->of.form], "types",
+                     checked      ? "compiled"
+                     : p->of.told ? "program"
+                                  : "unchecked",
+                     "devices", p->of.told ? "program" : "unchecked");
 }

@@ -123,8 +123,11 @@ mode_options worker_mode_options(const job_experiment *e);
 /* In place of worker_session_model: compiles the experiment's program, runs it once, writes its
  * results and compares them. A difference is BN_WRONG_RESULT. */
 BN_MUST_USE bn_code worker_session_program(worker_session *s, bn_status *st);
-json_t *worker_program_to_json(const worker_program *program); /* new reference */
-void worker_program_free(worker_program *program);             /* NULL allowed */
+/* What a record says of its program (new reference): the request; and, as "declared", the form, who
+ * told the types ("compiled": the executable, against which they were held; "program"; "unchecked":
+ * only the user), and who told for how many devices it is. */
+json_t *worker_program_to_json(const worker_session *s, const worker_program *program);
+void worker_program_free(worker_program *program); /* NULL allowed */
 
 /* ---- steps that were recorded (recorded.c) --------------------------------------------------- */
 

@@ -1,6 +1,6 @@
 /*
- * hlo.h - a program as the compiler left it: the cycles that it estimated, how often loops run,
- * copies, collectives, scopes, and the layouts of the results.
+ * hlo.h - a program in XLA's own form: what it declares; and as the compiler left it: the cycles that
+ * it estimated, how often loops run, copies, collectives, scopes, and the layouts of the results.
  *
  * A TPU's compiler writes what it expects an instruction to take into the optimized program
  * (window_config.estimated_cycles). These are its estimates, never measurements. Here they are
@@ -13,6 +13,7 @@
 #define BENCH_RUNTIME_HLO_H
 
 #include "runtime/base/base.h"
+#include "runtime/stablehlo/stablehlo.h"
 
 typedef struct hlo_program hlo_program;
 
@@ -61,5 +62,17 @@ BN_MUST_USE bn_code hlo_program_read(const char *format, const void *bytes, size
 void hlo_program_free(hlo_program *program); /* NULL allowed */
 /* Valid as long as PROGRAM. */
 const hlo_report *hlo_program_report(const hlo_program *program);
+
+
+/* ---- what a program declares (declared.c) --------------------------------------------- */
+
+/* Whether the *SIZE bytes at *CODE are an HloModuleProto. Of an HloProto, as XLA dumps it, *CODE and
+ * *SIZE become those of the module in it. */
+bool hlo_find_module(const char **code, size_t *size);
+/* What the program of SIZE BYTES in FORMAT, "hlo" or "hlo_with_config", declares. Layouts are those
+ * of the entry, "{1,0:T(8,128)}". Errors as of hlo_program_read; DECLARED is to be freed by
+ * shlo_declared_free, after errors, too. */
+BN_MUST_USE bn_code hlo_declared_read(const char *format, const void *bytes, size_t size,
+                                      shlo_declared *declared, bn_status *st);
 
 #endif

@@ -6,6 +6,7 @@
  *   walk.c      which instructions run how often, and their sums
  *   report.c    lists of what was found
  *   trips.c     how often a loop runs
+ *   declared.c  the types of the entry, what is donated, devices
  *   module.c    the module: computations and instructions by number, estimates, layouts
  */
 #ifndef BENCH_RUNTIME_HLO_PRIV_H
@@ -58,6 +59,9 @@ const hlo_instruction *hlo_root(const hlo_module *module, size_t computation);
 bool hlo_is(const hlo_instruction *instruction, const char *opcode);
 /* Whether both list their dimensions in the same order; a layout that is not told equals any. */
 bool hlo_same_order(const Hlo__Wire__Layout *a, const Hlo__Wire__Layout *b);
+/* LAYOUT as XLA writes it, "{1,0:T(8,128)}", into OUT; nothing where it is that of a scalar, or makes
+ * no sense for RANK dimensions. */
+void hlo_put_layout(const Hlo__Wire__Layout *layout, size_t rank, bn_text *out);
 /* The layouts of the entry's results, in MODULE's arena. BN_OUT_OF_MEMORY. */
 BN_MUST_USE bn_code hlo_layouts(const hlo_module *module, const char *const **layouts,
                                 size_t *count, bn_status *st);

@@ -200,9 +200,7 @@ bool hlo_same_order(const Hlo__Wire__Layout *a, const Hlo__Wire__Layout *b)
     return true;
 }
 
-/* As XLA writes a layout, "{1,0:T(8,128)}"; nothing where it is that of a scalar, or makes no sense
- * for RANK dimensions. */
-static void put_layout(const Hlo__Wire__Layout *layout, size_t rank, bn_text *out)
+void hlo_put_layout(const Hlo__Wire__Layout *layout, size_t rank, bn_text *out)
 {
     bn_text_clear(out);
     if (!layout || rank == 0 || layout->n_minor_to_major != rank ||
@@ -229,9 +227,9 @@ bn_code hlo_layouts(const hlo_module *module, const char *const **layouts, size_
     for (size_t i = 0; i < parts && room; i++) {
         const Hlo__Wire__Part *part = result->n_parts ? result->parts[i] : NULL;
         if (part)
-            put_layout(part->layout, part->n_dimensions, &text);
+            hlo_put_layout(part->layout, part->n_dimensions, &text);
         else
-            put_layout(result->layout, result->n_dimensions, &text);
+            hlo_put_layout(result->layout, result->n_dimensions, &text);
         list[i] = text.length ? bn_arena_strdup(module->arena, text.data) : NULL;
         room = !text.failed && (list[i] || !text.length);
     }

@@ -7,12 +7,15 @@
  */
 #include "runtime/pjrt/pjrt_priv.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 static const struct dtype_row {
-    const char *text;
+    const char *text, *hlo;
     size_t bytes;
     PJRT_Buffer_Type pjrt;
 } dtype_rows[RT_DTYPE_COUNT] = {
-#define X(dtype, text, bytes, pjrt) [dtype] = {text, bytes, PJRT_Buffer_Type_##pjrt},
+#define X(dtype, text, hlo, bytes, pjrt) [dtype] = {text, hlo, bytes, PJRT_Buffer_Type_##pjrt},
     RT_DTYPES(X)
 #undef X
 };
@@ -25,6 +28,27 @@ size_t rt_dtype_bytes(rt_dtype dtype)
 const char *rt_dtype_text(rt_dtype dtype)
 {
     return dtype_rows[dtype].text;
+}
+
+const char *rt_dtype_hlo(rt_dtype dtype)
+{
+    return dtype_rows[dtype].hlo;
+}
+
+rt_dtype rt_dtype_named(const char *name, size_t length, bool hlo)
+{
+    int dtype = 0;
+    for (; dtype < RT_DTYPE_COUNT; dtype++) {
+        const char *known = hlo ? dtype_rows[dtype].hlo : dtype_rows[dtype].text;
+        if (strlen(known) == length && memcmp(known, name, length) == 0)
+            break;
+    }
+    return (rt_dtype)dtype;
+}
+
+bool rt_dtype_is_f8(rt_dtype dtype)
+{
+    return memcmp(dtype_rows[dtype].hlo, "f8", 2) == 0;
 }
 
 PJRT_Buffer_Type rt_dtype_pjrt(rt_dtype dtype)
@@ -45,11 +69,25 @@ static PJRT_Buffer *handle_of(rt_buffer *buffer)
     return (PJRT_Buffer *)buffer;
 }
 
+/* A layout without tiles, in the plugin's terms; ORDER outlives it. */
+static PJRT_Buffer_MemoryLayout tiled(const int64_t *order, size_t rank)
+{
+    return (PJRT_Buffer_MemoryLayout){
+        .struct_size = PJRT_Buffer_MemoryLayout_STRUCT_SIZE,
+        .type = PJRT_Buffer_MemoryLayout_Type_Tiled,
+        .tiled = {.struct_size = PJRT_Buffer_MemoryLayout_Tiled_STRUCT_SIZE,
+                  .minor_to_major = order,
+                  .minor_to_major_size = rank},
+    };
+}
+
+/* ORDER is how the device is to lay out the dense row-major DATA; NULL: as it likes. */
 static bn_code from_host(rt_client *client, const void *data, rt_dtype dtype, const int64_t *dims,
-                         size_t rank, PJRT_HostBufferSemantics semantics, rt_buffer **buffer,
-                         rt_event **host_done, bn_status *st)
+                         size_t rank, const int64_t *order, PJRT_HostBufferSemantics semantics,
+                         rt_buffer **buffer, rt_event **host_done, bn_status *st)
 {
     static const int64_t no_dims[1] = {0};
+    PJRT_Buffer_MemoryLayout layout = tiled(order, rank);
     if ((unsigned)dtype >= RT_DTYPE_COUNT)
         return bn_fail(st, BN_INVALID, "unknown element type %d", (int)dtype);
     if (rank > RT_MAX_RANK)
@@ -61,7 +99,8 @@ static bn_code from_host(rt_client *client, const void *data, rt_dtype dtype, co
     PJRT_Client_BufferFromHostBuffer_Args args = RT_ARGS(
         PJRT_Client_BufferFromHostBuffer, .client = client->handle, .data = data,
         .type = rt_dtype_pjrt(dtype), .dims = rank > 0 ? dims : no_dims, .num_dims = rank,
-        .host_buffer_semantics = semantics, .device = client->devices[client->device_in_use]);
+        .host_buffer_semantics = semantics, .device = client->devices[client->device_in_use],
+        .device_layout = order ? &layout : NULL);
     bn_code code =
         RT_CALL(client->plugin, PJRT_Client_BufferFromHostBuffer, &args, RT_STAGE_OTHER, st);
     if (code != BN_OK)
@@ -78,18 +117,19 @@ bn_code rt_buffer_from_host_async(rt_client *client, const void *data, rt_dtype 
                                   const int64_t *dims, size_t rank, rt_buffer **buffer,
                                   rt_event **host_done, bn_status *st)
 {
-    return from_host(client, data, dtype, dims, rank,
+    return from_host(client, data, dtype, dims, rank, NULL,
                      PJRT_HostBufferSemantics_kImmutableUntilTransferCompletes, buffer, host_done,
                      st);
 }
 
-bn_code rt_buffer_from_host(rt_client *client, const void *data, rt_dtype dtype,
-                            const int64_t *dims, size_t rank, rt_buffer **buffer, bn_status *st)
+/* from_host, and waits until DATA is free again. */
+static bn_code send(rt_client *client, const void *data, rt_dtype dtype, const int64_t *dims,
+                    size_t rank, const int64_t *order, rt_buffer **buffer, bn_status *st)
 {
     rt_event *host_done = NULL;
     rt_buffer *created = NULL;
     bn_code code =
-        from_host(client, data, dtype, dims, rank,
+        from_host(client, data, dtype, dims, rank, order,
                   PJRT_HostBufferSemantics_kImmutableOnlyDuringCall, &created, &host_done, st);
     if (code != BN_OK)
         return code;
@@ -102,6 +142,12 @@ bn_code rt_buffer_from_host(rt_client *client, const void *data, rt_dtype dtype,
     }
     *buffer = created;
     return BN_OK;
+}
+
+bn_code rt_buffer_from_host(rt_client *client, const void *data, rt_dtype dtype,
+                            const int64_t *dims, size_t rank, rt_buffer **buffer, bn_status *st)
+{
+    return send(client, data, dtype, dims, rank, NULL, buffer, st);
 }
 
 bn_code rt_buffer_type(rt_client *client, rt_buffer *buffer, rt_dtype *dtype,
@@ -132,19 +178,17 @@ bn_code rt_buffer_type(rt_client *client, rt_buffer *buffer, rt_dtype *dtype,
 }
 
 /* Refuses to read into a place of another size than the buffer's contents;
- * RANK is the buffer's. */
-static bn_code check_read(rt_client *client, rt_buffer *buffer, size_t size, size_t *rank,
-                          bn_status *st)
+ * DTYPE, DIMS and RANK are the buffer's. */
+static bn_code check_read(rt_client *client, rt_buffer *buffer, size_t size, rt_dtype *dtype,
+                          int64_t dims[RT_MAX_RANK], size_t *rank, bn_status *st)
 {
-    rt_dtype dtype;
-    int64_t dims[RT_MAX_RANK];
     /* The plugin would read a donated buffer's type, but not its contents. */
     if (rt_buffer_is_deleted(client, buffer))
         return bn_fail(st, BN_INVALID, "the buffer was donated or deleted");
-    bn_code code = rt_buffer_type(client, buffer, &dtype, dims, rank, st);
+    bn_code code = rt_buffer_type(client, buffer, dtype, dims, rank, st);
     if (code != BN_OK)
         return code;
-    size_t bytes = rt_dtype_bytes(dtype);
+    size_t bytes = rt_dtype_bytes(*dtype);
     for (size_t i = 0; i < *rank; i++)
         bytes *= (size_t)dims[i];
     if (bytes != size)
@@ -153,27 +197,40 @@ static bn_code check_read(rt_client *client, rt_buffer *buffer, size_t size, siz
     return BN_OK;
 }
 
-bn_code rt_buffer_to_host(rt_client *client, rt_buffer *buffer, void *data, size_t size,
-                          bn_status *st)
+/* Copies elements of ELEMENT bytes from FROM, dense row-major, to TO, where they lie by ORDER, the
+ * most minor dimension first; or, with TO_ORDER false, the other way round. */
+static void rearrange(void *to, const void *from, size_t element, const int64_t *dims, size_t rank,
+                      const int64_t *order, bool to_order)
 {
-    size_t rank = 0;
-    bn_code code = check_read(client, buffer, size, &rank, st);
-    if (code != BN_OK)
-        return code;
-    int64_t minor_to_major[RT_MAX_RANK] = {0};
-    for (size_t i = 0; i < rank; i++)
-        minor_to_major[i] = (int64_t)(rank - 1 - i);
-    PJRT_Buffer_MemoryLayout layout = {
-        .struct_size = PJRT_Buffer_MemoryLayout_STRUCT_SIZE,
-        .type = PJRT_Buffer_MemoryLayout_Type_Tiled,
-        .tiled = {.struct_size = PJRT_Buffer_MemoryLayout_Tiled_STRUCT_SIZE,
-                  .minor_to_major = minor_to_major,
-                  .minor_to_major_size = rank},
-    };
+    size_t strides[RT_MAX_RANK], lies = 0, count = 1;
+    int64_t at[RT_MAX_RANK] = {0};
+    for (size_t i = 0; i < rank; i++) {
+        strides[order[i]] = count;
+        count *= (size_t)dims[order[i]];
+    }
+    for (size_t i = 0; i < count; i++) {
+        const size_t source = to_order ? i : lies, target = to_order ? lies : i;
+        memcpy((char *)to + target * element, (const char *)from + source * element, element);
+        /* To the next element, as an odometer counts. */
+        for (size_t d = rank; d-- > 0;) {
+            lies += strides[d];
+            if (++at[d] < dims[d])
+                break;
+            lies -= strides[d] * (size_t)dims[d];
+            at[d] = 0;
+        }
+    }
+}
+
+/* Copies the buffer's SIZE bytes to DATA as they lie by ORDER, and waits. */
+static bn_code fetch(rt_client *client, rt_buffer *buffer, const int64_t *order, size_t rank,
+                     void *data, size_t size, bn_status *st)
+{
+    PJRT_Buffer_MemoryLayout layout = tiled(order, rank);
     PJRT_Buffer_ToHostBuffer_Args args =
         RT_ARGS(PJRT_Buffer_ToHostBuffer, .src = handle_of(buffer), .host_layout = &layout,
                 .dst = data, .dst_size = size);
-    code = RT_CALL(client->plugin, PJRT_Buffer_ToHostBuffer, &args, RT_STAGE_EXECUTE, st);
+    bn_code code = RT_CALL(client->plugin, PJRT_Buffer_ToHostBuffer, &args, RT_STAGE_EXECUTE, st);
     if (code != BN_OK)
         return code;
     rt_event *done = (rt_event *)args.event;
@@ -182,6 +239,99 @@ bn_code rt_buffer_to_host(rt_client *client, rt_buffer *buffer, void *data, size
     rt_live_add(RT_LIVE_EVENT, 1);
     code = rt_event_await(client, done, st);
     rt_event_release(client, done);
+    return code;
+}
+
+bn_code rt_buffer_to_host(rt_client *client, rt_buffer *buffer, void *data, size_t size,
+                          bn_status *st)
+{
+    rt_dtype dtype;
+    int64_t dims[RT_MAX_RANK], order[RT_MAX_RANK];
+    size_t rank = 0;
+    bn_code code = check_read(client, buffer, size, &dtype, dims, &rank, st);
+    if (code != BN_OK)
+        return code;
+    /* Some plugins take no notice of the host's layout (XLA for CPU of 2025 does not): what does
+     * not lie by rows is fetched as it lies, and put in order here. */
+    const bool by_rows = rank < 2 || rt_buffer_order(client, buffer, order, rank, NULL) != BN_OK ||
+                         rt_order_is_by_rows(order, rank);
+    if (by_rows) {
+        for (size_t i = 0; i < rank; i++)
+            order[i] = (int64_t)(rank - 1 - i);
+        return fetch(client, buffer, order, rank, data, size, st);
+    }
+    char *lying = malloc(size + 1);
+    if (!lying)
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a copy of %zu bytes", size);
+    code = fetch(client, buffer, order, rank, lying, size, st);
+    if (code == BN_OK)
+        rearrange(data, lying, rt_dtype_bytes(dtype), dims, rank, order, false);
+    free(lying);
+    return code;
+}
+
+/* ---- layouts that are asked for ------------------------------------------ */
+
+/* Whether BUFFER lies by ORDER, and its contents, as they lie, are the SIZE bytes LYING. */
+static bn_code check_laid_out(rt_client *client, rt_buffer *buffer, const int64_t *order,
+                              size_t rank, const void *lying, size_t size, bool *good,
+                              bn_status *st)
+{
+    int64_t found[RT_MAX_RANK];
+    *good = false;
+    bn_code code = rt_buffer_order(client, buffer, found, rank, st);
+    if (code != BN_OK || memcmp(found, order, rank * sizeof *order) != 0)
+        return code;
+    char *back = malloc(size + 1);
+    if (!back)
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a copy of %zu bytes", size);
+    code = fetch(client, buffer, order, rank, back, size, st);
+    *good = code == BN_OK && memcmp(back, lying, size) == 0;
+    free(back);
+    return code;
+}
+
+bn_code rt_buffer_from_host_laid_out(rt_client *client, const void *data, rt_dtype dtype,
+                                     const int64_t *dims, size_t rank, const int64_t *order,
+                                     rt_buffer **buffer, bn_status *st)
+{
+    if (rank < 2 || rt_order_is_by_rows(order, rank))
+        return rt_buffer_from_host(client, data, dtype, dims, rank, buffer, st);
+    size_t size = rt_dtype_bytes(dtype);
+    for (size_t i = 0; i < rank; i++)
+        size *= (size_t)dims[i];
+    char *lying = malloc(size + 1);
+    if (!lying)
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a copy of %zu bytes", size);
+    rearrange(lying, data, rt_dtype_bytes(dtype), dims, rank, order, true);
+    bn_code code = BN_OK;
+    bool good = false;
+    /* A plugin either puts the rows in the order that is asked for, or notes the order and copies
+     * the bytes as they are: then they must come in that order. What lies there tells which. */
+    for (int way = 1; way <= 2 && code == BN_OK && !good; way++) {
+        if (client->lays_out && way != client->lays_out)
+            continue;
+        code = send(client, way == 1 ? data : lying, dtype, dims, rank, order, buffer, st);
+        good = client->lays_out != 0;
+        if (code == BN_OK && !good) {
+            code = check_laid_out(client, *buffer, order, rank, lying, size, &good, st);
+            if (!good)
+                rt_buffer_release(client, *buffer);
+            else if (memcmp(data, lying, size) != 0) /* else both ways are the same */
+                client->lays_out = way;
+        }
+    }
+    free(lying);
+    if (code == BN_OK && !good) {
+        bn_text text = {0};
+        (void)bn_text_layout(&text, order, rank);
+        code = bn_fail(st, BN_NOT_SUPPORTED,
+                       "the plugin does not lay out an argument as the program wants it, %s}",
+                       text.failed ? "{" : text.data);
+        bn_text_free(&text);
+    }
+    if (code != BN_OK)
+        *buffer = NULL;
     return code;
 }
 
@@ -205,29 +355,72 @@ bool rt_buffer_is_deleted(rt_client *client, rt_buffer *buffer)
            args.is_deleted;
 }
 
-bn_code rt_buffer_layout(rt_client *client, rt_buffer *buffer, bn_text *out, bool *by_rows,
-                         bn_status *st)
+/* How BUFFER lies, as the plugin tells it. */
+static bn_code layout_of(rt_client *client, rt_buffer *buffer,
+                         PJRT_Buffer_MemoryLayout_Tiled *layout, bn_status *st)
 {
     PJRT_Buffer_GetMemoryLayout_Args args =
         RT_ARGS(PJRT_Buffer_GetMemoryLayout, .buffer = handle_of(buffer));
     bn_code code = RT_CALL(client->plugin, PJRT_Buffer_GetMemoryLayout, &args, RT_STAGE_OTHER, st);
-    *by_rows = true;
+    *layout = args.layout.tiled;
     if (code != BN_OK)
         return code;
-    const PJRT_Buffer_MemoryLayout_Tiled *tiled = &args.layout.tiled;
-    const size_t rank = tiled->minor_to_major_size;
-    if (args.layout.type != PJRT_Buffer_MemoryLayout_Type_Tiled || rank > RT_MAX_RANK)
+    if (args.layout.type != PJRT_Buffer_MemoryLayout_Type_Tiled ||
+        layout->minor_to_major_size > RT_MAX_RANK)
         return bn_fail(st, BN_NOT_SUPPORTED, "the plugin tells no order of a buffer's dimensions");
-    if (rank == 0)
-        return BN_OK;
-    if (!bn_text_layout(out, tiled->minor_to_major, rank))
+    return BN_OK;
+}
+
+bool rt_order_is_by_rows(const int64_t *order, size_t rank)
+{
+    for (size_t i = 0; i < rank; i++)
+        if (order[i] != (int64_t)(rank - 1 - i))
+            return false;
+    return true;
+}
+
+bool rt_order_is_one(const int64_t *order, size_t rank)
+{
+    uint64_t seen = 0;
+    for (size_t i = 0; i < rank; i++) {
+        if (order[i] < 0 || (uint64_t)order[i] >= rank || seen >> order[i] & 1)
+            return false;
+        seen |= UINT64_C(1) << order[i];
+    }
+    return rank <= RT_MAX_RANK;
+}
+
+bn_code rt_buffer_order(rt_client *client, rt_buffer *buffer, int64_t *order, size_t rank,
+                        bn_status *st)
+{
+    PJRT_Buffer_MemoryLayout_Tiled layout;
+    bn_code code = layout_of(client, buffer, &layout, st);
+    if (code == BN_OK &&
+        (layout.minor_to_major_size != rank || !rt_order_is_one(layout.minor_to_major, rank)))
+        code =
+            bn_fail(st, BN_NOT_SUPPORTED, "the plugin tells an order of dimensions that is none");
+    if (code == BN_OK && rank)
+        memcpy(order, layout.minor_to_major, rank * sizeof *order);
+    return code;
+}
+
+bn_code rt_buffer_layout(rt_client *client, rt_buffer *buffer, bn_text *out, bool *by_rows,
+                         bn_status *st)
+{
+    PJRT_Buffer_MemoryLayout_Tiled layout;
+    *by_rows = true;
+    bn_code code = layout_of(client, buffer, &layout, st);
+    const size_t rank = layout.minor_to_major_size;
+    if (code != BN_OK || rank == 0)
+        return code;
+    if (!rt_order_is_one(layout.minor_to_major, rank))
         return bn_fail(st, BN_NOT_SUPPORTED,
                        "the plugin tells an order of dimensions that is none");
-    for (size_t i = 0; i < rank; i++)
-        *by_rows = *by_rows && tiled->minor_to_major[i] == (int64_t)(rank - 1 - i);
-    const int64_t *sizes = tiled->tile_dims;
-    for (size_t t = 0; t < tiled->num_tiles; sizes += tiled->tile_dim_sizes[t++])
-        bn_text_tile(out, t, sizes, tiled->tile_dim_sizes[t]);
+    *by_rows = rt_order_is_by_rows(layout.minor_to_major, rank);
+    (void)bn_text_layout(out, layout.minor_to_major, rank);
+    const int64_t *sizes = layout.tile_dims;
+    for (size_t t = 0; t < layout.num_tiles; sizes += layout.tile_dim_sizes[t++])
+        bn_text_tile(out, t, sizes, layout.tile_dim_sizes[t]);
     bn_text_putc(out, '}');
     return out->failed ? bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a layout") : BN_OK;
 }

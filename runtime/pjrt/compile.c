@@ -109,8 +109,8 @@ bn_code rt_compile_options_pack(const rt_compile_options *options, int64_t devic
 /* ---- options that others made ------------------------------------------- */
 
 /* Makes MESSAGE one for the device DEVICE_ID alone. A framework may ask for a replica on each
- * device of its client and then execute one; what communicates with others cannot be compiled then.
- */
+ * device of its client and then execute one. XLA for CPU compiles what communicates with others all
+ * the same, and runs it: whoever compiles foreign programs looks into them (modes/signature.c). */
 static bn_code move_to(Rt__Compile__Options *message, int64_t device_id, bn_status *st)
 {
     Rt__Compile__Build *build = message->build;
@@ -135,6 +135,15 @@ static bn_code move_to(Rt__Compile__Options *message, int64_t device_id, bn_stat
     assignment->computation[0]->n_device_ids = 1;
     assignment->computation[0]->device_ids[0] = device_id;
     return BN_OK;
+}
+
+int64_t rt_options_replicas(const void *options, size_t size)
+{
+    Rt__Compile__Options *message = rt__compile__options__unpack(NULL, size, options);
+    const int64_t replicas = message && message->build ? message->build->replicas : 1;
+    if (message)
+        rt__compile__options__free_unpacked(message, NULL);
+    return replicas > 1 ? replicas : 1;
 }
 
 /* A field without a number, spelled at length, passes the reader once and is no message then. */

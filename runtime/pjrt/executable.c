@@ -12,6 +12,37 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* BN_PLUGIN where the executable is not what is asked for always: one replica of one partition, for
+ * one device. What a plugin does not tell is not checked. */
+static bn_code check_devices(const rt_executable *executable, bn_status *st)
+{
+    const rt_plugin *plugin = executable->plugin;
+    PJRT_Executable_NumReplicas_Args replicas =
+        RT_ARGS(PJRT_Executable_NumReplicas, .executable = executable->handle, .num_replicas = 1);
+    PJRT_Executable_NumPartitions_Args partitions = RT_ARGS(
+        PJRT_Executable_NumPartitions, .executable = executable->handle, .num_partitions = 1);
+    PJRT_LoadedExecutable_AddressableDevices_Args devices =
+        RT_ARGS(PJRT_LoadedExecutable_AddressableDevices, .executable = executable->loaded,
+                .num_addressable_devices = 1);
+    const bool replicas_told =
+        RT_CALL(plugin, PJRT_Executable_NumReplicas, &replicas, RT_STAGE_OTHER, NULL) == BN_OK;
+    const bool partitions_told =
+        RT_CALL(plugin, PJRT_Executable_NumPartitions, &partitions, RT_STAGE_OTHER, NULL) == BN_OK;
+    const bool devices_told =
+        executable->loaded && RT_CALL(plugin, PJRT_LoadedExecutable_AddressableDevices, &devices,
+                                      RT_STAGE_OTHER, NULL) == BN_OK;
+    if ((replicas_told && replicas.num_replicas != 1) ||
+        (partitions_told && partitions.num_partitions != 1) ||
+        (devices_told && devices.num_addressable_devices != 1))
+        return bn_fail(st, BN_PLUGIN,
+                       "one replica of one partition on one device was asked for, and the plugin "
+                       "compiled %zu of %zu on %zu",
+                       replicas_told ? replicas.num_replicas : 1,
+                       partitions_told ? partitions.num_partitions : 1,
+                       devices_told ? devices.num_addressable_devices : 1);
+    return BN_OK;
+}
+
 static bn_code executable_fill(rt_executable *executable, bn_status *st)
 {
     const rt_plugin *plugin = executable->plugin;
@@ -28,7 +59,7 @@ static bn_code executable_fill(rt_executable *executable, bn_status *st)
         RT_ARGS(PJRT_Executable_NumOutputs, .executable = executable->handle);
     code = RT_CALL(plugin, PJRT_Executable_NumOutputs, &outputs, RT_STAGE_OTHER, st);
     executable->result_count = outputs.num_outputs;
-    return code;
+    return code == BN_OK ? check_devices(executable, st) : code;
 }
 
 static void executable_close(rt_executable *executable)

@@ -31,24 +31,32 @@ typedef struct rt_profiler rt_profiler;
 /* Element types that cross the runtime's border. Bytes per element, the text
  * of the type in StableHLO, and the number PJRT_Buffer_Type gives it. */
 #define RT_DTYPES(X)                                                                               \
-    X(RT_BOOL, "i1", 1, PRED)                                                                      \
-    X(RT_S8, "i8", 1, S8)                                                                          \
-    X(RT_S16, "i16", 2, S16)                                                                       \
-    X(RT_S32, "i32", 4, S32)                                                                       \
-    X(RT_S64, "i64", 8, S64)                                                                       \
-    X(RT_U8, "ui8", 1, U8)                                                                         \
-    X(RT_U16, "ui16", 2, U16)                                                                      \
-    X(RT_U32, "ui32", 4, U32)                                                                      \
-    X(RT_U64, "ui64", 8, U64)                                                                      \
-    X(RT_F16, "f16", 2, F16)                                                                       \
-    X(RT_BF16, "bf16", 2, BF16)                                                                    \
-    X(RT_F32, "f32", 4, F32)                                                                       \
-    X(RT_F64, "f64", 8, F64)                                                                       \
-    X(RT_C64, "complex<f32>", 8, C64)                                                              \
-    X(RT_C128, "complex<f64>", 16, C128)
+    X(RT_BOOL, "i1", "pred", 1, PRED)                                                              \
+    X(RT_S8, "i8", "s8", 1, S8)                                                                    \
+    X(RT_S16, "i16", "s16", 2, S16)                                                                \
+    X(RT_S32, "i32", "s32", 4, S32)                                                                \
+    X(RT_S64, "i64", "s64", 8, S64)                                                                \
+    X(RT_U8, "ui8", "u8", 1, U8)                                                                   \
+    X(RT_U16, "ui16", "u16", 2, U16)                                                               \
+    X(RT_U32, "ui32", "u32", 4, U32)                                                               \
+    X(RT_U64, "ui64", "u64", 8, U64)                                                               \
+    X(RT_F8E3M4, "f8E3M4", "f8e3m4", 1, F8E3M4)                                                    \
+    X(RT_F8E4M3, "f8E4M3", "f8e4m3", 1, F8E4M3)                                                    \
+    X(RT_F8E4M3FN, "f8E4M3FN", "f8e4m3fn", 1, F8E4M3FN)                                            \
+    X(RT_F8E4M3FNUZ, "f8E4M3FNUZ", "f8e4m3fnuz", 1, F8E4M3FNUZ)                                    \
+    X(RT_F8E4M3B11FNUZ, "f8E4M3B11FNUZ", "f8e4m3b11fnuz", 1, F8E4M3B11FNUZ)                        \
+    X(RT_F8E5M2, "f8E5M2", "f8e5m2", 1, F8E5M2)                                                    \
+    X(RT_F8E5M2FNUZ, "f8E5M2FNUZ", "f8e5m2fnuz", 1, F8E5M2FNUZ)                                    \
+    X(RT_F8E8M0FNU, "f8E8M0FNU", "f8e8m0fnu", 1, F8E8M0FNU)                                        \
+    X(RT_F16, "f16", "f16", 2, F16)                                                                \
+    X(RT_BF16, "bf16", "bf16", 2, BF16)                                                            \
+    X(RT_F32, "f32", "f32", 4, F32)                                                                \
+    X(RT_F64, "f64", "f64", 8, F64)                                                                \
+    X(RT_C64, "complex<f32>", "c64", 8, C64)                                                       \
+    X(RT_C128, "complex<f64>", "c128", 16, C128)
 
 typedef enum rt_dtype {
-#define X(dtype, text, bytes, pjrt) dtype,
+#define X(dtype, text, hlo, bytes, pjrt) dtype,
     RT_DTYPES(X)
 #undef X
         RT_DTYPE_COUNT
@@ -58,6 +66,10 @@ size_t rt_dtype_bytes(rt_dtype dtype);
 /* The type that PJRT_Buffer_Type calls NUMBER; RT_DTYPE_COUNT for one that is not here. */
 rt_dtype rt_dtype_numbered(int64_t number);
 const char *rt_dtype_text(rt_dtype dtype); /* as StableHLO writes it */
+const char *rt_dtype_hlo(rt_dtype dtype);  /* as HLO writes it */
+/* The type that StableHLO, or HLO, calls by the LENGTH bytes at NAME; RT_DTYPE_COUNT for none. */
+rt_dtype rt_dtype_named(const char *name, size_t length, bool hlo);
+bool rt_dtype_is_f8(rt_dtype dtype);
 
 /* ---- plugin ---------------------------------------------------------- */
 
@@ -232,6 +244,9 @@ typedef struct rt_program {
     const void *options;
     size_t options_size;
 } rt_program;
+/* How many replicas the SIZE bytes of somebody else's compile OPTIONS ask for; 1 where they are
+ * none or do not say. */
+int64_t rt_options_replicas(const void *options, size_t size);
 /* Compiles PROGRAM, or loads it where it is an executable. Foreign options go to the plugin as they
  * are, but for the device, which becomes that of OPTIONS alone, one replica, and with the flags of
  * OPTIONS behind them. BN_FORMAT where they are no CompileOptionsProto, BN_NOT_SUPPORTED where they
@@ -330,6 +345,13 @@ BN_MUST_USE bn_code rt_buffer_from_host(rt_client *client, const void *data, rt_
 BN_MUST_USE bn_code rt_buffer_from_host_async(rt_client *client, const void *data, rt_dtype dtype,
                                               const int64_t *dims, size_t rank, rt_buffer **buffer,
                                               rt_event **host_done, bn_status *st);
+/* As rt_buffer_from_host, for a device that is to lay the copy out by ORDER, RANK dimensions with
+ * the most minor first. The buffer is read back: BN_NOT_SUPPORTED where the plugin does not lay it
+ * out so. */
+BN_MUST_USE bn_code rt_buffer_from_host_laid_out(rt_client *client, const void *data,
+                                                 rt_dtype dtype, const int64_t *dims, size_t rank,
+                                                 const int64_t *order, rt_buffer **buffer,
+                                                 bn_status *st);
 /* Copies the buffer to DATA (dense row-major) and waits for it. SIZE must be
  * the size of the contents; a donated buffer is BN_INVALID. */
 BN_MUST_USE bn_code rt_buffer_to_host(rt_client *client, rt_buffer *buffer, void *data, size_t size,
@@ -344,6 +366,13 @@ bool rt_buffer_is_deleted(rt_client *client, rt_buffer *buffer);
  * BN_NOT_SUPPORTED where the plugin tells strides, or nothing that makes sense. */
 BN_MUST_USE bn_code rt_buffer_layout(rt_client *client, rt_buffer *buffer, bn_text *out,
                                      bool *by_rows, bn_status *st);
+/* The same as ORDER[RANK], the most minor dimension first, without tiles; RANK is the buffer's. */
+BN_MUST_USE bn_code rt_buffer_order(rt_client *client, rt_buffer *buffer, int64_t *order,
+                                    size_t rank, bn_status *st);
+/* Whether ORDER is that of dense rows, the last dimension first; whether it names each of RANK
+ * dimensions once. */
+bool rt_order_is_by_rows(const int64_t *order, size_t rank);
+bool rt_order_is_one(const int64_t *order, size_t rank);
 /* Where the contents lie in the device's memory. A result that took over the memory of a
  * donated argument has the argument's address. */
 BN_MUST_USE bn_code rt_buffer_address(rt_client *client, rt_buffer *buffer, uintptr_t *address,

@@ -45,6 +45,9 @@ struct rt_client {
     rt_device_info *infos;
     size_t device_count;
     size_t device_in_use; /* where buffers from the host go */
+    /* Whether the plugin puts rows in the order that is asked for (1), or copies bytes as they are
+     * (2); 0: not known yet. */
+    int lays_out;
 };
 
 struct rt_topology {

@@ -112,8 +112,10 @@ typedef struct shlo_declared {
     size_t argument_count, result_count;
     int64_t partitions, replicas; /* mhlo.num_partitions, mhlo.num_replicas; 0: it does not say */
     int64_t mesh;                 /* devices of its largest mesh (sdy.mesh); 0: it has none */
-    int64_t highest_device;       /* in the groups and pairs of its collectives; -1: none named */
-    char collective[48];          /* the op that names it, "stablehlo.all_reduce"; "" : none */
+    /* The highest that a group or pair of a collective or a sharding names; -1: none does. INT64_MAX:
+     * in a form that is not known. */
+    int64_t highest_device;
+    char collective[48]; /* what names it, else an op that communicates, "stablehlo.all_reduce"; "" */
     bn_arena *store;              /* of all texts and lists */
 } shlo_declared;
 
@@ -128,6 +130,8 @@ BN_MUST_USE bn_code shlo_declared_read(const char *text, size_t length, shlo_dec
 /* The same of MLIR's byte code: a portable artifact (dialect vhlo). */
 BN_MUST_USE bn_code shlo_declared_read_bytecode(const void *bytes, size_t length,
                                                 shlo_declared *declared, bn_status *st);
+/* An empty one, for readers of other forms (runtime/hlo). */
+BN_MUST_USE bn_code shlo_declared_open(shlo_declared *declared, bn_status *st);
 void shlo_declared_free(shlo_declared *declared); /* leaves it empty */
 
 /* ---- differences (diff.c) ------------------------------------------------------------ */

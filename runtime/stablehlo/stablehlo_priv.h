@@ -5,7 +5,7 @@
  *   scan.c    text -> tokens               match.c   which statements stand for each other
  *   names.c   values, ops, places          diff.c    differences, counts
  *   node.c    tokens -> a node             words.c   differences for people
- *   read.c    statements, regions
+ *   read.c    statements, regions             declared.c  what a module declares
  */
 #ifndef BENCH_RUNTIME_STABLEHLO_PRIV_H
 #define BENCH_RUNTIME_STABLEHLO_PRIV_H
@@ -154,6 +154,11 @@ BN_MUST_USE bn_code shlo_node_add(shlo_reader *r, uint32_t parent, uint32_t line
 BN_MUST_USE bn_code shlo_node_blocks(shlo_reader *r, shlo_frame *f);
 /* Makes F's node of all its tokens, and defines its results. */
 BN_MUST_USE bn_code shlo_node_finish(shlo_reader *r, shlo_frame *f);
+
+/* ---- what is declared (declared.c) ---------------------------------------------------------- */
+
+/* Notes in TO the devices that a sharding of LENGTH bytes names, "{devices=[2,1]<=[2]}". */
+void shlo_note_sharding(shlo_declared *to, const char *text, size_t length);
 
 /* ---- alignment (align.c) -------------------------------------------------------------------- */
 

@@ -21,20 +21,22 @@ static void check(bn_code code, const bn_status *st, mode_argument *list, size_t
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    bn_status st = {0};
-    mode_argument *list = NULL;
-    size_t count = 0, inner = size;
     const char *code = (const char *)data;
-    if (mode_form_find(&code, &inner) == MODE_FORM_HLO) {
-        fuzz_require(code >= (const char *)data && code + inner <= (const char *)data + size,
-                     "a module outside of the bytes");
-        bn_code read = mode_signature_read_hlo(code, inner, &list, &count, &st);
-        check(read, &st, list, count);
-        list = NULL;
-        count = 0;
-        st = (bn_status){0};
+    size_t inner = size;
+    const mode_form form = mode_form_find(&code, &inner);
+    fuzz_require(code >= (const char *)data && code + inner <= (const char *)data + size,
+                 "a module outside of the bytes");
+    /* Whatever it is taken for, it may be any of them. */
+    for (int i = 0; i < 2; i++) {
+        bn_status st = {0};
+        mode_argument *list = NULL;
+        size_t count = 0;
+        bool told;
+        const bool hlo = form == MODE_FORM_HLO && i == 0;
+        const rt_program program = {.format = hlo ? "hlo" : "mlir",
+                                    .code = hlo ? code : (const char *)data,
+                                    .size = hlo ? inner : size};
+        check(mode_signature_read(&program, &list, &count, &told, &st), &st, list, count);
     }
-    bn_code text = mode_signature_read((const char *)data, size, &list, &count, &st);
-    check(text, &st, list, count);
     return 0;
 }

@@ -12,11 +12,21 @@
 
 /* ---- signatures -------------------------------------------------------------------- */
 
+static bn_code read_bytes(const char *format, const void *code, size_t size, mode_argument **list,
+                          size_t *count, bn_status *st)
+{
+    const rt_program program = {.format = format, .code = code, .size = size};
+    bool told;
+    bn_code read = mode_signature_read(&program, list, count, &told, st);
+    assert_true(told && (read == BN_OK || !*list));
+    return read;
+}
+
 static size_t read_signature(const char *text, mode_argument **list)
 {
     bn_status st = {0};
     size_t count;
-    assert_ok(mode_signature_read(text, strlen(text), list, &count, &st), &st);
+    assert_ok(read_bytes("mlir", text, strlen(text), list, &count, &st), &st);
     return count;
 }
 
@@ -67,7 +77,7 @@ static void arguments_are_read_off_the_text(void **state)
     }
 }
 
-/* A text that ends anywhere ends in an error, or it is whole already. */
+/* A text that ends anywhere ends in an error, or its signature is whole already. */
 static void cut_texts_end_in_errors(void **state)
 {
     (void)state;
@@ -79,8 +89,9 @@ static void cut_texts_end_in_errors(void **state)
         size_t count;
         char *part = malloc(cut + 1); /* of its own size, for sanitizers */
         memcpy(part, busy, cut);
-        bn_code code = mode_signature_read(part, cut, &a, &count, &st);
-        assert_true((code == BN_OK) == (cut >= whole));
+        bn_code code = read_bytes("mlir", part, cut, &a, &count, &st);
+        assert_true(code != BN_OK || cut >= whole);
+        assert_true(code == BN_OK || code == BN_FORMAT);
         free(a);
         free(part);
     }
@@ -96,11 +107,10 @@ static void what_cannot_be_passed_is_told(void **state)
     } wrong[] = {
         {"", BN_FORMAT, "no function @main"},
         {"def f(x): return x", BN_FORMAT, "no function @main"},
-        {"\nfunc.func @main(%a: tensor<?xf32>)", BN_NOT_SUPPORTED, "line 2"},
+        {"\nfunc.func @main(%a: tensor<?xf32>)", BN_NOT_SUPPORTED, "argument 0"},
         {"func.func @main(%a: tensor<2x?xf32>)", BN_NOT_SUPPORTED, "dynamic shape"},
-        {"func.func @main(%a: tuple<tensor<f32>>)", BN_NOT_SUPPORTED, "tuples"},
-        {"func.func @main(%a: !stablehlo.token)", BN_NOT_SUPPORTED, "alias"},
-        {"func.func @main(%a: tensor<2xf8E4M3FN>)", BN_NOT_SUPPORTED, "f8E4M3FN"},
+        {"func.func @main(%a: tuple<tensor<f32>>)", BN_NOT_SUPPORTED, "tuple"},
+        {"func.func @main(%a: !stablehlo.token)", BN_NOT_SUPPORTED, "token"},
         {"func.func @main(%a: tensor<2xi4>)", BN_NOT_SUPPORTED, "i4"},
         {"func.func @main(%a: tensor<2xf32, #sparse>)", BN_NOT_SUPPORTED, "encoding"},
         {"func.func @main(%a: tensor<99999999999999999999xf32>)", BN_FORMAT, "too large"},
@@ -111,8 +121,123 @@ static void what_cannot_be_passed_is_told(void **state)
     mode_argument *a;
     size_t count;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
-        assert_fails(mode_signature_read(wrong[i].text, strlen(wrong[i].text), &a, &count, &st),
+        assert_fails(read_bytes("mlir", wrong[i].text, strlen(wrong[i].text), &a, &count, &st),
                      wrong[i].code, wrong[i].part, &st);
+}
+
+/* What is for several devices cannot be run on one, however it says it. */
+static void programs_for_several_devices_are_refused(void **state)
+{
+    (void)state;
+#define BODY(attributes, statement)                                                                \
+    "module " attributes " { func.func @main(%a: tensor<8xf32>) -> tensor<8xf32> {\n"              \
+    "  " statement "\n  return %a : tensor<8xf32>\n} }"
+#define REDUCE(groups)                                                                             \
+    BODY("", "%r = \"stablehlo.all_reduce\"(%a) <{replica_groups = " groups "}> ({\n"              \
+             "  ^b(%x: tensor<f32>, %y: tensor<f32>):\n stablehlo.return %x : tensor<f32>\n"       \
+             "  }) : (tensor<8xf32>) -> tensor<8xf32>")
+    static const struct {
+        const char *text;
+        bool good;
+    } rows[] = {
+        {BODY("attributes {mhlo.num_partitions = 2 : i32}", ""), false},
+        {BODY("attributes {mhlo.num_replicas = 4 : i32}", ""), false},
+        {BODY("attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32}", ""), true},
+        {BODY("attributes {note = \"mhlo.num_partitions = 2\"}", ""), true},
+        {REDUCE("dense<[[0, 1]]> : tensor<1x2xi64>"), false},
+        {REDUCE("dense<[[0], [1]]> : tensor<2x1xi64>"), false},
+        {REDUCE("dense<1> : tensor<1x1xi64>"), false},
+        {REDUCE("dense<\"0x00000000000000000100000000000000\"> : tensor<1x2xi64>"), false},
+        {REDUCE("#stablehlo.replica_group_mesh_axes<mesh = @m, axes = []>"), false},
+        {REDUCE("dense<0> : tensor<1x1xi64>"), true},
+        {REDUCE("dense<[[0, -1]]> : tensor<1x2xi64>"), true},
+        {REDUCE("dense<> : tensor<0x0xi64>"), true},
+        {BODY("",
+              "%r = \"stablehlo.collective_permute\"(%a) <{source_target_pairs = dense<[[0, 3]]> "
+              ": tensor<1x2xi64>}> : (tensor<8xf32>) -> tensor<8xf32>"),
+         false},
+        {BODY("", "%r = stablehlo.custom_call @Sharding(%a) {mhlo.sharding = "
+                  "\"{devices=[2,1,2]<=[4] last_tile_dim_replicate}\"} : (tensor<8xf32>) -> "
+                  "tensor<8xf32>"),
+         false},
+        {BODY("", "%r = stablehlo.custom_call @Sharding(%a) {mhlo.sharding = \"{maximal "
+                  "device=1}\"} : (tensor<8xf32>) -> tensor<8xf32>"),
+         false},
+        {BODY("", "%r = stablehlo.custom_call @Sharding(%a) {mhlo.sharding = \"{replicated}\"} : "
+                  "(tensor<8xf32>) -> tensor<8xf32>"),
+         true},
+        {"module { sdy.mesh @mesh = <[\"x\"=2, \"y\"=4]>\n func.func @main() { return } }", false},
+        {"module { sdy.mesh @mesh = <[\"x\"=1]>\n func.func @main() { return } }", true},
+        {"module { sdy.mesh @mesh = <[], device_ids=[1]>\n func.func @main() { return } }", false},
+        {"\"builtin.module\"() ({ \"sdy.mesh\"() <{mesh = #sdy.mesh<[\"x\"=8]>, sym_name = \"m\"}> "
+         ": "
+         "() -> ()\n \"func.func\"() <{function_type = () -> (), sym_name = \"main\"}> ({\n "
+         "\"func.return\"() : () -> () }) : () -> () }) : () -> ()",
+         false},
+        {"\"builtin.module\"() ({ \"func.func\"() <{function_type = () -> (), sym_name = "
+         "\"main\"}> "
+         "({\n \"func.return\"() : () -> () }) : () -> () }) {mhlo.num_partitions = 3 : i32} : () "
+         "-> ()",
+         false},
+        {"func.func @main(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<mesh<[\"x\"=2]>, "
+         "[{\"x\"}]>}) { return }",
+         false},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        bn_status st = {0};
+        mode_argument *a;
+        size_t count;
+        const bn_code code =
+            read_bytes("mlir", rows[i].text, strlen(rows[i].text), &a, &count, &st);
+        if (code != (rows[i].good ? BN_OK : BN_NOT_SUPPORTED))
+            fail_msg("text %zu: code %d, %s", i, code, st.message);
+        free(a);
+    }
+}
+
+/* Layouts, constants and donation in both text forms. */
+static void declarations_are_read(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        "func.func public @main(%a: tensor<2x3x4xf32> {mhlo.layout_mode = \"{1,2,0}\", "
+        "tf.aliasing_output = 1 : i32}, %b: tensor<i32> {jax.global_constant = "
+        "\"_platform_index\"}, "
+        "%c: tensor<5x6xf8E5M2> {jax.buffer_donor = true, mhlo.layout_mode = \"auto\", "
+        "mhlo.memory_kind = \"device\"}) -> (tensor<f32>, tensor<2x3x4xf32>) {",
+        "\"builtin.module\"() ({\n \"func.func\"() <{arg_attrs = [{mhlo.layout_mode = \"{1,2,0}\", "
+        "tf.aliasing_output = 1 : i32}, {jax.global_constant = \"_platform_index\"}, "
+        "{jax.buffer_donor = true, mhlo.layout_mode = \"auto\"}], function_type = "
+        "(tensor<2x3x4xf32>, tensor<i32>, tensor<5x6xf8E5M2>) -> (tensor<f32>, tensor<2x3x4xf32>), "
+        "sym_name = \"main\", sym_visibility = \"public\"}> ({",
+        "\"builtin.module\"() ({\n \"func.func\"() ({ ^bb0(%a: tensor<2x3x4xf32>): \n"
+        "\"func.return\"() : () -> () }) {arg_attrs = [{mhlo.layout_mode = \"{1,2,0}\", "
+        "tf.aliasing_output = 1 : i32}, {jax.global_constant = \"_platform_index\"}, "
+        "{jax.buffer_donor = true}], function_type = (tensor<2x3x4xf32>, tensor<i32>, "
+        "tensor<5x6xf8E5M2>) -> (tensor<f32>, tensor<2x3x4xf32>), sym_name = \"main\"} : () -> ()"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        mode_argument *a;
+        assert_int_equal(read_signature(texts[i], &a), 3);
+        assert_true(a[0].laid_out && a[0].order[0] == 1 && a[0].order[1] == 2 &&
+                    a[0].order[2] == 0);
+        assert_int_equal(a[0].result, 1);
+        assert_string_equal(a[1].constant, "_platform_index");
+        assert_int_equal(a[2].dtype, RT_F8E5M2);
+        assert_true(a[2].donated && !a[2].laid_out && !a[2].constant[0]);
+        free(a);
+    }
+    static const char *const wrong[] = {
+        "func.func @main(%a: tensor<2x3xf32> {mhlo.layout_mode = \"{0,0}\"})",
+        "func.func @main(%a: tensor<2x3xf32> {mhlo.layout_mode = \"{0}\"})",
+        "func.func @main(%a: tensor<2x3xf32> {mhlo.layout_mode = \"columns\"})",
+        "func.func @main(%a: tensor<2x3xf32> {mhlo.memory_kind = \"pinned_host\"})"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        bn_status st = {0};
+        mode_argument *a;
+        size_t count;
+        assert_int_not_equal(read_bytes("mlir", wrong[i], strlen(wrong[i]), &a, &count, &st),
+                             BN_OK);
+    }
 }
 
 /* ---- other forms ------------------------------------------------------------------------ */
@@ -121,9 +246,10 @@ static void types_are_read_and_written(void **state)
 {
     (void)state;
     static const char *const good[][2] = {
-        {"f32[2,3]", "f32[2,3]"},        {"s32[]", "s32[]"},
-        {"pred[0,4]", "pred[0,4]"},      {"bf16[7]{0}", "bf16[7]"},
-        {"c128[1,2]{1,0}", "c128[1,2]"},
+        {"f32[2,3]", "f32[2,3]"},           {"s32[]", "s32[]"},
+        {"pred[0,4]", "pred[0,4]"},         {"bf16[7]{0}", "bf16[7]"},
+        {"c128[1,2]{1,0}", "c128[1,2]"},    {"f8e4m3fn[2]", "f8e4m3fn[2]"},
+        {"f32[2,3]{0,1}", "f32[2,3]{0,1}"}, {"f32[2,3,4]{1,2,0:T(8,128)}", "f32[2,3,4]{1,2,0}"},
     };
     static const char *const bad[] = {"",
                                       "f32",
@@ -135,7 +261,14 @@ static void types_are_read_and_written(void **state)
                                       "f32[2]x",
                                       "f32[2 ]",
                                       "f31[2]",
-                                      "f8e4m3fn[2]",
+                                      "f4e2m1fn[2]",
+                                      "f32[2,3]{0}",
+                                      "f32[2,3]{0,0}",
+                                      "f32[2,3]{0,2}",
+                                      "f32[2,3]{0,1",
+                                      "f32[2,3]{0,1}x",
+                                      "f32[2,3]{0,1}{0,1}",
+                                      "f32[2,3]{}",
                                       "(f32[2])",
                                       "f32[99999999999999999999]"};
     bn_status st = {0};
@@ -227,7 +360,7 @@ static void arguments_of_hlo_are_read(void **state)
     size_t count = 0;
     /* Argument 1 becomes the result, which is no tuple. */
     bn_text module = hlo_module((int[]){5, 11, 1}, 3, "\x0a\x02\x10\x01", 4);
-    assert_ok(mode_signature_read_hlo(module.data, module.length, &a, &count, &st), &st);
+    assert_ok(read_bytes("hlo", module.data, module.length, &a, &count, &st), &st);
     assert_int_equal(count, 3);
     assert_int_equal(a[0].dtype, RT_S64);
     assert_int_equal(a[1].dtype, RT_F32);
@@ -240,26 +373,26 @@ static void arguments_of_hlo_are_read(void **state)
     bn_text_free(&module);
 
     module = hlo_module((int[]){11}, 1, "\x0a\x02\x10\x07", 4);
-    assert_fails(mode_signature_read_hlo(module.data, module.length, &a, &count, &st), BN_FORMAT,
+    assert_fails(read_bytes("hlo", module.data, module.length, &a, &count, &st), BN_FORMAT,
                  "donates argument 7 of 1", &st);
     bn_text_free(&module);
     module = hlo_module((int[]){13}, 1, "", 0);
-    assert_fails(mode_signature_read_hlo(module.data, module.length, &a, &count, &st),
-                 BN_NOT_SUPPORTED, "is a tuple", &st);
+    assert_fails(read_bytes("hlo", module.data, module.length, &a, &count, &st), BN_NOT_SUPPORTED,
+                 "tuple", &st);
     bn_text_free(&module);
-    module = hlo_module((int[]){20}, 1, "", 0);
-    assert_fails(mode_signature_read_hlo(module.data, module.length, &a, &count, &st),
-                 BN_NOT_SUPPORTED, "element type 20", &st);
+    module = hlo_module((int[]){21}, 1, "", 0);
+    assert_fails(read_bytes("hlo", module.data, module.length, &a, &count, &st), BN_NOT_SUPPORTED,
+                 "i4", &st);
     /* Cut anywhere it is an error, or all that is missing is its end. */
     for (size_t cut = 0; cut < module.length; cut++) {
         char *part = malloc(cut + 1);
         memcpy(part, module.data, cut);
-        assert_int_not_equal(mode_signature_read_hlo(part, cut, &a, &count, &st), BN_OK);
+        assert_int_not_equal(read_bytes("hlo", part, cut, &a, &count, &st), BN_OK);
         free(part);
     }
     bn_text_free(&module);
-    assert_fails(mode_signature_read_hlo("ab", 2, &a, &count, &st), BN_FORMAT,
-                 "not an HloModuleProto", &st);
+    assert_fails(read_bytes("hlo", "ab", 2, &a, &count, &st), BN_FORMAT, "not an HloModuleProto",
+                 &st);
 }
 
 /* ---- steps ----------------------------------------------------------------------------- */
@@ -374,7 +507,7 @@ static void programs_in_xlas_form_run(void **state)
         mode_argument *a;
         mode *m;
         assert_int_equal(mode_form_find(&code, &size), MODE_FORM_HLO);
-        assert_ok(mode_signature_read_hlo(code, size, &a, &count, &st), &st);
+        assert_ok(read_bytes("hlo", code, size, &a, &count, &st), &st);
         assert_int_equal(count, 1);
         assert_int_equal(a[0].dtype, RT_F32);
         assert_int_equal(a[0].result, 0);
@@ -542,6 +675,8 @@ int main(void)
         cmocka_unit_test(arguments_are_read_off_the_text),
         cmocka_unit_test(cut_texts_end_in_errors),
         cmocka_unit_test(what_cannot_be_passed_is_told),
+        cmocka_unit_test(programs_for_several_devices_are_refused),
+        cmocka_unit_test(declarations_are_read),
         cmocka_unit_test(types_are_read_and_written),
         cmocka_unit_test(forms_are_told_apart),
         cmocka_unit_test(arguments_of_hlo_are_read),

@@ -13,13 +13,16 @@
 
 /* ---- buffers ---------------------------------------------------------------------------- */
 
-PJRT_Buffer *sim_buffer_new(const sim_type *type, PJRT_Device *device, sim_memory *memory,
-                            sim_done *done)
+PJRT_Buffer *sim_buffer_new(const sim_type *type, const sim_layout *layout, PJRT_Device *device,
+                            sim_memory *memory, sim_done *done)
 {
     PJRT_Buffer *buffer = calloc(1, sizeof *buffer);
     if (!buffer)
         return NULL;
     buffer->type = *type;
+    buffer->layout = layout->rank == type->rank ? *layout : (sim_layout){0};
+    for (int i = 0; i < type->rank; i++)
+        buffer->order[i] = buffer->layout.rank ? buffer->layout.order[i] : type->rank - 1 - i;
     buffer->device = device;
     buffer->memory = sim_memory_retain(memory);
     buffer->done = sim_done_retain(done);
@@ -33,6 +36,24 @@ void sim_buffer_free(PJRT_Buffer *buffer)
     sim_memory_give_back(buffer->memory);
     sim_done_release(buffer->done);
     free(buffer);
+}
+
+/* The layout that the caller ASKS for of a value of RANK dimensions, or else DEFAULTS. False for
+ * what is no order of dimensions; tiles are passed over. */
+static bool read_layout(const PJRT_Buffer_MemoryLayout *asks, int rank, const sim_layout *defaults,
+                        sim_layout *layout)
+{
+    *layout = *defaults;
+    if (!asks)
+        return true;
+    return asks->type == PJRT_Buffer_MemoryLayout_Type_Tiled &&
+           asks->tiled.minor_to_major_size == (size_t)rank &&
+           sim_layout_take(asks->tiled.minor_to_major, (size_t)rank, layout);
+}
+
+static PJRT_Error *no_layout(void)
+{
+    return sim_error(SIM_INVALID_ARGUMENT, "the layout is no order of the dimensions");
 }
 
 /* ---- from the host ---------------------------------------------------------------------- */
@@ -66,7 +87,8 @@ static PJRT_Device *device_of(const PJRT_Client_BufferFromHostBuffer_Args *args)
 }
 
 static PJRT_Buffer *from_host(PJRT_Client_BufferFromHostBuffer_Args *args, const sim_type *type,
-                              sim_memory *memory, uint64_t now_ns, sim_status *st)
+                              const sim_layout *layout, sim_memory *memory, uint64_t now_ns,
+                              sim_status *st)
 {
     PJRT_Client *client = args->client;
     PJRT_Device *device = memory->device;
@@ -82,7 +104,7 @@ static PJRT_Buffer *from_host(PJRT_Client_BufferFromHostBuffer_Args *args, const
     PJRT_Buffer *buffer = NULL;
     if (done && memory->data) {
         atomic_store(&done->settled, true);
-        buffer = sim_buffer_new(type, device, memory, done);
+        buffer = sim_buffer_new(type, layout, device, memory, done);
         args->done_with_host_buffer = buffer ? sim_event_new(done) : NULL;
     }
     sim_done_release(done);
@@ -97,9 +119,12 @@ SIM_ENTRY(Client_BufferFromHostBuffer)
     uint64_t now_ns = sim_now_ns();
     sim_type type;
     sim_status st = {.code = SIM_OK};
+    sim_layout layout;
     PJRT_Error *error = host_type(args, &type);
     if (error)
         return error;
+    if (!read_layout(args->device_layout, type.rank, &(sim_layout){0}, &layout))
+        return no_layout();
     const sim_fault *fault = sim_fault_meet(client, SIM_AT_TRANSFER);
     if (fault)
         return sim_error(fault->code, "simulated fault: the transfer fails");
@@ -110,7 +135,7 @@ SIM_ENTRY(Client_BufferFromHostBuffer)
     if (sim_memory_fits(device, bytes, 0, "a buffer", &st) == SIM_OK)
         memory = sim_memory_new(device, bytes);
     pthread_mutex_unlock(&client->lock);
-    args->buffer = memory ? from_host(args, &type, memory, now_ns, &st) : NULL;
+    args->buffer = memory ? from_host(args, &type, &layout, memory, now_ns, &st) : NULL;
     if (!args->buffer && st.code == SIM_OK)
         sim_fail(&st, SIM_RESOURCE_EXHAUSTED, "no memory on the host for a buffer");
     sim_memory_release(memory);
@@ -126,12 +151,15 @@ static PJRT_Error *deleted(void)
 
 /* Values that are still being computed are copied by the device's thread, which works in
  * the order of submission. */
-static bool copy_later(PJRT_Buffer_ToHostBuffer_Args *args, sim_done *done)
+static bool copy_later(PJRT_Buffer_ToHostBuffer_Args *args, const sim_layout *layout,
+                       sim_done *done)
 {
     sim_work *work = calloc(1, sizeof *work);
     if (!work)
         return false;
     work->to = args->dst;
+    work->type = args->src->type;
+    work->layout = *layout;
     work->from = sim_memory_retain(args->src->memory);
     work->source = sim_done_retain(args->src->done);
     work->done = sim_done_retain(done);
@@ -139,11 +167,12 @@ static bool copy_later(PJRT_Buffer_ToHostBuffer_Args *args, sim_done *done)
     return true;
 }
 
-static void copy_now(const PJRT_Buffer_ToHostBuffer_Args *args, sim_done *done)
+static void copy_now(const PJRT_Buffer_ToHostBuffer_Args *args, const sim_layout *layout,
+                     sim_done *done)
 {
     const sim_memory *memory = args->src->memory;
     if (memory->data)
-        memcpy(args->dst, memory->data, (size_t)memory->bytes);
+        sim_host_write(args->dst, memory->data, &args->src->type, layout);
     else
         memset(args->dst, 0, (size_t)memory->bytes);
     done->error = args->src->done->error;
@@ -165,6 +194,9 @@ SIM_ENTRY(Buffer_ToHostBuffer)
                          args->dst_size, bytes);
     PJRT_Device *device = source->device;
     PJRT_Client *client = device->client;
+    sim_layout layout;
+    if (!read_layout(args->host_layout, source->type.rank, &source->layout, &layout))
+        return no_layout();
     sim_done *done = sim_done_new(client, 0, 0);
     bool good = done != NULL;
     pthread_mutex_lock(&client->lock);
@@ -177,9 +209,9 @@ SIM_ENTRY(Buffer_ToHostBuffer)
                                                      (int64_t)bytes, client->config.to_host_gbps);
         done->device_ns = done->ready_ns;
         if (atomic_load(&source->done->settled))
-            copy_now(args, done);
+            copy_now(args, &layout, done);
         else
-            good = copy_later(args, done);
+            good = copy_later(args, &layout, done);
     }
     pthread_mutex_unlock(&client->lock);
     args->event = good ? sim_event_new(done) : NULL;
@@ -280,22 +312,15 @@ SIM_ENTRY(Buffer_UnsafePointer)
     return NULL;
 }
 
-/* Dense and row-major, without tiles: the last dimension is the most minor one. */
+/* Without tiles. */
 SIM_ENTRY(Buffer_GetMemoryLayout)
 {
-    static const int64_t last_first[] = {31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21,
-                                         20, 19, 18, 17, 16, 15, 14, 13, 12, 11, 10,
-                                         9,  8,  7,  6,  5,  4,  3,  2,  1,  0};
-    static const size_t count = sizeof last_first / sizeof *last_first;
-    _Static_assert(sizeof last_first / sizeof *last_first >= SIM_MAX_RANK,
-                   "each rank has a layout");
-    size_t rank = (size_t)args->buffer->type.rank;
     args->layout = (PJRT_Buffer_MemoryLayout){
         .struct_size = PJRT_Buffer_MemoryLayout_STRUCT_SIZE,
         .type = PJRT_Buffer_MemoryLayout_Type_Tiled,
         .tiled = {.struct_size = PJRT_Buffer_MemoryLayout_Tiled_STRUCT_SIZE,
-                  .minor_to_major = last_first + count - rank,
-                  .minor_to_major_size = rank},
+                  .minor_to_major = args->buffer->order,
+                  .minor_to_major_size = (size_t)args->buffer->type.rank},
     };
     return NULL;
 }

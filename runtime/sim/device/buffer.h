@@ -7,6 +7,8 @@
 
 struct PJRT_Buffer {
     sim_type type;
+    sim_layout layout;           /* as it was asked for; the values are kept by rows all the same */
+    int64_t order[SIM_MAX_RANK]; /* what it tells of it */
     PJRT_Device *device;
     sim_memory *memory; /* NULL once donated or deleted */
     sim_done *done;     /* its contents are there */
@@ -15,8 +17,8 @@ struct PJRT_Buffer {
 };
 
 /* A buffer with references of its own to MEMORY and DONE; NULL without memory. */
-PJRT_Buffer *sim_buffer_new(const sim_type *type, PJRT_Device *device, sim_memory *memory,
-                            sim_done *done);
+PJRT_Buffer *sim_buffer_new(const sim_type *type, const sim_layout *layout, PJRT_Device *device,
+                            sim_memory *memory, sim_done *done);
 void sim_buffer_free(PJRT_Buffer *buffer); /* not under the lock; NULL allowed */
 
 #endif

@@ -91,7 +91,7 @@ static PJRT_Error *copy(PJRT_Buffer *source, PJRT_Device *to, PJRT_Buffer **made
     }
     pthread_mutex_unlock(&client->lock);
     if (good)
-        *made = sim_buffer_new(&source->type, to, memory, done);
+        *made = sim_buffer_new(&source->type, &source->layout, to, memory, done);
     if (!*made && st.code == SIM_OK)
         sim_fail(&st, SIM_RESOURCE_EXHAUSTED, "no memory on the host for a copy");
     sim_memory_release(memory);

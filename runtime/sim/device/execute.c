@@ -81,6 +81,13 @@ static sim_code check_arguments(call *c, sim_status *st)
                             i);
         if (!sim_type_equals(&b->type, &c->executable->program->types[body->arguments[i]]))
             return sim_fail(st, SIM_INVALID_ARGUMENT, "argument %zu is of another type", i);
+        /* A real device would read other values. */
+        if (!c->executable->opaque &&
+            (c->main->arguments[i].layout.rank == b->type.rank
+                 ? !sim_layout_equals(&b->layout, &c->main->arguments[i].layout)
+                 : b->layout.rank != 0))
+            return sim_fail(st, SIM_INVALID_ARGUMENT,
+                            "argument %zu does not lie as the program wants it", i);
         if (b->device != c->loaded->device)
             return sim_fail(st, SIM_INVALID_ARGUMENT, "argument %zu lies on device %d", i,
                             b->device->description.id);
@@ -218,7 +225,8 @@ static bool give_results(call *c, sim_memory **memory, sim_done *done, sim_memor
     int made = 0;
     for (; made < body->result_count; made++) {
         const sim_type *type = &c->executable->program->types[body->results[made]];
-        out[made] = sim_buffer_new(type, c->loaded->device, memory[made], done);
+        out[made] =
+            sim_buffer_new(type, &c->main->results[made], c->loaded->device, memory[made], done);
         if (!out[made])
             break;
     }

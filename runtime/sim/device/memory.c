@@ -140,6 +140,32 @@ void sim_host_read(unsigned char *to, const void *data, const sim_type *type,
     }
 }
 
+void sim_host_write(void *to, const unsigned char *from, const sim_type *type,
+                    const sim_layout *layout)
+{
+    size_t size = sim_dtype_bytes(type->dtype), lies = 0;
+    int64_t strides[SIM_MAX_RANK], at[SIM_MAX_RANK] = {0}, elements = sim_type_elements(type);
+    int64_t stride = 1;
+    for (int i = 0; i < layout->rank; i++) {
+        strides[layout->order[i]] = stride;
+        stride *= type->dims[layout->order[i]];
+    }
+    if (layout->rank == 0 || elements == 0) {
+        memcpy(to, from, (size_t)elements * size);
+        return;
+    }
+    for (int64_t i = 0; i < elements; i++, from += size) {
+        memcpy((unsigned char *)to + lies * size, from, size);
+        for (int d = type->rank - 1; d >= 0; d--) {
+            lies += (size_t)strides[d];
+            if (++at[d] < type->dims[d])
+                break;
+            lies -= (size_t)(strides[d] * at[d]);
+            at[d] = 0;
+        }
+    }
+}
+
 PJRT_Buffer_Type sim_buffer_type(sim_dtype dtype)
 {
     static const PJRT_Buffer_Type types[SIM_DTYPE_COUNT] = {

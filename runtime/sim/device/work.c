@@ -108,7 +108,7 @@ static void copy_out(sim_work *work, sim_status *st)
     if (work->result_count > 0)
         sim_memory_copy(work->results[0], work->from, st);
     else if (work->from->data)
-        memcpy(work->to, work->from->data, (size_t)work->from->bytes);
+        sim_host_write(work->to, work->from->data, &work->type, &work->layout);
     else
         memset(work->to, 0, (size_t)work->from->bytes);
 }

@@ -11,9 +11,11 @@ typedef struct sim_work {
     PJRT_Executable *executable; /* NULL: a copy to the host, or into the result */
     sim_memory **arguments, **results;
     size_t argument_count, result_count;
-    bool compute; /* else results are zeros */
-    bool wrong;   /* a number is to be wrong */
-    void *to;     /* copy: where to on the host */
+    bool compute;  /* else results are zeros */
+    bool wrong;    /* a number is to be wrong */
+    void *to;      /* copy: where to on the host */
+    sim_type type; /* of what is copied there, and how it is to lie */
+    sim_layout layout;
     sim_memory *from;
     sim_done *source; /* copy: of what is copied */
     sim_done *done;

@@ -24,6 +24,7 @@ typedef struct heading {
     bool public;
     size_t labels, signature, results; /* RESULTS: place of their types */
     sim_list arguments;                /* sim_argument */
+    sim_list layouts;                  /* sim_layout of each result, as far as they are told */
 } heading;
 
 static void add_argument(sim_reader *r, heading *h)
@@ -31,6 +32,15 @@ static void add_argument(sim_reader *r, heading *h)
     sim_argument *argument = sim_reader_add(r, &h->arguments, 1);
     if (argument)
         *argument = (sim_argument){.alias = -1};
+}
+
+/* How the next result is to lie, by the attributes from FIRST on, which go. */
+static void note_result(sim_reader *r, heading *h, size_t first)
+{
+    sim_layout *layout = sim_reader_add(r, &h->layouts, 1);
+    if (layout)
+        *layout = sim_note_layout(r, first);
+    r->raws.count = first;
 }
 
 /* "(%a: type {attributes}, ...) -> (type {attributes}, ...)" */
@@ -56,8 +66,10 @@ static void read_heading(sim_reader *r, heading *h)
         sim_type *slot = sim_reader_add(r, &r->signature, 1);
         if (slot)
             *slot = type;
-        if (brackets)
-            sim_skip_dictionary(r);
+        size_t raws = r->raws.count;
+        if (brackets && sim_kind(r) == '{')
+            sim_read_dictionary(r);
+        note_result(r, h, raws);
         sim_skip_location(r);
         if (!sim_accept(r, ','))
             break;
@@ -116,15 +128,20 @@ static void add_function(sim_reader *r, heading *h, const sim_block *body, size_
     check_results(r, h, body, end);
     size_t count = (size_t)body->argument_count;
     sim_argument *arguments = sim_reader_take(r, count * sizeof *arguments);
-    if (r->code != SIM_OK || !arguments)
+    size_t results = (size_t)body->result_count;
+    sim_layout *layouts = sim_reader_take(r, results * sizeof *layouts);
+    if (r->code != SIM_OK || !arguments || !layouts)
         return;
+    for (size_t i = 0; i < results; i++)
+        layouts[i] =
+            i < h->layouts.count ? ((const sim_layout *)h->layouts.data)[i] : (sim_layout){0};
     for (size_t i = 0; i < count; i++)
         arguments[i] = i < h->arguments.count ? ((const sim_argument *)h->arguments.data)[i]
                                               : (sim_argument){.alias = -1};
     sim_function *f = sim_reader_add(r, &r->functions, 1);
     if (!f)
         return;
-    *f = (sim_function){.name = h->name, .body = *body, .arguments = arguments};
+    *f = (sim_function){.name = h->name, .body = *body, .arguments = arguments, .results = layouts};
     check_aliases(r, h, f);
     if (h->public)
         r->public_count++;
@@ -138,13 +155,15 @@ static heading begin_function(const sim_reader *r)
                      .public = true,
                      .labels = r->labels.count,
                      .signature = r->signature.count,
-                     .arguments = {.size = sizeof(sim_argument)}};
+                     .arguments = {.size = sizeof(sim_argument)},
+                     .layouts = {.size = sizeof(sim_layout)}};
 }
 
 static void end_function(sim_reader *r, heading *h)
 {
     sim_names_forget(r, 0);
     free(h->arguments.data);
+    free(h->layouts.data);
     r->labels.count = h->labels;
     r->signature.count = h->signature;
     r->raws.count = 0;
@@ -200,6 +219,20 @@ static void read_argument_attributes(sim_reader *r, heading *h)
     sim_expect(r, ']', "']' of the arguments' attributes");
 }
 
+/* "[{mhlo.layout_mode = "{0,1}"}, {}]": one for each result. */
+static void read_result_attributes(sim_reader *r, heading *h)
+{
+    sim_expect(r, '[', "'[' of the results' attributes");
+    while (sim_kind(r) == '{') {
+        size_t raws = r->raws.count;
+        sim_read_dictionary(r);
+        note_result(r, h, raws);
+        if (!sim_accept(r, ','))
+            break;
+    }
+    sim_expect(r, ']', "']' of the results' attributes");
+}
+
 /* "(types) -> types" of a generic function; only results are kept. */
 static void read_stated_type(sim_reader *r, heading *h)
 {
@@ -237,6 +270,8 @@ static void read_property(sim_reader *r, heading *h)
         return;
     if (sim_lex_reads(&name, "arg_attrs")) {
         read_argument_attributes(r, h);
+    } else if (sim_lex_reads(&name, "res_attrs")) {
+        read_result_attributes(r, h);
     } else if (sim_lex_reads(&name, "function_type")) {
         read_stated_type(r, h);
     } else if (sim_lex_reads(&name, "sym_name")) {

@@ -125,9 +125,59 @@ void sim_read_signature(sim_reader *r, sim_reading *o)
 
 /* ---- arguments -------------------------------------------------------------------------- */
 
+bool sim_layout_take(const int64_t *order, size_t rank, sim_layout *layout)
+{
+    uint64_t seen = 0;
+    bool by_rows = true;
+    *layout = (sim_layout){0};
+    if (rank > SIM_MAX_RANK)
+        return false;
+    for (size_t i = 0; i < rank; i++) {
+        if (order[i] < 0 || (uint64_t)order[i] >= rank || seen >> order[i] & 1)
+            return false;
+        seen |= UINT64_C(1) << order[i];
+        layout->order[i] = (unsigned char)order[i];
+        by_rows = by_rows && order[i] == (int64_t)(rank - 1 - i);
+    }
+    layout->rank = by_rows ? 0 : (int)rank;
+    return true;
+}
+
+sim_layout sim_layout_read(const char *text, size_t length)
+{
+    sim_layout layout = {0};
+    int64_t order[SIM_MAX_RANK];
+    size_t rank = 0;
+    for (size_t i = 1; i < length && text[0] == '{' && rank < SIM_MAX_RANK; i++) {
+        order[rank] = 0;
+        for (; i < length && text[i] >= '0' && text[i] <= '9' && order[rank] < SIM_MAX_RANK; i++)
+            order[rank] = 10 * order[rank] + (text[i] - '0');
+        rank++;
+        if (i >= length || text[i] != ',')
+            break;
+    }
+    return sim_layout_take(order, rank, &layout) ? layout : (sim_layout){0};
+}
+
+bool sim_layout_equals(const sim_layout *a, const sim_layout *b)
+{
+    return a->rank == b->rank && memcmp(a->order, b->order, (size_t)a->rank) == 0;
+}
+
+sim_layout sim_note_layout(const sim_reader *r, size_t first)
+{
+    const sim_raw *raws = r->raws.data;
+    for (size_t i = first; i < r->raws.count; i++)
+        if (raws[i].name_length == 16 && memcmp(raws[i].name, "mhlo.layout_mode", 16) == 0 &&
+            raws[i].word)
+            return sim_layout_read(raws[i].word, raws[i].word_length);
+    return (sim_layout){0};
+}
+
 void sim_note_donation(sim_reader *r, size_t first, sim_argument *argument)
 {
     const sim_raw *raws = r->raws.data;
+    argument->layout = sim_note_layout(r, first);
     for (size_t i = first; i < r->raws.count; i++) {
         const sim_raw *raw = &raws[i];
         bool set = raw->plain && raw->count == 1;

@@ -315,15 +315,29 @@ typedef struct sim_block {
     int op_count;
 } sim_block;
 
+/* In which order a value's dimensions lie, the most minor first. Values are
+ * computed without it: it is what the program asks of its caller, and what a buffer tells. */
+typedef struct sim_layout {
+    int rank; /* 0: by rows */
+    unsigned char order[SIM_MAX_RANK];
+} sim_layout;
+/* "{0,1}"; by rows for what is none ("default", "auto"). */
+sim_layout sim_layout_read(const char *text, size_t length);
+/* The same of RANK numbers; false where they are no order. */
+bool sim_layout_take(const int64_t *order, size_t rank, sim_layout *layout);
+bool sim_layout_equals(const sim_layout *a, const sim_layout *b);
+
 typedef struct sim_argument {
-    int alias;  /* result whose memory it gives (tf.aliasing_output), or -1 */
-    bool donor; /* jax.buffer_donor */
+    int alias;         /* result whose memory it gives (tf.aliasing_output), or -1 */
+    bool donor;        /* jax.buffer_donor */
+    sim_layout layout; /* mhlo.layout_mode */
 } sim_argument;
 
 typedef struct sim_function {
     const char *name;
     sim_block body;
     const sim_argument *arguments; /* body.argument_count of them */
+    const sim_layout *results;     /* how each result is to lie: body.result_count of them */
 } sim_function;
 
 typedef struct sim_program {

@@ -5,6 +5,7 @@ set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh
 
+other=(--processes 1 --steps 3 --min-time 0 --warmup 8 --store "$store")
 affine=(--processes 1 --program tests/programs/affine.mlir --steps 3 --min-time 0 --warmup 8 --store "$store")
 
 # npy FILE DESCR SHAPE VALUES: a file as NumPy would write it, by the standard library.
@@ -14,7 +15,7 @@ import struct, sys
 path, descr, shape, values = sys.argv[1:]
 head = "{'descr': '%s', 'fortran_order': False, 'shape': %s, }" % (descr, shape)
 head += " " * (-(len(head) + 11) % 64) + "\n"
-code = {"<f4": "f", "<f8": "d", "<i4": "i"}[descr]
+code = {"<f4": "f", "<f8": "d", "<i4": "i", "|u1": "B"}[descr]
 data = b"".join(struct.pack("<" + code, float(v) if code in "fd" else int(v)) for v in values.split())
 open(path, "wb").write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode() + data)
 PYTHON
@@ -84,6 +85,102 @@ report "every element type goes through a file and comes back" "$(
     fault_of 0
     [ "$first" -eq 0 ] || echo "exit status $first"
 )"
+
+# ---- what a program declares is honoured, or it is refused -----------------------------------
+
+# program NAME ARGUMENTS RESULT: x + 2 y, both as declared, in folder/NAME.mlir.
+program() {
+    local t=${4:-tensor<2x3x4xf32>}
+    cat >"$folder/$1.mlir" <<MLIR
+module @declared {
+  func.func public @main($2) -> ($t $3) {
+    %two = stablehlo.add %y, %y : $t
+    %r = stablehlo.add %x, %two : $t
+    return %r : $t
+  }
+}
+MLIR
+}
+count_to() { # FILE SHAPE FACTOR COUNT
+    npy "$folder/$1.npy" '<f4' "$2" "$("$python" -c "print(*[$3 * i for i in range($4)])")"
+}
+count_to lx '(2, 3, 4)' 1 24
+count_to ly '(2, 3, 4)' 10 24
+count_to lz '(2, 3, 4)' 21 24
+L='tensor<2x3x4xf32>'
+program l1 "%x: $L {mhlo.layout_mode = \"{0,1,2}\"}, %y: $L" ''
+program l2 "%x: $L, %y: $L {mhlo.layout_mode = \"{1,2,0}\"}" ''
+program l3 "%x: $L, %y: $L" '{mhlo.layout_mode = "{0,2,1}"}'
+program l4 "%x: $L {mhlo.layout_mode = \"{2,0,1}\"}, %y: $L {mhlo.layout_mode = \"auto\"}" '{mhlo.layout_mode = "auto"}'
+program l5 "%x: $L {mhlo.layout_mode = \"{0,1,2}\", jax.buffer_donor = true}, %y: $L" '{mhlo.layout_mode = "{0,1,2}"}'
+program l6 "%x: $L {mhlo.layout_mode = \"default\"}, %y: $L {mhlo.layout_mode = \"{2,1,0}\"}" ''
+for runtime in cpu cpu-xla sim; do
+    report "values lie as the program declares: $runtime" "$(
+        for which in l1 l2 l3 l4 l5 l6; do
+            run "${other[@]}" --runtime $runtime --program "$folder/$which.mlir" --input "$folder/lx.npy" \
+                --input "$folder/ly.npy" --check "$folder/lz.npy" --format json
+            [ "$status" -eq 0 ] || echo "$which: exit status $status: $(complaints)"
+            holds 'assert records[0]["provenance"]["program"]["declared"] == {"form": "text", "types": "compiled", "devices": "program"}'
+        done
+    )"
+done
+# A result by columns that becomes the argument of the next step: three steps of x = x + 2 y.
+program l7 "%x: $L {mhlo.layout_mode = \"{0,1,2}\", tf.aliasing_output = 0 : i32}, %y: $L" '{mhlo.layout_mode = "{0,1,2}"}'
+for runtime in cpu cpu-xla sim; do
+    run "${other[@]}" --runtime $runtime --program "$folder/l7.mlir" --input "$folder/lx.npy" --input "$folder/ly.npy" \
+        --check "$folder/lz.npy" --format json
+    report "what iterates keeps its layout: $runtime" "$(
+        fault_of 0
+        holds 'assert records[0]["counters"]["transfers_to_device"] == 2, records[0]["counters"]'
+    )"
+done
+
+program constant "%x: tensor<f32> {jax.global_constant = \"_platform_index\"}, %y: tensor<f32>" '' 'tensor<f32>'
+npy "$folder/c.npy" '<f4' '()' '3'
+npy "$folder/c9.npy" '<f4' '()' '9'
+refuses "a constant of whoever exported the program is not made up" 2 "_platform_index" -- \
+    "${other[@]}" --program "$folder/constant.mlir"
+run "${other[@]}" --program "$folder/constant.mlir" --input "$folder/c.npy" --input "$folder/c.npy" --check "$folder/c9.npy"
+report "but may be given" "$(fault_of 0)"
+
+devices() { # NAME LINE...: a program of these lines
+    printf '%s\n' "${@:2}" >"$folder/$1.mlir"
+    run "${other[@]}" --program "$folder/$1.mlir" --runtime "${runtime:-cpu}" --format json
+    report "a program for several devices is refused: $1" "$(
+        fault_of 1 "one device"
+        [ "$(stored)" = "$before" ] || echo "it left a record"
+    )"
+}
+before=$(stored)
+for runtime in cpu sim; do
+    devices partitions 'module attributes {mhlo.num_partitions = 2 : i32} {' \
+        'func.func @main(%a: tensor<8xf32>) -> tensor<8xf32> {' 'return %a : tensor<8xf32>' '} }'
+    devices mesh 'module {' 'sdy.mesh @m = <["x"=4, "y"=2]>' \
+        'func.func @main(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@m, [{"x"}]>}) -> tensor<8xf32> {' \
+        'return %a : tensor<8xf32>' '} }'
+    devices groups 'func.func @main(%a: tensor<8xf32>) -> tensor<8xf32> {' \
+        '%r = "stablehlo.all_reduce"(%a) <{replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}> ({' \
+        '^bb0(%x: tensor<f32>, %y: tensor<f32>):' '%s = stablehlo.add %x, %y : tensor<f32>' \
+        'stablehlo.return %s : tensor<f32>' '}) : (tensor<8xf32>) -> tensor<8xf32>' 'return %r : tensor<8xf32>' '}'
+done
+
+# 0.5, 1.25, -3, 7 and their doubles, each format's own bits; e8m0 has powers of two only.
+for row in 'f8E4M3FN 30 3a c4 4e 38 42 cc 56' 'f8E5M2 38 3d c2 47 3c 41 c6 4b' \
+    'f8E4M3FNUZ 38 42 cc 56 40 4a d4 5e' 'f8E5M2FNUZ 3c 41 c6 4b 40 45 ca 4f'; do
+    read -r type a b c d e f g h <<<"$row"
+    npy "$folder/f8.npy" '|u1' '(4,)' "$((0x$a)) $((0x$b)) $((0x$c)) $((0x$d))"
+    npy "$folder/f8twice.npy" '|u1' '(4,)' "$((0x$e)) $((0x$f)) $((0x$g)) $((0x$h))"
+    printf '%s\n' "func.func @main(%a: tensor<4x$type>) -> tensor<4x$type> {" \
+        "%w = stablehlo.convert %a : (tensor<4x$type>) -> tensor<4xf32>" \
+        '%d = stablehlo.add %w, %w : tensor<4xf32>' \
+        "%r = stablehlo.convert %d : (tensor<4xf32>) -> tensor<4x$type>" "return %r : tensor<4x$type>" '}' >"$folder/f8.mlir"
+    run "${other[@]}" --program "$folder/f8.mlir" --input "$folder/f8.npy" --check "$folder/f8twice.npy"
+    report "floats of 8 bits are passed as their bits: $type" "$(fault_of 0)"
+    run "${other[@]}" --program "$folder/f8.mlir" --input "$folder/f8.npy" --check "$folder/f8.npy"
+    report "and compared as numbers: $type" "$(fault_of 1 "want 7")"
+    run "${other[@]}" --program "$folder/f8.mlir"
+    report "and made up: $type" "$(fault_of 0)"
+done
 
 # Edited while the first of two processes measures.
 cp tests/programs/affine.mlir "$folder/edited.mlir"
@@ -160,7 +257,6 @@ open(sys.argv[2], "wb").write(put(1, module))
 PYTHON
 npy "$folder/a.npy" '<f4' '(2,)' '1 20'
 npy "$folder/a2.npy" '<f4' '(2,)' '2 40'
-other=(--processes 1 --steps 3 --min-time 0 --warmup 8 --store "$store")
 for file in double.hlo double.pb; do
     run "${other[@]}" --program "$folder/$file" --input "$folder/a.npy" --check "$folder/a2.npy" \
         --format json
@@ -174,8 +270,12 @@ assert r["counters"]["transfers_to_device"] == 1, r["counters"]
 '
     )"
 done
-refuses "types of a program that tells them" 2 "tells the types of its arguments itself" -- \
-    "${other[@]}" --program "$folder/double.hlo" --argument 'f32[2]'
+for types in 's32[2]' 'f32[1,2]' 'f32[4]' none; do
+    refuses "other types than those that the program tells: $types" 2 "--argument" -- \
+        "${other[@]}" --program "$folder/double.hlo" --argument "$types"
+done
+run "${other[@]}" --program "$folder/double.hlo" --argument 'f32[2]' --input "$folder/a.npy" --check "$folder/a2.npy"
+report "the types that it tells may be given" "$(fault_of 0)"
 refuses "types without a program" 2 "--argument is for --program" -- \
     --argument 'f32[2]' --store "$store"
 

@@ -1,0 +1,707 @@
+/*
+ * declared.c - what a StableHLO module in MLIR's text form, pretty or generic, declares: the types
+ * of @main, how and where their values lie, which are constants, which are donated, and for how
+ * many devices it is. No op is known here but those that name devices.
+ *
+ *   func.func public @main(%arg0: tensor<2x3xf32> {tf.aliasing_output = 0 : i32}, ...) -> ...
+ *   "func.func"() <{function_type = (tensor<2x3xf32>) -> ..., sym_name = "main"}> ({ ... })
+ */
+#define _GNU_SOURCE
+#include "runtime/stablehlo/stablehlo_priv.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_DEPTH 32 /* of angle brackets within each other */
+
+typedef struct reader {
+    const char *begin, *end; /* of the whole text */
+    shlo_declared *to;
+    size_t argument_room, result_room;
+    bool found; /* @main */
+    bn_status *st;
+} reader;
+
+static bn_code fail_at(const reader *r, const shlo_token *at, bn_code code, const char *what)
+{
+    return bn_fail(r->st, code, "line %u of the program: %s", at->line, what);
+}
+
+static bn_code no_memory(const reader *r)
+{
+    return bn_fail(r->st, BN_OUT_OF_MEMORY, "no memory for what a program declares");
+}
+
+/* ---- tokens ---------------------------------------------------------------------------- */
+
+/* The token behind S, which stays where it is; the end of the text where there is none. */
+static shlo_token peek(const shlo_scanner *s)
+{
+    shlo_scanner ahead = *s;
+    shlo_token t;
+    if (shlo_scan(&ahead, &t, NULL) != BN_OK)
+        t = (shlo_token){.at = s->at, .line = s->line};
+    return t;
+}
+
+/* Moves behind WORD, or the mark of one character, if that comes next. */
+static bool accept(shlo_scanner *s, const char *word)
+{
+    shlo_scanner ahead = *s;
+    shlo_token t;
+    if (shlo_scan(&ahead, &t, NULL) != BN_OK ||
+        !(word[1] ? shlo_is_word(&t, word) : shlo_is_mark(&t, word[0])))
+        return false;
+    *s = ahead;
+    return true;
+}
+
+static bool accept_arrow(shlo_scanner *s)
+{
+    shlo_scanner ahead = *s;
+    shlo_token t;
+    if (shlo_scan(&ahead, &t, NULL) != BN_OK || t.kind != SHLO_TOKEN_ARROW)
+        return false;
+    *s = ahead;
+    return true;
+}
+
+static shlo_scanner inside_of(const shlo_token *angle)
+{
+    return (shlo_scanner){angle->at + 1, angle->at + angle->length - 1, angle->line, false};
+}
+
+/* The contents of TOKEN, a string, in the store; NULL without memory. */
+static const char *string_of(const reader *r, const shlo_token *token)
+{
+    char *text = bn_arena_alloc(r->to->store, token->length), *to = text;
+    const char *end = token->at + token->length - 1;
+    for (const char *at = token->at + 1; text && at < end; at++) {
+        if (*at == '\\' && (at[1] == '"' || at[1] == '\\'))
+            at++;
+        *to++ = *at;
+    }
+    if (text)
+        *to = '\0';
+    return text;
+}
+
+/* Whether TOKEN is the string TEXT. */
+static bool is_string(const shlo_token *token, const char *text)
+{
+    return token->kind == SHLO_TOKEN_STRING && token->length == strlen(text) + 2 &&
+           memcmp(token->at + 1, text, token->length - 2) == 0;
+}
+
+/* Moves behind what is left of an attribute's value, up to the comma or bracket that ends it; the
+ * first and last token of it are *FIRST and *LAST. */
+static bn_code skip_value(const reader *r, shlo_scanner *s, shlo_token *first, shlo_token *last)
+{
+    int depth = 0;
+    *first = peek(s);
+    for (;;) {
+        const shlo_token t = peek(s);
+        if (t.kind == SHLO_TOKEN_END)
+            return depth == 0 && s->end != r->end
+                       ? BN_OK
+                       : fail_at(r, &t, BN_FORMAT, "attributes do not end: the text was cut");
+        if (depth == 0 && (shlo_is_mark(&t, ',') || shlo_bracket(&t) < 0))
+            return BN_OK;
+        depth += shlo_bracket(&t);
+        *last = t;
+        bn_code code = shlo_scan(s, last, r->st);
+        if (code != BN_OK)
+            return code;
+    }
+}
+
+/* ---- types ------------------------------------------------------------------------------- */
+
+static void name_type(shlo_value *v, const char *at, size_t length)
+{
+    const size_t fits = length < sizeof v->dtype - 1 ? length : sizeof v->dtype - 1;
+    memcpy(v->dtype, at, fits);
+    v->dtype[fits] = '\0';
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* What stands in the brackets of "tensor<2x3xf32>", ANGLE. */
+static bn_code read_tensor(const reader *r, const shlo_token *angle, shlo_value *v)
+{
+    const char *at = angle->at + 1, *end = angle->at + angle->length - 1;
+    while (at < end && (*at == ' ' || *at == '\n' || *at == '\t'))
+        at++;
+    while (at < end && (is_digit(*at) || *at == '?')) {
+        int64_t size = *at == '?' ? -1 : 0;
+        at += *at == '?';
+        for (; at < end && size >= 0 && is_digit(*at); at++) {
+            if (size > INT64_MAX / 16)
+                return fail_at(r, angle, BN_FORMAT, "a dimension is too large");
+            size = size * 10 + (*at - '0');
+        }
+        if (at >= end || *at++ != 'x')
+            return fail_at(r, angle, BN_FORMAT, "a dimension does not end in x");
+        if (v->rank == SHLO_MOST_RANK)
+            return fail_at(r, angle, BN_NOT_SUPPORTED,
+                           "a type has more than 32 dimensions, which cannot be passed");
+        v->dims[v->rank++] = size;
+    }
+    const char *start = at;
+    for (int depth = 0; at < end && (depth > 0 || *at != ','); at++)
+        depth += (*at == '<') - (*at == '>');
+    v->tensor = true;
+    name_type(v, start, (size_t)(at - start));
+    if (at >= end)
+        return BN_OK;
+    char *encoding = bn_arena_zalloc(r->to->store, (size_t)(end - at) + 1);
+    if (!encoding)
+        return no_memory(r);
+    for (at++; at < end && *at == ' '; at++)
+        continue;
+    memcpy(encoding, at, (size_t)(end - at));
+    v->encoding = encoding;
+    return BN_OK;
+}
+
+static bn_code read_type(const reader *r, shlo_scanner *s, shlo_value *v, int aliases);
+
+/* NAME, "!pair", stands for what a line "!pair = tensor<2xbf16>" says; FOUND: there is one. */
+static bn_code read_alias(const reader *r, const shlo_token *name, shlo_value *v, int aliases,
+                          bool *found)
+{
+    shlo_scanner s = {r->begin, r->end, 1, true};
+    shlo_token t = {0};
+    *found = false;
+    do {
+        if (shlo_scan(&s, &t, NULL) != BN_OK)
+            return BN_OK;
+        if (t.first && t.kind == SHLO_TOKEN_WORD && t.hash == name->hash && accept(&s, "=")) {
+            *found = true;
+            return read_type(r, &s, v, aliases + 1);
+        }
+    } while (t.kind != SHLO_TOKEN_END);
+    return BN_OK;
+}
+
+/* A type of any kind; what is no tensor keeps its text. */
+static bn_code read_type(const reader *r, shlo_scanner *s, shlo_value *v, int aliases)
+{
+    shlo_token t;
+    bool found = false;
+    bn_code code = shlo_scan(s, &t, r->st);
+    if (code != BN_OK)
+        return code;
+    const shlo_token behind = peek(s);
+    const bool angle = behind.kind == SHLO_TOKEN_ANGLE;
+    if (t.kind != SHLO_TOKEN_WORD)
+        return fail_at(r, &t, BN_FORMAT, "a value without a type");
+    if (shlo_is_word(&t, "tensor") && angle) {
+        code = shlo_scan(s, &(shlo_token){0}, r->st);
+        return code == BN_OK ? read_tensor(r, &behind, v) : code;
+    }
+    if (t.at[0] == '!' && !angle && aliases < 8)
+        code = read_alias(r, &t, v, aliases, &found);
+    if (code != BN_OK || found)
+        return code;
+    const char *end = angle ? behind.at + behind.length : t.at + t.length;
+    name_type(v, t.at, (size_t)(end - t.at));
+    return angle ? shlo_scan(s, &t, r->st) : BN_OK;
+}
+
+/* ---- what is said of a value ------------------------------------------------------------- */
+
+/* The text from FIRST to the end of LAST in the store; NULL without memory. */
+static const char *text_of(const reader *r, const shlo_token *first, const shlo_token *last)
+{
+    const size_t length = (size_t)(last->at + last->length - first->at);
+    char *text = bn_arena_zalloc(r->to->store, length + 1);
+    if (text)
+        memcpy(text, first->at, length);
+    return text;
+}
+
+static bn_code read_number(const reader *r, const shlo_token *t, int64_t most, int64_t *number)
+{
+    *number = 0;
+    if (t->kind != SHLO_TOKEN_WORD || t->length > 10)
+        return fail_at(r, t, BN_FORMAT, "a number is expected here");
+    for (uint32_t i = 0; i < t->length; i++) {
+        if (!is_digit(t->at[i]))
+            return fail_at(r, t, BN_FORMAT, "a number is expected here");
+        *number = *number * 10 + (t->at[i] - '0');
+    }
+    return *number <= most ? BN_OK : fail_at(r, t, BN_FORMAT, "a number is too large");
+}
+
+/* Notes that V is said to have KEY, whose value is FIRST to LAST. */
+static bn_code take_attribute(const reader *r, const shlo_token *key, const shlo_token *first,
+                              const shlo_token *last, shlo_value *v)
+{
+    const struct {
+        const char *key;
+        const char **to;
+    } texts[] = {{"mhlo.layout_mode", &v->layout},      {"mhlo.memory_kind", &v->memory},
+                 {"jax.global_constant", &v->constant}, {"mhlo.sharding", &v->sharding},
+                 {"sdy.sharding", &v->sharding},        {"jax.memory_kind", &v->memory}};
+    int64_t number = 0;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        if (!shlo_is_word(key, texts[i].key) && !is_string(key, texts[i].key))
+            continue;
+        *texts[i].to =
+            first->kind == SHLO_TOKEN_STRING ? string_of(r, first) : text_of(r, first, last);
+        return *texts[i].to ? BN_OK : no_memory(r);
+    }
+    if (shlo_is_word(key, "tf.aliasing_output") || is_string(key, "tf.aliasing_output")) {
+        bn_code code = read_number(r, first, INT32_MAX, &number);
+        v->result = (int32_t)number;
+        return code;
+    }
+    if (shlo_is_word(key, "jax.buffer_donor") || is_string(key, "jax.buffer_donor"))
+        v->donated = shlo_is_word(first, "true");
+    return BN_OK;
+}
+
+/* "{key = value, unit, ...}" of V, behind its first bracket. */
+static bn_code read_attributes(const reader *r, shlo_scanner *s, shlo_value *v)
+{
+    while (!accept(s, "}")) {
+        shlo_token key, first, last;
+        bn_code code = shlo_scan(s, &key, r->st);
+        if (code == BN_OK && key.kind == SHLO_TOKEN_END)
+            code = fail_at(r, &key, BN_FORMAT, "attributes do not end: the text was cut");
+        if (code == BN_OK && accept(s, "=")) {
+            code = skip_value(r, s, &first, &last);
+            if (code == BN_OK)
+                code = take_attribute(r, &key, &first, &last, v);
+        }
+        if (code != BN_OK)
+            return code;
+        (void)accept(s, ",");
+    }
+    return BN_OK;
+}
+
+static bn_code skip_place(const reader *r, shlo_scanner *s)
+{
+    shlo_token first, last = {0};
+    if (!accept(s, "loc"))
+        return BN_OK;
+    return skip_value(r, s, &first, &last);
+}
+
+static bn_code add_value(shlo_value **list, size_t *count, size_t *room, const reader *r,
+                         shlo_value **value)
+{
+    if (*count == *room) {
+        const size_t more = *room ? 2 * *room : 16;
+        shlo_value *moved = bn_arena_zalloc(r->to->store, more * sizeof *moved);
+        if (!moved)
+            return no_memory(r);
+        if (*count)
+            memcpy(moved, *list, *count * sizeof *moved);
+        *list = moved;
+        *room = more;
+    }
+    *value = &(*list)[(*count)++];
+    **value = (shlo_value){.result = -1};
+    return BN_OK;
+}
+
+static bn_code add_argument(reader *r, shlo_value **v)
+{
+    return add_value(&r->to->arguments, &r->to->argument_count, &r->argument_room, r, v);
+}
+
+static bn_code add_result(reader *r, shlo_value **v)
+{
+    return add_value(&r->to->results, &r->to->result_count, &r->result_room, r, v);
+}
+
+/* ---- @main, pretty ----------------------------------------------------------------------- */
+
+static bn_code read_argument(reader *r, shlo_scanner *s)
+{
+    shlo_value *v;
+    shlo_token name;
+    bn_code code = shlo_scan(s, &name, r->st);
+    if (code == BN_OK && name.kind != SHLO_TOKEN_VALUE)
+        code = fail_at(r, &name, BN_FORMAT, "an argument without a name");
+    if (code == BN_OK && !accept(s, ":"))
+        code = fail_at(r, &name, BN_FORMAT, "an argument without a type");
+    if (code == BN_OK)
+        code = add_argument(r, &v);
+    if (code == BN_OK)
+        code = read_type(r, s, v, 0);
+    if (code == BN_OK && accept(s, "{"))
+        code = read_attributes(r, s, v);
+    return code == BN_OK ? skip_place(r, s) : code;
+}
+
+static bn_code read_result(reader *r, shlo_scanner *s)
+{
+    shlo_value *v;
+    bn_code code = add_result(r, &v);
+    if (code == BN_OK)
+        code = read_type(r, s, v, 0);
+    if (code == BN_OK && accept(s, "{"))
+        code = read_attributes(r, s, v);
+    return code;
+}
+
+/* A list in round brackets, behind the first one, of what READ_ITEM reads. */
+static bn_code read_list(reader *r, shlo_scanner *s, bn_code (*read_item)(reader *, shlo_scanner *))
+{
+    bn_code code = BN_OK;
+    if (accept(s, ")"))
+        return BN_OK;
+    do
+        code = read_item(r, s);
+    while (code == BN_OK && accept(s, ","));
+    if (code == BN_OK && !accept(s, ")"))
+        code = fail_at(r, &(shlo_token){.line = s->line}, BN_FORMAT,
+                       "the list of @main's values does not end");
+    return code;
+}
+
+/* Behind "@main(". */
+static bn_code read_signature(reader *r, shlo_scanner *s)
+{
+    bn_code code = read_list(r, s, read_argument);
+    if (code != BN_OK || !accept_arrow(s))
+        return code;
+    return accept(s, "(") ? read_list(r, s, read_result) : read_result(r, s);
+}
+
+/* ---- @main, generic ---------------------------------------------------------------------- */
+
+static bn_code type_of_argument(reader *r, shlo_scanner *s)
+{
+    shlo_value *v;
+    bn_code code = add_argument(r, &v);
+    return code == BN_OK ? read_type(r, s, v, 0) : code;
+}
+
+static bn_code type_of_result(reader *r, shlo_scanner *s)
+{
+    shlo_value *v;
+    bn_code code = add_result(r, &v);
+    return code == BN_OK ? read_type(r, s, v, 0) : code;
+}
+
+/* "[{...}, {...}]", a dictionary for each of the COUNT values of LIST. */
+static bn_code read_dictionaries(const reader *r, const shlo_token *at, shlo_scanner s,
+                                 shlo_value *list, size_t count)
+{
+    bn_code code = BN_OK;
+    size_t i = 0;
+    bool more = accept(&s, "[");
+    for (; more && code == BN_OK && i < count && accept(&s, "{"); i++) {
+        code = read_attributes(r, &s, &list[i]);
+        more = code == BN_OK && accept(&s, ",");
+    }
+    if (code == BN_OK && (i != count || !accept(&s, "]")))
+        code = fail_at(r, at, BN_FORMAT, "@main's values and their attributes are not as many");
+    return code;
+}
+
+/* The properties or attributes of a function, behind the bracket: of @main, its signature. */
+static bn_code read_function(reader *r, shlo_scanner *s)
+{
+    shlo_token type = {0}, arguments = {0}, results = {0};
+    bool is_main = false;
+    bn_code code = BN_OK;
+    shlo_scanner type_at = *s, arguments_at = *s, results_at = *s;
+    while (code == BN_OK && !accept(s, "}")) {
+        shlo_token key, first, last;
+        code = shlo_scan(s, &key, r->st);
+        if (code == BN_OK && key.kind == SHLO_TOKEN_END)
+            code = fail_at(r, &key, BN_FORMAT, "attributes do not end: the text was cut");
+        if (code == BN_OK && accept(s, "=")) {
+            const shlo_scanner value = *s;
+            code = skip_value(r, s, &first, &last);
+            if (shlo_is_word(&key, "sym_name"))
+                is_main = is_string(&first, "main");
+            else if (shlo_is_word(&key, "function_type"))
+                type = first, type_at = value;
+            else if (shlo_is_word(&key, "arg_attrs"))
+                arguments = first, arguments_at = value;
+            else if (shlo_is_word(&key, "res_attrs"))
+                results = first, results_at = value;
+        }
+        (void)accept(s, ",");
+    }
+    if (code != BN_OK || !is_main || r->found)
+        return code;
+    r->found = true;
+    if (!accept(&type_at, "("))
+        return fail_at(r, &type, BN_FORMAT, "@main has no type");
+    code = read_list(r, &type_at, type_of_argument);
+    if (code == BN_OK && !accept_arrow(&type_at))
+        code = fail_at(r, &type, BN_FORMAT, "the type of @main does not end");
+    if (code == BN_OK)
+        code = accept(&type_at, "(") ? read_list(r, &type_at, type_of_result)
+                                     : type_of_result(r, &type_at);
+    if (code == BN_OK && arguments.at)
+        code =
+            read_dictionaries(r, &arguments, arguments_at, r->to->arguments, r->to->argument_count);
+    if (code == BN_OK && results.at)
+        code = read_dictionaries(r, &results, results_at, r->to->results, r->to->result_count);
+    return code;
+}
+
+/* Behind the string "func.func": what is said of the function stands before its region, as
+ * properties, or in older texts behind it. */
+static bn_code read_generic_function(reader *r, shlo_scanner s)
+{
+    if (!accept(&s, "(") || !accept(&s, ")"))
+        return BN_OK;
+    const shlo_token properties = peek(&s);
+    if (properties.kind == SHLO_TOKEN_ANGLE) {
+        shlo_scanner inner = inside_of(&properties);
+        return accept(&inner, "{") ? read_function(r, &inner) : BN_OK;
+    }
+    int depth = 0;
+    do {
+        shlo_token t;
+        bn_code code = shlo_scan(&s, &t, r->st);
+        if (code == BN_OK && t.kind == SHLO_TOKEN_END)
+            code = fail_at(r, &t, BN_FORMAT, "a function does not end: the text was cut");
+        if (code != BN_OK)
+            return code;
+        depth += shlo_bracket(&t);
+    } while (depth > 0);
+    return accept(&s, "{") ? read_function(r, &s) : BN_OK;
+}
+
+/* ---- devices ------------------------------------------------------------------------------ */
+
+static void note_device(reader *r, int64_t device, const char *what, size_t length)
+{
+    shlo_declared *to = r->to;
+    if (device <= to->highest_device && to->collective[0])
+        return;
+    const size_t fits = length < sizeof to->collective ? length : sizeof to->collective - 1;
+    memcpy(to->collective, what, fits);
+    to->collective[fits] = '\0';
+    to->highest_device = device > to->highest_device ? device : to->highest_device;
+}
+
+/* The sizes of the axes of "<["x"=2, "y"=2]>" and the devices of "<[], device_ids=[3]>". */
+static void note_mesh(reader *r, const shlo_token *angle)
+{
+    shlo_scanner s = inside_of(angle);
+    shlo_token t = {0}, before = {0};
+    int64_t devices = 1, number;
+    bool ids = false;
+    do {
+        if (shlo_scan(&s, &t, NULL) != BN_OK)
+            return;
+        ids = ids || shlo_is_word(&t, "device_ids");
+        if (t.kind == SHLO_TOKEN_WORD && is_digit(t.at[0]) &&
+            read_number(&(reader){0}, &t, INT32_MAX, &number) == BN_OK) {
+            if (ids)
+                note_device(r, number, "sdy.mesh", 8);
+            else if (shlo_is_mark(&before, '=') &&
+                     __builtin_mul_overflow(devices, number, &devices))
+                devices = INT64_MAX;
+        }
+        before = t;
+    } while (t.kind != SHLO_TOKEN_END);
+    if (devices > r->to->mesh)
+        r->to->mesh = devices;
+}
+
+void shlo_note_sharding(shlo_declared *to, const char *text, size_t length)
+{
+    static const char tiles[] = "devices=[", one[] = "maximal device=";
+    reader r = {.to = to};
+    const char *end = text + length;
+    for (const char *at = text; at < end; at++) {
+        const bool tiled =
+            (size_t)(end - at) > sizeof tiles - 1 && memcmp(at, tiles, sizeof tiles - 1) == 0;
+        const bool lone =
+            (size_t)(end - at) > sizeof one - 1 && memcmp(at, one, sizeof one - 1) == 0;
+        if (!tiled && !lone)
+            continue;
+        int64_t product = 1, number = 0;
+        at += (tiled ? sizeof tiles : sizeof one) - 1;
+        for (; at < end && (is_digit(*at) || (tiled && *at == ',')); at++) {
+            if (is_digit(*at) && number < INT32_MAX) {
+                number = number * 10 + (*at - '0');
+                continue;
+            }
+            if (__builtin_mul_overflow(product, number, &product))
+                product = INT64_MAX;
+            number = 0;
+        }
+        if (__builtin_mul_overflow(product, number, &product))
+            product = INT64_MAX;
+        note_device(&r, tiled ? product - 1 : number, "mhlo.sharding", 13);
+    }
+}
+
+/* The largest of the numbers of "dense<...>", ANGLE: plain, or as bytes in a string of hex digits;
+ * -1 for none. */
+static int64_t largest_of(const shlo_token *angle)
+{
+    shlo_scanner s = inside_of(angle);
+    shlo_token t = {0};
+    int64_t most = -1, number;
+    bool minus = false;
+    do {
+        if (shlo_scan(&s, &t, NULL) != BN_OK)
+            return INT64_MAX;
+        if (t.kind == SHLO_TOKEN_STRING) {
+            /* "0x", then eight bytes of each number, the lowest first. */
+            for (uint32_t i = 3; i + 16 < t.length; i += 16) {
+                char digits[17] = {0};
+                for (int b = 0; b < 8; b++)
+                    memcpy(digits + 2 * b, t.at + i + 14 - 2 * b, 2);
+                number = (int64_t)strtoull(digits, NULL, 16);
+                most = number > most ? number : most;
+            }
+        } else if (t.kind == SHLO_TOKEN_WORD && !minus) { /* -1 fills groups up */
+            if (read_number(&(reader){0}, &t, INT32_MAX, &number) != BN_OK)
+                return INT64_MAX;
+            most = number > most ? number : most;
+        }
+        minus = shlo_is_mark(&t, '-');
+    } while (t.kind != SHLO_TOKEN_END);
+    return most;
+}
+
+/* Whether NAME, without quotes, is of an op by which devices exchange values. */
+static bool communicates(shlo_piece name)
+{
+    static const char *const ops[] = {
+        "all_reduce",         "all_gather",           "all_to_all",       "reduce_scatter",
+        "collective_permute", "collective_broadcast", "cross-replica-sum"};
+    const char *dot = memchr(name.at, '.', name.length);
+    if (!dot)
+        return false;
+    const size_t length = name.length - (size_t)(dot + 1 - name.at);
+    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
+        if (strlen(ops[i]) == length && memcmp(dot + 1, ops[i], length) == 0)
+            return true;
+    return false;
+}
+
+/* ---- the whole text ------------------------------------------------------------------------ */
+
+/* What an attribute called KEY with the value behind S says of devices. OP: the op that has it. */
+static bn_code note_attribute(reader *r, const shlo_token *key, shlo_scanner s, shlo_piece op)
+{
+    const bool partitions = shlo_is_word(key, "mhlo.num_partitions");
+    int64_t *count = partitions                               ? &r->to->partitions
+                     : shlo_is_word(key, "mhlo.num_replicas") ? &r->to->replicas
+                                                              : NULL;
+    const bool groups =
+        shlo_is_word(key, "replica_groups") || shlo_is_word(key, "source_target_pairs");
+    const bool sharding = shlo_is_word(key, "mhlo.sharding") || is_string(key, "mhlo.sharding");
+    if ((!count && !groups && !sharding) || !accept(&s, "="))
+        return BN_OK;
+    shlo_token value;
+    bn_code code = shlo_scan(&s, &value, r->st);
+    if (code == BN_OK && count) {
+        int64_t number = 0;
+        code = read_number(r, &value, INT32_MAX, &number);
+        *count = number > *count ? number : *count;
+    } else if (code == BN_OK && sharding && value.kind == SHLO_TOKEN_STRING) {
+        shlo_note_sharding(r->to, value.at + 1, value.length - 2);
+    } else if (code == BN_OK && groups) {
+        const shlo_token angle = peek(&s);
+        /* Groups by the axes of a mesh, or behind an alias: more than any device. */
+        const bool dense = shlo_is_word(&value, "dense") && angle.kind == SHLO_TOKEN_ANGLE;
+        note_device(r, dense ? largest_of(&angle) : INT64_MAX, op.at, op.length);
+    }
+    return code;
+}
+
+/* Reads all tokens of S, which stands DEPTH angle brackets deep in the text. */
+static bn_code survey(reader *r, shlo_scanner *s, int depth, shlo_piece op)
+{
+    shlo_token t = {0}, before[3] = {{0}};
+    bn_code code = BN_OK;
+    do {
+        before[2] = before[1];
+        before[1] = before[0];
+        before[0] = t;
+        code = shlo_scan(s, &t, r->st);
+        if (code != BN_OK)
+            return code;
+        if (t.kind == SHLO_TOKEN_ANGLE) {
+            const bool values = shlo_is_word(before, "dense") || shlo_is_word(before, "tensor") ||
+                                shlo_is_word(before, "array") || shlo_is_word(before, "complex") ||
+                                shlo_is_word(before, "dense_resource");
+            if (shlo_is_word(before, "mesh") || shlo_is_word(before, "#sdy.mesh") ||
+                (shlo_is_mark(before, '=') && shlo_is_word(&before[2], "sdy.mesh")))
+                note_mesh(r, &t);
+            shlo_scanner inner = inside_of(&t);
+            if (!values && depth == MOST_DEPTH)
+                return fail_at(r, &t, BN_FORMAT, "more than 32 brackets '<' within each other");
+            if (!values)
+                code = survey(r, &inner, depth + 1, op);
+        } else if (t.kind == SHLO_TOKEN_WORD || t.kind == SHLO_TOKEN_STRING) {
+            const bool quoted = t.kind == SHLO_TOKEN_STRING;
+            const shlo_piece name = {t.at + quoted, t.length - 2u * quoted};
+            /* An op's name stands first, or behind "=", and a quoted one before its operands. */
+            if (quoted ? peek(s).mark == '('
+                       : memchr(name.at, '.', name.length) != NULL &&
+                             (t.first || shlo_is_mark(before, '=')))
+                op = name;
+            if (op.at == name.at && communicates(name))
+                note_device(r, -1, name.at, name.length);
+            code = note_attribute(r, &t, *s, op);
+            if (code == BN_OK && is_string(&t, "func.func"))
+                code = read_generic_function(r, *s);
+            if (code == BN_OK && !quoted && !r->found && shlo_is_word(&t, "func.func")) {
+                shlo_scanner ahead = *s;
+                while (accept(&ahead, "public") || accept(&ahead, "private") ||
+                       accept(&ahead, "nested"))
+                    continue;
+                if ((accept(&ahead, "@main") || accept(&ahead, "@\"main\"")) &&
+                    accept(&ahead, "(")) {
+                    r->found = true;
+                    code = read_signature(r, &ahead);
+                }
+            }
+        }
+    } while (code == BN_OK && t.kind != SHLO_TOKEN_END);
+    return code;
+}
+
+bn_code shlo_declared_open(shlo_declared *declared, bn_status *st)
+{
+    *declared = (shlo_declared){.highest_device = -1, .store = bn_arena_new(4096)};
+    return declared->store ? BN_OK
+                           : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for what a program declares");
+}
+
+bn_code shlo_declared_read(const char *text, size_t length, shlo_declared *declared, bn_status *st)
+{
+    bn_code code = shlo_declared_open(declared, st);
+    reader r = {.begin = text, .end = text + length, .to = declared, .st = st};
+    shlo_scanner s = {text, text + length, 1, true};
+    if (code == BN_OK && length > SHLO_MOST_BYTES)
+        code = bn_fail(st, BN_FORMAT, "%zu bytes: texts of programs may have %zu", length,
+                       SHLO_MOST_BYTES);
+    if (code == BN_OK)
+        code = survey(&r, &s, 0, (shlo_piece){"", 0});
+    /* Where what is read is no such text at all, its first odd byte is no reason. */
+    if ((code == BN_OK || code == BN_FORMAT) && !r.found &&
+        (code == BN_OK || !memmem(text, length, "@main", 5)))
+        code = bn_fail(st, BN_FORMAT,
+                       "no function @main: not a StableHLO module in MLIR's text form "
+                       "(jax.jit(f).lower(...).as_text() is one)");
+    return code;
+}
+
+void shlo_declared_free(shlo_declared *declared)
+{
+    bn_arena_free(declared->store);
+    *declared = (shlo_declared){.highest_device = -1};
+}
