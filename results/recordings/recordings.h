@@ -422,6 +422,18 @@ typedef struct rec_steps {
     void *owned;
 } rec_steps;
 
+/* What PROCESS compiled or loaded in the later half of its executions. */
+typedef struct rec_late_compiles {
+    uint32_t executions; /* that the half has */
+    uint32_t compiles;
+    const rec_program *program; /* that took longest */
+} rec_late_compiles;
+/* Whether it did so again and again: a program that compiles in each step has no steady ones. */
+bool rec_compiles_late(const rec_process *process, rec_late_compiles *late);
+/* Why PROCESS, of RECORDING, then has no steady steps, as JSON (new reference; docs/steps.md). */
+json_t *rec_compiles_late_json(const rec_recording *recording, const rec_process *process,
+                               const rec_late_compiles *late);
+
 /*
  * Finds the steps of one device of one process, and accounts for the steady ones. PROCESS must
  * outlive *STEPS, which is for rec_steps_free. BN_NOT_FOUND, and what to try: no such process,
