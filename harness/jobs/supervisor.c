@@ -239,7 +239,7 @@ static void take_answer(worker *w, const char *line)
 {
     /* A plugin shares the worker's memory, and could write the line. */
     const bool deep = bn_json_depth(line, strlen(line)) > BN_JSON_DEPTH;
-    json_t *answer = deep ? NULL : json_loads(line, 0, NULL), *part;
+    json_t *answer = deep ? NULL : json_loads(line, JSON_REJECT_DUPLICATES, NULL), *part;
     if ((part = json_object_get(answer, "progress"))) {
         const char *stage = json_string_value(json_object_get(part, "stage"));
         if (stage)

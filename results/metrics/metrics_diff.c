@@ -198,7 +198,7 @@ static void put_row(const json_t *figure, json_t *rows)
 static void put_title(const char *before, const char *title, bn_text *out)
 {
     bn_text_puts(out, before);
-    bn_text_plain(out, title);
+    bn_text_plain(out, title[0] ? title : "(a report without a title)");
     bn_text_putc(out, '\n');
 }
 
