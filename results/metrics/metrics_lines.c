@@ -249,14 +249,16 @@ static bool may_be_figure(const reading *r, size_t indent)
            (r->figure_indent == NO_INDENT ? indent >= r->indent : indent == r->figure_indent);
 }
 
-/* Whether the counter NAME is the sum of the last metric, from which the blanks were taken off: it
- * is called as no counter is. */
-static bool is_sum(const reading *r, const char *name)
+/* Whether the counter NAME, INDENT deep, is the sum of the last metric: a line of it or, where the
+ * blanks were taken off, called as no counter is. */
+static bool is_sum(const reading *r, const char *name, size_t indent)
 {
     const char *unit;
     double value;
-    return r->open && !last(r)->of_counter && r->figure_indent == r->indent &&
-           res_metrics_figure_read(&name, true, &value, &unit) && *name == '\0';
+    if (!may_be_figure(r, indent) || last(r)->of_counter)
+        return false;
+    return indent > r->indent ||
+           (res_metrics_figure_read(&name, true, &value, &unit) && *name == '\0');
 }
 
 static bool is_ours(const char *line)
@@ -285,9 +287,9 @@ static bn_code read_line(reading *r, const char *whole)
         begin_report(r, title, false);
         return BN_OK;
     }
-    if (!deeper && (rest = behind(line, "Metric: ")) && *rest)
+    if ((rest = behind(line, "Metric: ")) && *rest)
         return begin_entry(r, rest, false, indent);
-    if (!deeper && (rest = behind(line, "Counter: ")) && *rest && !is_sum(r, rest))
+    if ((rest = behind(line, "Counter: ")) && *rest && !is_sum(r, rest, indent))
         return begin_entry(r, rest, true, indent);
     if (may_be_figure(r, indent)) {
         bn_code code = read_figure(r, line, &known);
@@ -301,6 +303,8 @@ static bn_code read_line(reading *r, const char *whole)
         return BN_OK;
     }
     end_entry(r);
+    if (!r->out->behind && (strstr(line, " Metric: ") || strstr(line, " Counter: ")))
+        r->out->behind = r->line;
     leave_out(&r->out->skipped, r->line);
     return BN_OK;
 }

@@ -47,6 +47,7 @@ typedef struct res_metrics_lines {
     res_metrics_left skipped;    /* lines of no report */
     res_metrics_left unknown;    /* lines that stand among figures, and are none that we know */
     res_metrics_left incomplete; /* metrics and counters of which the text has only a part */
+    size_t behind;  /* the first line of no report that has an entry behind other words; else 0 */
     size_t unended; /* the last line, where it is a figure without the line's end; else 0 */
 } res_metrics_lines;
 

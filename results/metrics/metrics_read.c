@@ -121,6 +121,11 @@ static bn_code read_text(const char *text, size_t length, json_t **metrics, bn_s
     bn_code code = res_metrics_lines_read(text, length, &lines, st);
     if (code != BN_OK)
         return code;
+    if (lines.count == 0 && lines.behind > 0)
+        return bn_fail(st, BN_FORMAT,
+                       "line %zu has a metric or a counter behind other words: take what each line "
+                       "begins with away",
+                       lines.behind);
     if (lines.count == 0)
         return bn_fail(st, BN_FORMAT,
                        "this is no metrics report: no line begins with \"Metric: NAME\" or "

@@ -401,6 +401,7 @@ typedef struct rec_steps {
      * come again, since the host may run ahead. Figures are of means over so many. */
     uint32_t cycle;
     bool chosen; /* by STEP_PROGRAM */
+    bool kept;   /* what compiles or warms up is in the list, too: KEEP_WARMUP */
     /* Steps that were found and left out. */
     size_t found, with_compiles, profiled, warming, unlike;
     uint64_t compile_ns;          /* in those with compiles */

@@ -461,6 +461,7 @@ bn_code rec_steps_find(const rec_recording *recording, const rec_options *option
     if (code == BN_OK) {
         s->device = device < s->process->device_count ? device : REC_NONE;
         s->chosen = options->step_program != NULL;
+        s->kept = options->keep_warmup;
         s->cpu_clocks = s->process->cpu_clocks;
         s->completions = s->process->completions;
         code = make_sequence(s->process, options, s->device, &own->sequence, st);

@@ -132,6 +132,19 @@ assert (late["executions"], late["compiles"], late["program"]) == (20, 20, "jit_
 '
     )"
 done
+run doctor "$folder/anew" --format json
+report "bench doctor has steps, and does not call them steady" "$(
+    fault_of 0
+    holds '
+assert records["steady"] is False and records["steps"] > 30, records
+assert records["complaints"][0]["rule"] == "compiles", records
+'
+)"
+run doctor "$folder/loop" --format json
+report "which it does where they are" "$(
+    fault_of 0
+    holds 'assert records["steady"] is True, records'
+)"
 run steps "$folder/none" --format json
 report "other programs without steps say no such thing" "$(
     fault_of 3 "--step-program: "

@@ -238,6 +238,11 @@ static void reports_of_a_log_are_not_mixed(void **state)
         {TIME("Trace", "1") COUNT("b", "1") TIME("Execute", "1") COUNT("c", "1") TIME("Trace", "2")
              COUNT("b", "2") TIME("Execute", "2") COUNT("c", "2"),
          {1, 2}},
+        /* The second one stands deeper. */
+        {TIME("Execute", "1") COUNT("b", "1") "    Metric: Execute\n      TotalSamples: 2\n"
+                                              "      Counter: 1us\n"
+                                              "    Counter: b\n      Value: 2\n",
+         {1, 2}},
         {"[MetricsData; step=1]\n" TIME("Execute", "1") "[MetricsData; step=2]\n" TIME(
              "Compile", "9") TIME("Execute", "2"),
          {1, 2}},
