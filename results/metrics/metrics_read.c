@@ -115,21 +115,28 @@ static json_t *reading_json(const res_metrics_lines *lines)
                      lines->unended ? json_integer((json_int_t)lines->unended) : json_null());
 }
 
+static bn_code no_entries(const res_metrics_lines *lines, bn_status *st)
+{
+    if (lines->behind > 0)
+        return bn_fail(st, BN_FORMAT,
+                       "line %zu has a metric or a counter behind other words: take what each line "
+                       "begins with away",
+                       lines->behind);
+    return bn_fail(st, BN_FORMAT,
+                   "this is no metrics report: no line begins with \"Metric: NAME\" or "
+                   "\"Counter: NAME\" and has figures below it");
+}
+
 static bn_code read_text(const char *text, size_t length, json_t **metrics, bn_status *st)
 {
     res_metrics_lines lines;
     bn_code code = res_metrics_lines_read(text, length, &lines, st);
-    if (code != BN_OK)
+    if (code == BN_OK && lines.count == 0)
+        code = no_entries(&lines, st);
+    if (code != BN_OK) {
+        res_metrics_lines_free(&lines);
         return code;
-    if (lines.count == 0 && lines.behind > 0)
-        return bn_fail(st, BN_FORMAT,
-                       "line %zu has a metric or a counter behind other words: take what each line "
-                       "begins with away",
-                       lines.behind);
-    if (lines.count == 0)
-        return bn_fail(st, BN_FORMAT,
-                       "this is no metrics report: no line begins with \"Metric: NAME\" or "
-                       "\"Counter: NAME\" and has figures below it");
+    }
     find_borders(lines.entries, lines.count);
     json_t *reports = reports_of(&lines);
     tell_apart(reports);
