@@ -305,8 +305,10 @@ static void put_head(const rec_steps *steps, bn_text *out)
                        plugin && plugin->platform[0] ? plugin->platform : "an unknown platform");
     bn_text_printf(out, ". Found %zu", steps->found);
     if (steps->with_compiles) {
-        bn_text_printf(out, ", %zu of them compile (%s)", steps->with_compiles,
-                       time_cell((double)steps->compile_ns).text);
+        const bool most = steps->with_compiles > steps->found / 2;
+        bn_text_printf(out, ", %zu of them compile (%s%s)", steps->with_compiles,
+                       time_cell((double)steps->compile_ns).text,
+                       most ? "; bench doctor says why" : "");
     }
     if (steps->profiled)
         bn_text_printf(out, ", %zu were profiled", steps->profiled);
@@ -412,6 +414,19 @@ static bn_code show(const rec_recording *recording, const rec_steps *steps, res_
     return failed ? bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the tables") : BN_OK;
 }
 
+/* Tells programs, too, that a process compiles in each of its steps. */
+static void show_compiles(const rec_recording *recording, uint32_t pid)
+{
+    const rec_process *process = rec_process_find(recording, pid);
+    rec_late_compiles late;
+    json_t *o = process && rec_compiles_late(process, &late)
+                    ? rec_compiles_late_json(recording, process, &late)
+                    : NULL;
+    if (o)
+        cli_json(o);
+    json_decref(o);
+}
+
 int command_steps(const command_stepping *own, const cli_output *output, const char *folder)
 {
     const rec_options options = {
@@ -427,6 +442,8 @@ int command_steps(const command_stepping *own, const cli_output *output, const c
     if (code == BN_OK) {
         damaged = command_say_damage(recording);
         code = rec_steps_find(recording, &options, &steps, &st);
+        if (code == BN_NOT_FOUND && format == RES_TABLE_JSON)
+            show_compiles(recording, options.pid);
     }
     if (code == BN_OK && own->trace)
         code = rec_timeline_write(steps->process, steps, own->trace, output->force, &st);

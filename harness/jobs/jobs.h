@@ -335,6 +335,7 @@ typedef struct job_outcome {
     char message[1024]; /* why it failed, with the worker's last words; "" where it did not */
     pid_t pid;          /* of the worker, which is gone */
     bool usage;         /* the runtime refused what the user asked of it: no experiment was begun */
+    size_t strange;     /* lines among the worker's answers that are none; standard error says it */
     json_t *result;     /* what the worker sent last, or NULL; owned by the caller */
 } job_outcome;
 

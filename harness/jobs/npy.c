@@ -2,7 +2,7 @@
  * npy.c - reading and writing .npy files.
  *
  * The header is a Python dictionary with the keys descr, fortran_order and shape. Only the forms
- * that NumPy itself writes are read.
+ * that NumPy itself writes are read: in Python 2, too, where a long number ends in L.
  */
 #include "harness/jobs/jobs.h"
 
@@ -26,6 +26,7 @@ static const struct {
 
 typedef struct header {
     const char *at, *end;
+    bool longs; /* numbers may be long ones of Python 2 */
 } header;
 
 static bool take(header *h, char c)
@@ -60,20 +61,36 @@ static bool take_number(header *h, int64_t *number)
             return false;
         *number = *number * 10 + (*h->at - '0');
     }
-    return h->at > start;
+    /* No number of decimals begins with 0: in Python 2 that is an octal one. */
+    const bool good = h->at == start + 1 || (h->at > start && *start != '0');
+    if (good && h->longs)
+        take(h, 'L');
+    return good;
+}
+
+static bool take_name(header *h, const char *name)
+{
+    const size_t length = strlen(name);
+    if (!take(h, name[0]) || (size_t)(h->end - h->at) < length - 1 ||
+        memcmp(h->at, name + 1, length - 1) != 0)
+        return false;
+    h->at += length - 1;
+    return h->at == h->end || !isalnum((unsigned char)*h->at);
 }
 
 static bool take_shape(header *h, job_npy *a)
 {
+    bool comma = false;
     if (!take(h, '('))
         return false;
     while (!take(h, ')')) {
         if (a->rank == RT_MAX_RANK || !take_number(h, &a->dims[a->rank++]))
             return false;
-        if (!take(h, ',') && (h->at >= h->end || *h->at != ')'))
+        comma = take(h, ',');
+        if (!comma && (h->at >= h->end || *h->at != ')'))
             return false;
     }
-    return true;
+    return a->rank != 1 || comma; /* (3) is no tuple */
 }
 
 static bn_code read_descr(const char *name, const char *descr, job_npy *a, bn_status *st)
@@ -105,10 +122,8 @@ static bn_code read_header(const char *name, header h, job_npy *a, bn_status *st
         if (good && strcmp(key, "descr") == 0) {
             good = take_word(&h, descr, sizeof descr);
         } else if (good && strcmp(key, "fortran_order") == 0) {
-            fortran = take(&h, 'T');
-            has_order = good = fortran || take(&h, 'F');
-            while (h.at < h.end && isalpha((unsigned char)*h.at))
-                h.at++;
+            fortran = take_name(&h, "True");
+            has_order = good = fortran || take_name(&h, "False");
         } else if (good && strcmp(key, "shape") == 0 && !has_shape) {
             has_shape = good = take_shape(&h, a);
         } else {
@@ -117,7 +132,9 @@ static bn_code read_header(const char *name, header h, job_npy *a, bn_status *st
         if (good && !take(&h, ',') && (h.at >= h.end || *h.at != '}'))
             good = false;
     }
-    if (!good || !descr[0] || !has_order || !has_shape)
+    while (good && h.at < h.end && isspace((unsigned char)*h.at))
+        h.at++;
+    if (!good || h.at < h.end || !descr[0] || !has_order || !has_shape)
         return bn_fail(st, BN_FORMAT, "%s: the header is damaged, or not one that NumPy writes",
                        name);
     if (fortran && a->rank > 1)
@@ -134,8 +151,9 @@ bn_code job_npy_parse(const char *name, const char *bytes, size_t size, job_npy 
         return bn_fail(st, BN_FORMAT, "%s: not a .npy file", name);
     const int version = u[MAGIC_BYTES];
     const size_t start = version == 1 ? MAGIC_BYTES + 4 : MAGIC_BYTES + 6;
-    if (version < 1 || version > 3)
-        return bn_fail(st, BN_FORMAT, "%s: version %d of .npy is not known", name, version);
+    if (version < 1 || version > 3 || u[MAGIC_BYTES + 1] != 0)
+        return bn_fail(st, BN_FORMAT, "%s: version %d.%d of .npy is not known", name, version,
+                       u[MAGIC_BYTES + 1]);
     if (size < start)
         return bn_fail(st, BN_FORMAT, "%s: cut off in its first bytes", name);
     size_t length = (size_t)u[MAGIC_BYTES + 2] | (size_t)u[MAGIC_BYTES + 3] << 8;
@@ -143,7 +161,9 @@ bn_code job_npy_parse(const char *name, const char *bytes, size_t size, job_npy 
         length |= (size_t)u[MAGIC_BYTES + 4] << 16 | (size_t)u[MAGIC_BYTES + 5] << 24;
     if (length > size - start)
         return bn_fail(st, BN_FORMAT, "%s: cut off in its header", name);
-    bn_code code = read_header(name, (header){bytes + start, bytes + start + length}, a, st);
+    /* Version 3 is of Python 3 only. */
+    const header h = {bytes + start, bytes + start + length, version < 3};
+    bn_code code = read_header(name, h, a, st);
     if (code != BN_OK)
         return code;
     int64_t wanted = (int64_t)rt_dtype_bytes(a->dtype);

@@ -53,6 +53,8 @@ typedef struct worker {
     char stage[64];
     bool failed, timed_out, cancelled;
     int notices;                /* that were shown */
+    size_t strange;             /* lines of answers that are none, */
+    char first_strange[100];    /* and the first of them, as it may be shown */
     uint64_t start_ns, term_ns; /* TERM_NS: when we sent SIGTERM, 0 before */
     bool killed;                /* by us */
     bool turns;                 /* it waits for turns, on its standard input */
@@ -216,11 +218,28 @@ static void take_notice(worker *w, const char *text)
     cli_say("bench: %s", text);
 }
 
+static void note_strange(worker *w, const char *line)
+{
+    if (w->strange++ == 0)
+        bn_plain(line, w->first_strange, sizeof w->first_strange);
+}
+
+/* A line that is no answer may have been a part of one: what it said is lost. */
+static void say_strange(const worker *w)
+{
+    if (w->strange == 0)
+        return;
+    cli_line_clear();
+    cli_say("bench: %zu line%s of a worker's answers %s none and %s skipped, the first: %s",
+            w->strange, w->strange == 1 ? "" : "s", w->strange == 1 ? "is" : "are",
+            w->strange == 1 ? "was" : "were", w->first_strange);
+}
+
 static void take_answer(worker *w, const char *line)
 {
     /* A plugin shares the worker's memory, and could write the line. */
     const bool deep = bn_json_depth(line, strlen(line)) > BN_JSON_DEPTH;
-    json_t *answer = deep ? NULL : json_loads(line, 0, NULL), *part;
+    json_t *answer = deep ? NULL : json_loads(line, JSON_REJECT_DUPLICATES, NULL), *part;
     if ((part = json_object_get(answer, "progress"))) {
         const char *stage = json_string_value(json_object_get(part, "stage"));
         if (stage)
@@ -236,6 +255,8 @@ static void take_answer(worker *w, const char *line)
         w->waiting = true;
     } else if ((part = json_object_get(answer, "failure"))) {
         take_failure(w, part);
+    } else {
+        note_strange(w, line);
     }
     json_decref(answer);
 }
@@ -254,7 +275,9 @@ static bool read_answers(worker *w)
         at += length + (newline ? 1 : 0);
         if (!newline)
             continue;
-        if (w->line.length && !w->line.failed && !w->too_long)
+        if (w->too_long || w->line.failed)
+            note_strange(w, "(a line that is too long)");
+        else if (w->line.length)
             take_answer(w, w->line.data);
         bn_text_clear(&w->line);
         w->too_long = false;
@@ -491,6 +514,11 @@ static void finish(worker *w, int64_t oom_before)
                          .timeout = w->job->timeout,
                          .stage = w->stage,
                          .noise = &w->said};
+    /* One that ended in another way may well have been cut off. */
+    if (w->line.length && w->wait_status == 0)
+        note_strange(w, w->line.failed ? "" : w->line.data);
+    say_strange(w);
+    w->outcome->strange = w->strange;
     job_ending_explain(&ending, w->outcome);
     /* Which options a plugin takes, presets of the simulated device among them, only that build of
      * it knows, and we load none. So its worker asks, as the first thing that it does: what is

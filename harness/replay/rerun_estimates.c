@@ -64,6 +64,22 @@ static bool is_plain(const char *topology)
     return length > 0 && length <= JOB_MOST_TOPOLOGY && !topology[length];
 }
 
+/* A line that is not understood may have had the time that another one of them contradicts. */
+static bn_code check_lines(const json_t *lines, bn_status *st)
+{
+    if (!json_is_array(lines))
+        return bn_fail(st, BN_FORMAT, "it is no list of what bench estimate prints");
+    for (size_t i = 0; i < json_array_size(lines); i++) {
+        const json_t *line = json_array_get(lines, i);
+        const json_t *experiment = json_object_get(line, "experiment");
+        if (!json_is_string(json_object_get(experiment, "variant")) ||
+            !json_is_string(json_object_get(line, "graph")) ||
+            !json_is_string(json_object_get(line, "topology")))
+            return bn_fail(st, BN_FORMAT, "entry %zu is none that bench estimate prints", i + 1);
+    }
+    return BN_OK;
+}
+
 static bn_code state_times(json_t *request, const json_t *lines, bn_status *st)
 {
     char variant[RES_TEXT];
@@ -93,6 +109,8 @@ bn_code rerun_take_estimates(json_t *request, const char *path, bn_status *st)
     bn_code code = bn_regular_read(path, &text, &size, st);
     if (code == BN_OK)
         code = res_json_parse(text, size, &lines, st);
+    if (code == BN_OK)
+        code = check_lines(lines, st);
     free(text);
     if (code == BN_OK && strcmp(word(request, "cost"), "recorded") != 0)
         code = bn_fail(st, BN_INVALID, "--cost %s is another way to weigh the programs",

@@ -230,6 +230,19 @@ static void note_step(replay *r)
     bn_text_free(&step);
 }
 
+/* A line that is not understood may have had the time that another one of them contradicts. */
+static bn_code check_lines(const json_t *lines, bn_status *st)
+{
+    res_experiment what;
+    if (!json_is_array(lines))
+        return bn_fail(st, BN_FORMAT, "it is no list; " ESTIMATE " prints one");
+    for (size_t i = 0; i < json_array_size(lines); i++)
+        if (res_experiment_from_json(json_object_get(json_array_get(lines, i), "experiment"), &what,
+                                     st) != BN_OK)
+            return bn_context(st, "entry %zu", i + 1);
+    return BN_OK;
+}
+
 /* Sets the times of all cases to those of the file PATH. */
 static bn_code take_estimates(replay *r, const char *path, bn_status *st)
 {
@@ -238,6 +251,8 @@ static bn_code take_estimates(replay *r, const char *path, bn_status *st)
     bn_code code = bn_regular_read(path, &text, &size, st);
     if (code == BN_OK)
         code = res_json_parse(text, size, &r->estimates, st);
+    if (code == BN_OK)
+        code = check_lines(r->estimates, st);
     free(text);
     if (code != BN_OK)
         return bn_context(st, "--estimates");

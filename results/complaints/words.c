@@ -213,8 +213,11 @@ void rec_checkup_put(const rec_checkup *checkup, bn_text *out)
         put_complaint(checkup, i, out);
     if (checkup->count == 0)
         bn_text_puts(out, "Nothing to complain of. ");
-    bn_text_printf(out, "%zu steady step%s of %u execution%s", s->count, plural((double)s->count),
-                   s->executions_per_step, plural(s->executions_per_step));
+    bn_text_printf(out, "%zu %sstep%s of %u execution%s", s->count, s->kept ? "" : "steady ",
+                   plural((double)s->count), s->executions_per_step,
+                   plural(s->executions_per_step));
+    if (s->kept)
+        bn_text_puts(out, ", none of which is steady");
     if (isfinite(checkup->answer.busy_share))
         bn_text_printf(out, ", %s: the device works for %.0f %% of the time",
                        rec_verdict_name(checkup->answer.verdict), 100 * checkup->answer.busy_share);
@@ -261,11 +264,12 @@ json_t *rec_checkup_json(const rec_recording *recording, const rec_checkup *chec
         }
     bn_text_plain(&path, recording->path); /* a path may hold anything */
     json_t *made = json_pack(
-        "{s:s, s:I, s:I, s:I, s:s, s:o, s:b, s:o}", "recording",
+        "{s:s, s:I, s:I, s:b, s:I, s:s, s:o, s:b, s:o}", "recording",
         path.data && !path.failed ? path.data : "", "process", (json_int_t)s->process->pid, "steps",
-        (json_int_t)s->count, "executions_per_step", (json_int_t)s->executions_per_step, "verdict",
-        rec_verdict_name(checkup->answer.verdict), "busy_share", number(checkup->answer.busy_share),
-        "completions", s->completions, "complaints", list);
+        (json_int_t)s->count, "steady", !s->kept, "executions_per_step",
+        (json_int_t)s->executions_per_step, "verdict", rec_verdict_name(checkup->answer.verdict),
+        "busy_share", number(checkup->answer.busy_share), "completions", s->completions,
+        "complaints", list);
     bn_text_free(&path);
     return made;
 }

@@ -22,15 +22,16 @@ json_t *res_metrics_make(res_record *const *records, size_t count);
 void res_metrics_put(const json_t *metrics, bool as_json, bn_text *out);
 
 /* Reads the LENGTH bytes of TEXT: what res_metrics_put wrote, or
- * PyTorch/XLA's own report, among other lines or not (new reference). What is written twice counts
- * as it is written last. Names become plain. BN_FORMAT where there is neither metric nor counter.
- */
+ * PyTorch/XLA's own reports of any layout, among other lines or not (new reference). A text may have
+ * several; the second of one title gets a title of its own. Names become plain. Its member "reading"
+ * counts what is in no report. BN_FORMAT where there is neither metric nor counter, or where a line
+ * of a report, which is named, cannot be read. */
 BN_MUST_USE bn_code res_metrics_read(const char *text, size_t length, json_t **metrics,
                                      bn_status *st);
 
 /* What differs between A and B (new reference): {"kind": "metrics-diff", "pairs": [{"a", "b":
  * titles, "figures": [{"name", "figure", "unit", "a", "b", "difference", "ratio"}], "same"}],
- * "only_a", "only_b": titles}. Two documents of one report each are compared whatever their
+ * "only_a", "only_b": titles, "reading_a", "reading_b": what res_metrics_read left out, or null}. Two documents of one report each are compared whatever their
  * titles; of others, reports of the same title. */
 json_t *res_metrics_diff(const json_t *a, const json_t *b);
 /* Appends DIFF as tables of text FORMAT. */

@@ -109,8 +109,7 @@ static json_t *pair_json(const json_t *a, const json_t *b)
 
 /* ---- pairs ----------------------------------------------------------------------------------- */
 
-/* {TITLE: report} (new reference). A report that was written several times counts as it was written
- * last. */
+/* {TITLE: report} (new reference); res_metrics_read and res_metrics_make give each its own title. */
 static json_t *by_title(const json_t *reports)
 {
     json_t *object = json_object();
@@ -148,8 +147,9 @@ json_t *res_metrics_diff(const json_t *a, const json_t *b)
     }
     json_decref(all_a);
     json_decref(all_b);
-    return json_pack("{ss so so so}", "kind", "metrics-diff", "pairs", pairs, "only_a", only_a,
-                     "only_b", only_b);
+    return json_pack("{ss so so so sO? sO?}", "kind", "metrics-diff", "pairs", pairs, "only_a",
+                     only_a, "only_b", only_b, "reading_a", json_object_get(a, "reading"),
+                     "reading_b", json_object_get(b, "reading"));
 }
 
 /* ---- as text ----------------------------------------------------------------------------------
@@ -198,7 +198,7 @@ static void put_row(const json_t *figure, json_t *rows)
 static void put_title(const char *before, const char *title, bn_text *out)
 {
     bn_text_puts(out, before);
-    bn_text_plain(out, title);
+    bn_text_plain(out, title[0] ? title : "(a report without a title)");
     bn_text_putc(out, '\n');
 }
 
@@ -244,6 +244,8 @@ void res_metrics_diff_put(const json_t *diff, res_format format, bn_text *out)
     }
     put_only("only in A: ", json_object_get(diff, "only_a"), &text);
     put_only("only in B: ", json_object_get(diff, "only_b"), &text);
+    res_metrics_left_put(json_object_get(diff, "reading_a"), "left out of A: ", &text);
+    res_metrics_left_put(json_object_get(diff, "reading_b"), "left out of B: ", &text);
     res_put_set_in(out, format, text.data ? text.data : "");
     out->failed = out->failed || text.failed;
     bn_text_free(&text);

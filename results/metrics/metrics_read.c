@@ -1,6 +1,6 @@
 /*
- * metrics_read.c - reports read back: ours as text or JSON, and PyTorch/XLA's own. Lines that are
- * of no report are skipped, since programs print reports between others.
+ * metrics_read.c - reports read back: ours as text or JSON, and PyTorch/XLA's own, of which a text
+ * may have several.
  */
 #include "results/metrics/metrics_priv.h"
 
@@ -8,181 +8,230 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Longer lines are of no report, nor are longer names. */
-#define MOST_LINE 4096
-#define MOST_NAME 1024
+/* ---- where reports begin ------------------------------------------------------------------- */
 
-/* Where the lines that follow belong; all borrowed, and NULL where nothing has begun. */
-typedef struct reading {
-    json_t *reports, *report;
-    json_t *item;    /* the metric or counter */
-    bool of_counter; /* ITEM is a counter */
-    bool ours;       /* the report is */
-    size_t items;
-} reading;
-
-/* What stands behind HEAD where LINE begins with it; else NULL. */
-static const char *behind(const char *line, const char *head)
+static const char *kind_of(const res_metrics_entry *e)
 {
-    const size_t length = strlen(head);
-    return strncmp(line, head, length) == 0 ? line + length : NULL;
+    return e->of_counter ? "counters" : "metrics";
 }
 
-/* ---- lines ------------------------------------------------------------------------------- */
-
-static void begin_report(reading *r, const char *title)
+/* Whether B may stand right behind A in a report: its metrics are sorted, as are the counters that
+ * follow them. */
+static bool is_next(const res_metrics_entry *a, const res_metrics_entry *b)
 {
-    char plain[MOST_NAME];
-    bn_plain(title, plain, sizeof plain);
-    r->report = json_pack("{ss s{} s{}}", "title", plain, "metrics", "counters");
-    r->item = NULL;
-    json_array_append_new(r->reports, r->report);
+    return a->of_counter == b->of_counter ? strcmp(a->name, b->name) < 0 : b->of_counter;
 }
 
-static void begin_item(reading *r, const char *name, bool of_counter)
+/* A report has each metric and each counter once. So before LAST, where the entry stands again that
+ * stood at FIRST, another report has begun: where the order of the entries before LAST breaks. */
+static size_t border_between(const res_metrics_entry *entries, size_t first, size_t last)
 {
-    char plain[MOST_NAME];
-    if (!r->report)
-        begin_report(r, "");
-    bn_plain(name, plain, sizeof plain);
-    json_t *all = json_object_get(r->report, of_counter ? "counters" : "metrics");
-    r->item = NULL;
-    r->of_counter = of_counter;
-    if (!plain[0])
-        return;
-    json_t *item = json_object();
-    if (json_object_set_new(all, plain, item) == 0) {
-        r->item = item;
-        r->items++;
-    }
+    while (last > first + 1 && is_next(&entries[last - 1], &entries[last]))
+        last--;
+    return last;
 }
 
-/* Sets KEY of ITEM to the whole number at TEXT, if there is one. */
-static void set_count(json_t *item, const char *key, const char *text)
+/* The places of the entries from START on, before END, by their names (new reference). */
+static json_t *places_of(const res_metrics_entry *entries, size_t start, size_t end)
 {
-    if (isdigit((unsigned char)*text))
-        json_object_set_new(item, key, json_integer((json_int_t)strtoll(text, NULL, 10)));
+    json_t *seen = json_pack("{s{} s{}}", "metrics", "counters");
+    for (size_t i = start; i < end; i++)
+        json_object_set_new(json_object_get(seen, kind_of(&entries[i])), entries[i].name,
+                            json_integer((json_int_t)i));
+    return seen;
 }
 
-/* Sets KEY of the item to the figure at TEXT, and UNIT_KEY, where it is not NULL, to its unit. */
-static void set_value(const reading *r, const char *key, const char *unit_key, const char *text)
+/* Marks the entries that begin a report. */
+static void find_borders(res_metrics_entry *entries, size_t count)
 {
-    const char *unit;
-    double value;
-    if (!res_metrics_figure_read(&text, !r->ours, &value, &unit))
-        return;
-    json_object_set_new(r->item, key, res_json_real(value));
-    if (unit_key)
-        json_object_set_new(r->item, unit_key, json_string(unit));
-}
-
-/* "1%=001.200us; 5%=..." */
-static void set_percentiles(const reading *r, const char *text)
-{
-    json_t *object = json_object();
-    const char *unit;
-    double value;
-    for (bool more = true; more;) {
-        char name[16] = "";
-        const size_t length = strspn(text, "0123456789.");
-        if (length == 0 || length >= sizeof name || !behind(text + length, "%="))
-            break;
-        memcpy(name, text, length);
-        text += length + 2;
-        if (!res_metrics_figure_read(&text, !r->ours, &value, &unit))
-            break;
-        json_object_set_new(object, name, res_json_real(value));
-        more = behind(text, "; ") != NULL;
-        text += more ? 2 : 0;
-    }
-    json_object_set_new(r->item, "percentiles", object);
-}
-
-static void read_figure(const reading *r, const char *line)
-{
-    const char *rest;
-    if (r->of_counter) {
-        if ((rest = behind(line, "Value: ")))
-            set_count(r->item, "value", rest);
-        return;
-    }
-    if ((rest = behind(line, "TotalSamples: ")))
-        set_count(r->item, "samples", rest);
-    else if ((rest = behind(line, "Accumulator: ")))
-        set_value(r, "sum", "unit", rest);
-    else if ((rest = behind(line, "ValueRate: ")))
-        set_value(r, "sum_per_second", NULL, rest);
-    else if ((rest = behind(line, "Rate: ")))
-        set_value(r, "samples_per_second", NULL, rest);
-    else if ((rest = behind(line, "Percentiles: ")))
-        set_percentiles(r, rest);
-}
-
-static void read_line(reading *r, const char *line)
-{
-    const char *rest;
-    line += strspn(line, " \t");
-    if ((rest = behind(line, "# report:"))) {
-        begin_report(r, rest + strspn(rest, " "));
-        r->ours = true;
-    } else if ((rest = behind(line, "Metric: "))) {
-        begin_item(r, rest, false);
-    } else if ((rest = behind(line, "Counter: "))) {
-        begin_item(r, rest, true);
-    } else if (r->item) {
-        read_figure(r, line);
-    }
-}
-
-/* ---- whole texts ------------------------------------------------------------------------- */
-
-static bn_code read_text(const char *text, size_t length, json_t *reports, bn_status *st)
-{
-    reading r = {.reports = reports};
-    char line[MOST_LINE];
-    for (size_t at = 0; at < length;) {
-        const char *end = memchr(text + at, '\n', length - at);
-        const size_t size = end ? (size_t)(end - text) - at : length - at;
-        if (size < sizeof line) {
-            memcpy(line, text + at, size);
-            line[size] = '\0';
-            line[strcspn(line, "\r")] = '\0';
-            read_line(&r, line);
+    json_t *seen = NULL;
+    for (size_t i = 0; i < count; i++) {
+        const json_t *before =
+            json_object_get(json_object_get(seen, kind_of(&entries[i])), entries[i].name);
+        size_t border = i;
+        if (before && !entries[i].titled)
+            border = border_between(entries, (size_t)json_integer_value(before), i);
+        if (before || entries[i].titled || i == 0) {
+            entries[border].titled = true;
+            json_decref(seen);
+            seen = places_of(entries, border, i);
         }
-        at += size + 1;
+        json_object_set_new(json_object_get(seen, kind_of(&entries[i])), entries[i].name,
+                            json_integer((json_int_t)i));
     }
-    if (r.items > 0)
-        return BN_OK;
+    json_decref(seen);
+}
+
+static json_t *reports_of(const res_metrics_lines *lines)
+{
+    json_t *reports = json_array(), *report = NULL;
+    for (size_t i = 0; i < lines->count; i++) {
+        const res_metrics_entry *e = &lines->entries[i];
+        if (e->titled) {
+            report = json_pack("{ss s{} s{} sI}", "title", e->title, "metrics", "counters", "line",
+                               (json_int_t)e->line);
+            json_array_append_new(reports, report);
+        }
+        json_object_set(json_object_get(report, kind_of(e)), e->name, e->object);
+    }
+    return reports;
+}
+
+/* Reports are found by their titles, so the second of one title says that it is. */
+static void tell_apart(json_t *reports)
+{
+    json_t *seen = json_object(), *report;
+    size_t i;
+    json_array_foreach(reports, i, report)
+    {
+        const char *title = json_string_value(json_object_get(report, "title"));
+        bn_text own = {0};
+        title = title ? title : "";
+        bn_text_puts(&own, title);
+        for (size_t k = 2; own.data && json_object_get(seen, own.data); k++) {
+            bn_text_clear(&own);
+            bn_text_printf(&own, "%s%sreport %zu", title, title[0] ? ", " : "", k);
+        }
+        json_object_set_new(seen, own.data ? own.data : "", json_true());
+        json_object_set_new(report, "title", json_string(own.data ? own.data : ""));
+        bn_text_free(&own);
+    }
+    json_decref(seen);
+}
+
+/* ---- texts --------------------------------------------------------------------------------- */
+
+static json_t *left_json(const res_metrics_left *left)
+{
+    return json_pack("{sI so}", "count", (json_int_t)left->count, "first_line",
+                     left->count > 0 ? json_integer((json_int_t)left->first) : json_null());
+}
+
+static json_t *reading_json(const res_metrics_lines *lines)
+{
+    return json_pack("{so so so so}", "skipped", left_json(&lines->skipped), "unknown",
+                     left_json(&lines->unknown), "incomplete", left_json(&lines->incomplete),
+                     "unended_line",
+                     lines->unended ? json_integer((json_int_t)lines->unended) : json_null());
+}
+
+static bn_code no_entries(const res_metrics_lines *lines, bn_status *st)
+{
+    if (lines->behind > 0)
+        return bn_fail(st, BN_FORMAT,
+                       "line %zu has a metric or a counter behind other words: take what each line "
+                       "begins with away",
+                       lines->behind);
     return bn_fail(st, BN_FORMAT,
-                   "this is no metrics report: it has neither a line \"Metric: NAME\" nor a line "
-                   "\"Counter: NAME\"");
+                   "this is no metrics report: no line begins with \"Metric: NAME\" or "
+                   "\"Counter: NAME\" and has figures below it");
+}
+
+static bn_code read_text(const char *text, size_t length, json_t **metrics, bn_status *st)
+{
+    res_metrics_lines lines;
+    bn_code code = res_metrics_lines_read(text, length, &lines, st);
+    if (code == BN_OK && lines.count == 0)
+        code = no_entries(&lines, st);
+    if (code != BN_OK) {
+        res_metrics_lines_free(&lines);
+        return code;
+    }
+    find_borders(lines.entries, lines.count);
+    json_t *reports = reports_of(&lines);
+    tell_apart(reports);
+    *metrics = json_pack("{ss so so}", "kind", "metrics", "reports", reports, "reading",
+                         reading_json(&lines));
+    res_metrics_lines_free(&lines);
+    return *metrics ? BN_OK : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a metrics report");
+}
+
+/* ---- JSON ----------------------------------------------------------------------------------- */
+
+static bool is_figure(const json_t *value)
+{
+    return !value || json_is_null(value) || json_is_number(value);
+}
+
+static bool is_counter(json_t *item)
+{
+    return json_is_object(item) && is_figure(json_object_get(item, "value"));
+}
+
+static bool is_metric(json_t *item)
+{
+    static const char *const keys[] = {
+        "samples", "sum", "sum_per_second", "samples_per_second", "mean", "deviation"};
+    json_t *unit = json_object_get(item, "unit"), *value;
+    json_t *percentiles = json_object_get(item, "percentiles");
+    const char *name;
+    bool good = json_is_object(item) && (!unit || json_is_string(unit)) &&
+                (!percentiles || json_is_object(percentiles));
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        good = good && is_figure(json_object_get(item, keys[i]));
+    json_object_foreach(percentiles, name, value)
+    {
+        good = good && is_figure(value);
+    }
+    return good;
+}
+
+/* Whether the members of REPORT are what docs/metrics.md says; what is not there is not known. */
+static bn_code check_report(json_t *report, size_t index, bn_status *st)
+{
+    static const struct {
+        const char *key;
+        bool (*is)(json_t *item);
+    } kinds[] = {{"metrics", is_metric}, {"counters", is_counter}};
+    json_t *title = json_object_get(report, "title");
+    if (!json_is_object(report) || (title && !json_is_string(title)))
+        return bn_fail(st, BN_FORMAT, "reports[%zu] is no report with a title", index);
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        json_t *all = json_object_get(report, kinds[i].key), *item;
+        const char *name;
+        if (all && !json_is_object(all))
+            return bn_fail(st, BN_FORMAT, "reports[%zu].%s is no object", index, kinds[i].key);
+        json_object_foreach(all, name, item)
+        {
+            char plain[100];
+            bn_plain(name, plain, sizeof plain);
+            if (!kinds[i].is(item))
+                return bn_fail(st, BN_FORMAT, "reports[%zu].%s: \"%s\" has a figure that is none",
+                               index, kinds[i].key, plain);
+        }
+    }
+    return BN_OK;
 }
 
 static bn_code read_json(const char *text, size_t length, json_t **metrics, bn_status *st)
 {
     bn_code code = res_json_parse(text, length, metrics, st);
     const char *kind = json_string_value(json_object_get(*metrics, "kind"));
-    if (code == BN_OK && (!kind || strcmp(kind, "metrics") != 0 ||
-                          !json_is_array(json_object_get(*metrics, "reports")))) {
-        json_decref(*metrics);
-        *metrics = NULL;
+    json_t *reports = json_object_get(*metrics, "reports");
+    if (code == BN_OK && (!kind || strcmp(kind, "metrics") != 0 || !json_is_array(reports)))
         code = bn_fail(st, BN_FORMAT, "this JSON is no metrics report of bench");
+    for (size_t i = 0; i < json_array_size(reports) && code == BN_OK; i++)
+        code = check_report(json_array_get(reports, i), i, st);
+    if (code == BN_OK) {
+        tell_apart(reports);
+        return BN_OK;
     }
+    json_decref(*metrics);
+    *metrics = NULL;
     return code;
 }
 
 bn_code res_metrics_read(const char *text, size_t length, json_t **metrics, bn_status *st)
 {
+    static const char mark[] = "\xef\xbb\xbf"; /* which editors put before UTF-8 */
     size_t blank = 0;
+    *metrics = NULL;
+    if (length >= sizeof mark - 1 && memcmp(text, mark, sizeof mark - 1) == 0) {
+        text += sizeof mark - 1;
+        length -= sizeof mark - 1;
+    }
     while (blank < length && isspace((unsigned char)text[blank]))
         blank++;
-    *metrics = NULL;
-    if (blank < length && text[blank] == '{')
-        return read_json(text, length, metrics, st);
-    json_t *reports = json_array();
-    bn_code code = read_text(text, length, reports, st);
-    if (code == BN_OK)
-        *metrics = json_pack("{ss sO}", "kind", "metrics", "reports", reports);
-    json_decref(reports);
-    return code;
+    return blank < length && text[blank] == '{' ? read_json(text, length, metrics, st)
+                                                : read_text(text, length, metrics, st);
 }

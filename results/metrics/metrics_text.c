@@ -132,7 +132,10 @@ bool res_metrics_figure_read(const char **at, bool rounded, double *value, const
             *value = number;
             break;
         }
-        if (count == MOST_PARTS || (!first && strcmp(*unit, read_units[i].unit) != 0))
+        /* From the largest unit on: one that is cut off, "02s260m", would be more than it was. */
+        if (count == MOST_PARTS ||
+            (!first && (strcmp(*unit, read_units[i].unit) != 0 ||
+                        read_units[i].scale >= parts[count - 1].scale)))
             return false;
         *unit = read_units[i].unit;
         parts[count++] = (figure_part){number, read_units[i].scale};
@@ -195,6 +198,8 @@ static void put_metric(const char *name, const json_t *metric, bn_text *out)
         bn_text_printf(out, "  TotalSamples: %lld\n", (long long)json_integer_value(samples));
     put_value("Accumulator", unit, json_object_get(metric, "sum"), "", out);
     put_value("ValueRate", unit, json_object_get(metric, "sum_per_second"), " / second", out);
+    put_value("Mean", unit, json_object_get(metric, "mean"), "", out);
+    put_value("StdDev", unit, json_object_get(metric, "deviation"), "", out);
     if (json_is_number(rate))
         bn_text_printf(out, "  Rate: %.6g / second\n", json_number_value(rate));
     put_percentiles(unit, json_object_get(metric, "percentiles"), out);
@@ -233,6 +238,32 @@ static void put_report(const json_t *report, bn_text *out)
     }
 }
 
+/* What READING, of a text that was read, says of what is not in its reports; a line each. */
+void res_metrics_left_put(const json_t *reading, const char *head, bn_text *out)
+{
+    static const struct {
+        const char *key, *one, *many;
+    } rows[] = {
+        {"skipped", "line is of no report", "lines are of no report"},
+        {"unknown", "line among figures is not known", "lines among figures are not known"},
+        {"incomplete", "metric or counter has only some of its figures",
+         "metrics and counters have only some of their figures"},
+    };
+    const json_t *unended = json_object_get(reading, "unended_line");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const json_t *left = json_object_get(reading, rows[i].key);
+        const long long count = (long long)json_integer_value(json_object_get(left, "count"));
+        const long long first = (long long)json_integer_value(json_object_get(left, "first_line"));
+        if (count > 0)
+            bn_text_printf(out, "%s%lld %s (%sline %lld)\n", head, count,
+                           count == 1 ? rows[i].one : rows[i].many,
+                           count == 1 ? "" : "the first: ", first);
+    }
+    if (json_is_integer(unended))
+        bn_text_printf(out, "%sthe last line, %lld, has no end: its figure may be cut off\n", head,
+                       (long long)json_integer_value(unended));
+}
+
 static void put_json(const json_t *metrics, bn_text *out)
 {
     char *text = json_dumps(metrics, JSON_INDENT(1) | RES_JSON_SHOWN);
@@ -258,4 +289,5 @@ void res_metrics_put(const json_t *metrics, bool as_json, bn_text *out)
     }
     if (json_array_size(reports) == 0)
         bn_text_puts(out, "# no report: no process has succeeded\n");
+    res_metrics_left_put(json_object_get(metrics, "reading"), "# left out: ", out);
 }

@@ -193,3 +193,18 @@ json_t *rec_steps_json(const rec_recording *recording, const rec_steps *steps,
     bn_text_free(&path);
     return o;
 }
+
+json_t *rec_compiles_late_json(const rec_recording *recording, const rec_process *process,
+                               const rec_late_compiles *late)
+{
+    bn_text path = {0};
+    bn_text_plain(&path, recording->path);
+    json_t *o = json_pack("{s:s, s:{s:I, s:s}, s:i, s:s, s:{s:o, s:o, s:s, s:s}}", "recording",
+                          path.data && !path.failed ? path.data : "", "process", "pid",
+                          (json_int_t)process->pid, "framework", process->framework, "steps", 0,
+                          "verdict", "compiles", "late_compiles", "executions",
+                          count(late->executions), "compiles", count(late->compiles), "program",
+                          late->program->name, "hash", late->program->hash);
+    bn_text_free(&path);
+    return o;
+}

@@ -401,6 +401,7 @@ typedef struct rec_steps {
      * come again, since the host may run ahead. Figures are of means over so many. */
     uint32_t cycle;
     bool chosen; /* by STEP_PROGRAM */
+    bool kept;   /* what compiles or warms up is in the list, too: KEEP_WARMUP */
     /* Steps that were found and left out. */
     size_t found, with_compiles, profiled, warming, unlike;
     uint64_t compile_ns;          /* in those with compiles */
@@ -421,6 +422,18 @@ typedef struct rec_steps {
     bool kernels_too_long; /* longer than the step */
     void *owned;
 } rec_steps;
+
+/* What PROCESS compiled or loaded in the later half of its executions. */
+typedef struct rec_late_compiles {
+    uint32_t executions; /* that the half has */
+    uint32_t compiles;
+    const rec_program *program; /* that took longest */
+} rec_late_compiles;
+/* Whether it did so again and again: a program that compiles in each step has no steady ones. */
+bool rec_compiles_late(const rec_process *process, rec_late_compiles *late);
+/* Why PROCESS, of RECORDING, then has no steady steps, as JSON (new reference; docs/steps.md). */
+json_t *rec_compiles_late_json(const rec_recording *recording, const rec_process *process,
+                               const rec_late_compiles *late);
 
 /*
  * Finds the steps of one device of one process, and accounts for the steady ones. PROCESS must

@@ -137,8 +137,15 @@ bn_code rec_stream_next(rec_stream *stream, rec_item *item, bool *more, bn_statu
     while (code == BN_OK && !*more && s->empty <= MOST_EMPTY) {
         if (s->have - s->at < WINDOW_BYTES / 2 && !s->ended)
             code = refill(s, st);
-        if (code != BN_OK || s->have - s->at < RECORD_SLOT)
+        if (code != BN_OK)
             break;
+        if (s->have - s->at < RECORD_SLOT) {
+            /* The file was cut within a slot. */
+            if (s->have > s->at)
+                skip(s);
+            s->at = s->have;
+            break;
+        }
         if (is_empty(s->window + s->at)) {
             s->empty++;
             s->at += RECORD_SLOT;

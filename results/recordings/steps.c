@@ -18,6 +18,10 @@
 #define MOST_MEDIANS  4.0
 /* Programs that an error names. */
 #define NAMED         3
+/* Programs that are compiled in the later half of the executions, and their share, where a loop
+ * compiles anew. */
+#define LEAST_LATE    2
+#define LATE_SHARE    0.01
 
 typedef struct owned {
     rec_sequence sequence;
@@ -339,6 +343,37 @@ static void put_programs(const rec_sequence *q, bn_text *out)
     free(counts);
 }
 
+bool rec_compiles_late(const rec_process *p, rec_late_compiles *late)
+{
+    const size_t middle = p->execution_count / 2;
+    *late = (rec_late_compiles){.executions = (uint32_t)(p->execution_count - middle)};
+    const uint64_t from = middle ? p->executions[middle - 1].end_ns : 0;
+    for (size_t i = 0; i < p->call_count; i++) {
+        const rec_call *c = &p->calls[i];
+        if (c->kind != REC_CALL_COMPILE || c->failed || c->begin_ns < from ||
+            c->program >= p->program_count)
+            continue;
+        const rec_program *program = &p->programs[c->program];
+        late->compiles++;
+        if (!late->program || program->compile_ns > late->program->compile_ns)
+            late->program = program;
+    }
+    return late->compiles >= LEAST_LATE && late->compiles >= LATE_SHARE * late->executions;
+}
+
+/* The step changes, so to name a program that begins it would not help. */
+static bn_code no_end_of_compiles(const rec_steps *s, const char *path,
+                                  const rec_late_compiles *late, bn_status *st)
+{
+    const char *name = late->program->name[0] ? late->program->name : late->program->hash;
+    return bn_fail(st, BN_NOT_FOUND,
+                   "no steady steps: process %u still compiles, %u programs in the later half of "
+                   "its executions, which are %u (the longest: %s)%s; bench doctor %s says why it "
+                   "compiles again",
+                   s->process->pid, late->compiles, late->executions, name,
+                   s->found ? "" : ", so no sequence of programs comes again and again", path);
+}
+
 static bn_code no_period(const rec_sequence *q, bn_status *st)
 {
     bn_text names = {0};
@@ -378,10 +413,12 @@ static bn_code choose_process(const rec_recording *r, const rec_options *options
 }
 
 /* Finds the steps in S's sequence, and leaves out those that are not steady. */
-static bn_code find(rec_steps *s, const rec_options *options, bn_status *st)
+static bn_code find(rec_steps *s, const char *path, const rec_options *options, bn_status *st)
 {
     const rec_sequence *q = &((owned *)s->owned)->sequence;
     rec_marks marks = {0};
+    rec_late_compiles late;
+    const bool compiles = rec_compiles_late(s->process, &late);
     const bool told = options->steps > 0 && q->count > 0 && q->count % options->steps == 0;
     bn_code code = told ? rec_marks_spread(q, options->steps, &marks, st)
                         : rec_marks_find(q, options->step_program, &marks, st);
@@ -390,7 +427,8 @@ static bn_code find(rec_steps *s, const rec_options *options, bn_status *st)
                    ? bn_fail(st, BN_NOT_FOUND,
                              "--step-program %s: it is executed once only, so there is no step",
                              options->step_program)
-                   : no_period(q, st);
+               : compiles ? no_end_of_compiles(s, path, &late, st)
+                          : no_period(q, st);
     if (code == BN_OK)
         code = make_steps(s, &marks, st);
     free(marks.list);
@@ -399,7 +437,9 @@ static bn_code find(rec_steps *s, const rec_options *options, bn_status *st)
         drop_profiled(s);
         code = drop_warmup(s, st);
     }
-    return code == BN_OK && s->count == 0 ? no_steady(s, st) : code;
+    if (code != BN_OK || s->count > 0)
+        return code;
+    return compiles ? no_end_of_compiles(s, path, &late, st) : no_steady(s, st);
 }
 
 bn_code rec_steps_find(const rec_recording *recording, const rec_options *options,
@@ -421,6 +461,7 @@ bn_code rec_steps_find(const rec_recording *recording, const rec_options *option
     if (code == BN_OK) {
         s->device = device < s->process->device_count ? device : REC_NONE;
         s->chosen = options->step_program != NULL;
+        s->kept = options->keep_warmup;
         s->cpu_clocks = s->process->cpu_clocks;
         s->completions = s->process->completions;
         code = make_sequence(s->process, options, s->device, &own->sequence, st);
@@ -428,7 +469,7 @@ bn_code rec_steps_find(const rec_recording *recording, const rec_options *option
         s->order_count = own->sequence.count;
     }
     if (code == BN_OK)
-        code = find(s, options, st);
+        code = find(s, recording->path, options, st);
     if (code == BN_OK)
         code = rec_step_programs_make(s, st);
     if (code == BN_OK)

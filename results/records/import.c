@@ -105,6 +105,7 @@ static bn_code take_batch(const json_t *line, res_experiment *e, bn_status *st)
 /* "pytorch-xla on cuda, One of Tesla V100": what all modes of one machine share. */
 static bn_code take_runtime(const json_t *line, res_experiment *e, bn_status *st)
 {
+    const json_t *torch_xla2 = member(line, "experiment", "torch_xla2");
     char accelerator[64] = "", device[160] = "", flags[200] = "";
     bn_code code =
         take_text(line, "experiment", "accelerator", false, accelerator, sizeof accelerator, st);
@@ -114,11 +115,13 @@ static bn_code take_runtime(const json_t *line, res_experiment *e, bn_status *st
         code = take_text(line, "experiment", "xla_flags", true, flags, sizeof flags, st);
     if (code != BN_OK)
         return code;
+    if (torch_xla2 && !json_is_null(torch_xla2) && !json_is_boolean(torch_xla2))
+        return bn_fail(st, BN_FORMAT, "experiment.torch_xla2 is not true, false or null");
     snprintf(e->runtime, sizeof e->runtime, "pytorch-xla on %s%s%s", accelerator,
              device[0] != '\0' ? ", " : "", device);
     snprintf(e->settings, sizeof e->settings, "%s%s%s", flags,
-             flags[0] != '\0' && json_is_true(member(line, "experiment", "torch_xla2")) ? " " : "",
-             json_is_true(member(line, "experiment", "torch_xla2")) ? "torch_xla2" : "");
+             flags[0] != '\0' && json_is_true(torch_xla2) ? " " : "",
+             json_is_true(torch_xla2) ? "torch_xla2" : "");
     return BN_OK;
 }
 
@@ -208,11 +211,15 @@ static bn_code take_samples(const json_t *line, res_record *record, bn_status *s
         record->status = BN_EXECUTE;
         strcpy(record->message, "the line has neither times nor an error");
     }
+    if (code == BN_OK && traces > 0 && traces != count)
+        code = bn_fail(st, BN_FORMAT,
+                       "metrics.trace_per_iter_time has %zu times, and total_time has %zu", traces,
+                       count);
     const size_t skip = warmup_of(count);
     if (code == BN_OK)
         code = res_record_reserve_steps(record, count - skip, skip, st);
     if (code == BN_OK && count > 0)
-        fill_steps(record, times, traces == count ? trace : NULL);
+        fill_steps(record, times, traces > 0 ? trace : NULL);
     free(times);
     free(trace);
     return code;
@@ -268,7 +275,10 @@ static bn_code take_line(const json_t *line, const char *text, size_t length, re
         code = take_experiment(line, &record->experiment, st);
     if (code != BN_OK)
         return code;
-    const char *error = json_string_value(member(line, "metrics", "error"));
+    const json_t *told = member(line, "metrics", "error");
+    const char *error = json_string_value(told);
+    if (told && !error && !json_is_null(told))
+        return bn_fail(st, BN_FORMAT, "metrics.error is neither a text nor null");
     if (error) {
         record->status = class_of(error);
         bn_status words = {.code = BN_OK};
@@ -281,12 +291,49 @@ static bn_code take_line(const json_t *line, const char *text, size_t length, re
     return code;
 }
 
+/* Python writes numbers that JSON does not have as bare words. Appends TEXT with each as an object,
+ * which is nothing that a line may have where we read one, and which is kept with the line; texts
+ * stay as they are. */
+static void put_strict(const char *text, size_t length, bn_text *out)
+{
+    static const char *const words[] = {"NaN", "Infinity", "-Infinity"};
+    bool in_text = false;
+    for (size_t at = 0; at < length;) {
+        size_t i = 0, size = 1;
+        for (; i < sizeof words / sizeof *words && !in_text; i++) {
+            size = strlen(words[i]);
+            if (size <= length - at && memcmp(text + at, words[i], size) == 0)
+                break;
+            size = 1;
+        }
+        if (in_text && text[at] == '\\' && at + 1 < length)
+            size = 2;
+        else if (text[at] == '"')
+            in_text = !in_text;
+        if (size > 2)
+            bn_text_printf(out, "{\"float\": \"%s\"}", words[i]);
+        else
+            bn_text_append(out, text + at, size);
+        at += size;
+    }
+}
+
+static bn_code parse_line(const char *text, size_t length, json_t **line, bn_status *st)
+{
+    bn_text strict = {0};
+    put_strict(text, length, &strict);
+    bn_code code = strict.failed ? bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a line")
+                                 : res_json_parse(strict.data, strict.length, line, st);
+    bn_text_free(&strict);
+    return code;
+}
+
 /* TEXT, a line, as a new record. */
 static bn_code read_line(const char *text, size_t length, const char *file, size_t number,
                          res_record **record, bn_status *st)
 {
     json_t *line = NULL;
-    bn_code code = res_json_parse(text, length, &line, st);
+    bn_code code = parse_line(text, length, &line, st);
     if (code != BN_OK)
         return code;
     res_record *fresh = res_record_new();
@@ -314,8 +361,10 @@ static bn_code read_line(const char *text, size_t length, const char *file, size
 
 bn_code res_import_lines(const char *file, const char *data, res_collection *all, bn_status *st)
 {
+    static const char mark[] = "\xef\xbb\xbf"; /* which editors put before UTF-8 */
     size_t number = 0, room = 0;
     bn_code code = BN_OK;
+    data += strncmp(data, mark, sizeof mark - 1) == 0 ? sizeof mark - 1 : 0;
     for (const char *at = data, *end; *at != '\0' && code == BN_OK; at = end + (*end == '\n')) {
         end = at + strcspn(at, "\n");
         number++;

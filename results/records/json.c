@@ -138,9 +138,27 @@ static bool field_from(const res_field *field, const json_t *value, void *base)
     return field->kind == RES_KIND_U64 && unsigned_from(value, (uint64_t *)(void *)at);
 }
 
+/* An axis of a newer bench may well set apart what is one experiment here. */
+static bn_code check_axes(const json_t *json, bn_status *st)
+{
+    const char *name;
+    json_t *value;
+    json_object_foreach((json_t *)(uintptr_t)json, name, value)
+    {
+        const res_field *field = res_experiment_fields;
+        while (field->name && strcmp(field->name, name) != 0)
+            field++;
+        if (!field->name)
+            return bn_fail(st, BN_FORMAT, "experiment: this bench knows no %s", name);
+    }
+    return BN_OK;
+}
+
 bn_code res_experiment_from_json(const json_t *json, res_experiment *experiment, bn_status *st)
 {
     res_experiment_old(experiment);
+    if (check_axes(json, st) != BN_OK)
+        return st ? st->code : BN_FORMAT;
     for (const res_field *field = res_experiment_fields; field->name; field++) {
         const json_t *value = json_object_get(json, field->name);
         if (!value && field->later)

@@ -192,6 +192,8 @@ static bn_code read_block(shlo_reader *r, shlo_frame *around)
             code = read_label(r, around);
         else if (t->kind == SHLO_TOKEN_WORD && (t->at[0] == '#' || t->at[0] == '!'))
             code = read_alias(r);
+        else if (!around && !shlo_is_mark(t, '}') && r->graph->of_kind[SHLO_MODULE] > 0)
+            code = shlo_fail_at(r, t->line, "something follows the module: one program is wanted");
         else
             code = read_statement(r, around);
     }

@@ -291,6 +291,20 @@ static void later_axes_are_not_missed(void **state)
     }
 }
 
+/* An axis that a newer bench has tells apart what would be one experiment here. */
+static void an_axis_that_is_not_known_is_refused(void **state)
+{
+    (void)state;
+    res_experiment usual, back;
+    bn_status st = {0};
+    res_experiment_usual(&usual);
+    json_t *json = res_experiment_to_json(&usual);
+    assert_ok(res_experiment_from_json(json, &back, &st), &st);
+    json_object_set_new(json, "phase_of_the_moon", json_string("full"));
+    assert_fails(res_experiment_from_json(json, &back, &st), BN_FORMAT, "phase_of_the_moon", &st);
+    json_decref(json);
+}
+
 /* One answer for the doctor, tables, nights, identities and names. */
 static void bench_is_its_own_front_end(void **state)
 {
@@ -326,6 +340,7 @@ int main(void)
         cmocka_unit_test(identities_are_those_of_before),
         cmocka_unit_test(shards_are_dealt_by_each_cell),
         cmocka_unit_test(later_axes_are_not_missed),
+        cmocka_unit_test(an_axis_that_is_not_known_is_refused),
         cmocka_unit_test(bench_is_its_own_front_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

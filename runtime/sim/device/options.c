@@ -336,15 +336,17 @@ void sim_asked_free(sim_asked *asked)
  * that computation_devices 3, and in it replica_device_ids 1. */
 sim_code sim_options_asked(const char *options, size_t size, sim_asked *asked, sim_status *st)
 {
-    const unsigned char *bytes = (const unsigned char *)options;
+    const unsigned char *bytes = (const unsigned char *)options, *at = bytes, *end = bytes + size;
     stated s = {0};
     field f;
     sim_code code = SIM_OK;
     *asked = (sim_asked){0};
-    for (const unsigned char *at = bytes, *end = bytes + size;
-         code == SIM_OK && at < end && take_field(&at, end, &f);)
-        if (f.number == 7 && f.bytes)
+    while (code == SIM_OK && at < end) {
+        if (!take_field(&at, end, &f))
+            code = sim_fail(st, SIM_INVALID_ARGUMENT, "the compile options are cut off or damaged");
+        else if (f.number == 7 && f.bytes)
             code = take_stated(&f, &s, st);
+    }
     /* Nothing compiles an opaque program. */
     if (code == SIM_OK && s.others && !s.some)
         code = sim_fail(st, SIM_INVALID_ARGUMENT,
@@ -365,7 +367,7 @@ sim_code sim_options_asked(const char *options, size_t size, sim_asked *asked, s
     asked->device = f.value;
     /* Packed, or a plain number. */
     if (f.bytes) {
-        const unsigned char *at = f.bytes;
+        at = f.bytes;
         take_varint(&at, f.bytes + f.size, &asked->device);
     }
     return SIM_OK;

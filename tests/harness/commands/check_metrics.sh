@@ -179,6 +179,26 @@ assert rows["aten::nonzero", "value"]["a"] is None and rows["aten::nonzero", "va
 '
 )"
 
+# of SUM: a log of 2019, when a metric's sum was called a counter.
+old_log() {
+    printf 'saving\nMetric: CompileTime\n  TotalSamples: 6\n  Counter: %s\n  Percentiles: 50%%=1.250us\n' "$1"
+    printf 'Counter: Cached\n  Value: 7\n'
+}
+old_log 02s250ms40.500us >"$folder/old-a"
+old_log 02s260ms40.500us >"$folder/old-b"
+run metrics diff "$folder/old-a" "$folder/old-b" --format json
+report "logs of 2019, whose other lines are counted" "$(
+    fault_of 0
+    holds '
+(row,) = records["pairs"][0]["figures"]
+assert (row["name"], row["figure"], row["a"], row["b"]) == ("CompileTime", "sum", 2250040500, 2260040500), row
+assert records["pairs"][0]["same"] == 3, records
+assert records["reading_a"]["skipped"] == {"count": 1, "first_line": 1}, records
+'
+)"
+printf 'Counter: a\n  Value: 1x\n' >"$folder/bad-value"
+refuses "a value that cannot be read" 3 "bad-value: line 2" -- metrics "$folder/bad-value"
+
 printf '{"kind": "metrics", "reports": [{"title": "a\\u001b[2Jb", "metrics": {"m\\u001b[1m": {"unit": "ns", "samples": 2}}}]}' \
     >"$folder/odd.json"
 run metrics "$folder/odd.json"

@@ -5,7 +5,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh
 make=$built/tests/results/recordings/make_recording
 
-for kind in loop two many threads none damaged; do
+for kind in loop two many threads none anew damaged; do
     mkdir "$folder/$kind" && "$make" "$folder/$kind" "$kind" || exit 1
 done
 
@@ -113,6 +113,42 @@ run steps "$folder/none" --step-program a
 report "steps as the user says" "$(
     fault_of 0
     lines "steady steps"
+)"
+
+run steps "$folder/anew"
+report "a loop that compiles in each step: that it does, and who knows why" "$(
+    fault_of 3 "20 programs" "jit_step" "bench doctor $folder/anew"
+)"
+for word in "" "--step-program jit_step"; do
+    # shellcheck disable=SC2086
+    run steps "$folder/anew" --format json $word
+    report "the same for programs ${word:+with $word}" "$(
+        fault_of 3 "bench doctor"
+        holds '
+assert records["verdict"] == "compiles" and records["steps"] == 0, records
+assert records["process"]["pid"] == 100, records
+late = records["late_compiles"]
+assert (late["executions"], late["compiles"], late["program"]) == (20, 20, "jit_step"), late
+'
+    )"
+done
+run doctor "$folder/anew" --format json
+report "bench doctor has steps, and does not call them steady" "$(
+    fault_of 0
+    holds '
+assert records["steady"] is False and records["steps"] > 30, records
+assert records["complaints"][0]["rule"] == "compiles", records
+'
+)"
+run doctor "$folder/loop" --format json
+report "which it does where they are" "$(
+    fault_of 0
+    holds 'assert records["steady"] is True, records'
+)"
+run steps "$folder/none" --format json
+report "other programs without steps say no such thing" "$(
+    fault_of 3 "--step-program: "
+    [ ! -s "$folder/out" ] || echo "something was printed"
 )"
 
 run steps "$folder/damaged"

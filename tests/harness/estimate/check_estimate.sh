@@ -312,7 +312,14 @@ lines = [l for l in lines if l["experiment"]["batch"] == 32]
 json.dump([l for l in lines if l["of"] != 3], open(folder + "/few.json", "w"))
 lines += [dict(l, estimated_ms=2 * l["estimated_ms"]) for l in lines]
 json.dump(lines, open(folder + "/many.json", "w"))
+json.dump({"lines": lines}, open(folder + "/list.json", "w"))
+json.dump(lines + [dict(lines[0], experiment=dict(lines[0]["experiment"], moon="full"))],
+          open(folder + "/axis.json", "w"))
 END
+refuses "estimates that are no list" 3 "--estimates: it is no list" -- \
+    replay resnet50 --estimates "$folder/list.json"
+refuses "an estimate with an axis that is not known" 3 "--estimates: entry|knows no moon" -- \
+    replay resnet50 --estimates "$folder/axis.json"
 refuses "each case needs its times" 2 "no time of bench_forward, of a step of 3 graphs" -- \
     replay resnet50 --estimates "$folder/few.json"
 refuses "and one of each" 2 "has two times" -- replay resnet50 --estimates "$folder/many.json"

@@ -46,6 +46,11 @@ static void reads_what_numpy_writes(void **state)
         {1, HEADER("<i8", "True", "(4,)"), 32, RT_S64, 1, 4}, /* one dimension has no order */
         {1, "{\"shape\": (3,), \"descr\": \"|u1\", \"fortran_order\": False}", 3, RT_U8, 1, 3},
         {1, HEADER("|V2", "False", "(2,)"), 4, RT_U16, 1, 2},
+        /* of Python 2: */
+        {1, HEADER("<f4", "False", "(3L,)"), 12, RT_F32, 1, 3},
+        {2, HEADER("<f4", "False", "(2L, 3)") "   \n", 24, RT_F32, 2, 3},
+        {1, HEADER("<f4", "False", "(2, 1L, 10L)"), 80, RT_F32, 3, 10},
+        {1, HEADER("<f4", "False", "(0L,)"), 0, RT_F32, 1, 0},
     };
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         bn_status st = {0};
@@ -78,6 +83,15 @@ static void tells_what_is_damaged(void **state)
         {HEADER("<f4", "False", "(4611686018427387904, 4)"), 8, BN_FORMAT, ""},
         {HEADER("<f4", "False", "(99999999999, 99999999999)"), 8, BN_FORMAT, "more than"},
         {HEADER("<f4", "False", "(-1,)"), 8, BN_FORMAT, "header"},
+        {HEADER("<f4", "False", "(2LL,)"), 8, BN_FORMAT, "header"},
+        {HEADER("<f4", "False", "(L,)"), 8, BN_FORMAT, "header"},
+        {HEADER("<f4", "False", "(2l,)"), 8, BN_FORMAT, "header"},
+        {HEADER("<f4", "False", "(02,)"), 8, BN_FORMAT, "header"},
+        {HEADER("<f4", "False", "(2)"), 8, BN_FORMAT, "header"},
+        {HEADER("<f4", "Fals", "(2,)"), 8, BN_FORMAT, "header"},
+        {HEADER("<f4", "Falsehood", "(2,)"), 8, BN_FORMAT, "header"},
+        {HEADER("<f4", "False", "(2,)") "x", 8, BN_FORMAT, "header"},
+        {HEADER("<f4", "False", "(2,)") "{}", 8, BN_FORMAT, "header"},
         {HEADER("<f4", "True", "(2, 3)"), 24, BN_NOT_SUPPORTED, "Fortran"},
         {HEADER(">f4", "False", "(2,)"), 8, BN_NOT_SUPPORTED, "'>f4'"},
         {HEADER("|O", "False", "(2,)"), 16, BN_NOT_SUPPORTED, "'|O'"},
@@ -108,6 +122,12 @@ static void tells_what_is_damaged(void **state)
         assert_int_equal(job_npy_parse("file", part, cut, &a, &st), BN_FORMAT);
         free(part);
     }
+    file[7] = 1;
+    assert_fails(job_npy_parse("file", file, size, &a, &st), BN_FORMAT, "version 1.1", &st);
+    file[7] = 0;
+    free(file);
+    file = make(3, HEADER("<f4", "False", "(2L,)"), 8, &size);
+    assert_fails(job_npy_parse("file", file, size, &a, &st), BN_FORMAT, "header", &st);
     file[6] = 4;
     assert_fails(job_npy_parse("file", file, size, &a, &st), BN_FORMAT, "version 4", &st);
     file[0] = 'N';

@@ -151,6 +151,13 @@ static int act_halves(const json_t *request)
     return 0;
 }
 
+static int act_strange(const json_t *request)
+{
+    tell("{\"results\":{}}\n[]\n{\"result\":{\"whole\":false}} {}\n\n{\"result\":{\"a\":1,\"a\":");
+    tell("\nplugin says hello {\"result\":{\"whole\":false}}\n{\"result\":{\"whole\":true}}\n");
+    return 0;
+}
+
 static int act_result_then(const json_t *request)
 {
     worker_send_result(json_pack("{sb}", "whole", 1));
@@ -235,6 +242,7 @@ static const struct {
     {"closed", act_closed},
     {"orphan", act_orphan},
     {"halves", act_halves},
+    {"strange", act_strange},
     {"result_then", act_result_then},
     {"late_failure", act_late_failure},
     {"descriptors", act_descriptors},
@@ -393,6 +401,20 @@ static void lines_are_put_together(void **state)
     /* The second report is a failure without a class. */
     assert_int_equal(outcome.status, BN_CRASH);
     assert_true(json_is_true(json_object_get(outcome.result, "whole")));
+    /* "garbage", and the one that is cut off */
+    assert_int_equal(outcome.strange, 2);
+    json_decref(outcome.result);
+}
+
+static void what_is_no_answer_is_counted(void **state)
+{
+    job_outcome outcome = supervise(act("strange"), 30);
+    assert_int_equal(outcome.status, BN_OK);
+    assert_true(json_is_true(json_object_get(outcome.result, "whole")));
+    assert_int_equal(outcome.strange, 5);
+    json_decref(outcome.result);
+    outcome = supervise(act("result"), 30);
+    assert_int_equal(outcome.strange, 0);
     json_decref(outcome.result);
 }
 
@@ -517,6 +539,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(floods_do_not_stop_the_clock),
         cmocka_unit_test(children_of_a_worker_end_with_it),
         cmocka_unit_test(lines_are_put_together),
+        cmocka_unit_test(what_is_no_answer_is_counted),
         cmocka_unit_test(an_end_after_the_result),
         cmocka_unit_test(a_worker_has_four_descriptors_and_its_group),
         cmocka_unit_test(reports_survive_a_broken_pipe),

@@ -259,6 +259,11 @@ estimated "estimates without a time" 2 "its class is 'compile-error'" 'estimated
     'class="compile-error"'
 estimated "a time that cannot be" 2 "takes -1 ms" 'estimated_ms=-1'
 estimated "times of two topologies" 2 "v4:1x1x1/megacore and of v5e" 'topology="v5e"'
+for odd in '{"lines": []}' '[3]' '[{"experiment": {"variant": "x"}, "graph": "jit_grad"}]'; do
+    printf '%s' "$odd" >"$folder/bad.json"
+    refuses "estimates that are none: $odd" 3 "$folder/bad.json" -- \
+        replay "$folder/opaque" "${short[@]}" "${sim[@]}" --estimates "$folder/bad.json"
+done
 printf '[{' >"$folder/bad.json"
 refuses "estimates that are no JSON" 3 "$folder/bad.json" -- \
     replay "$folder/opaque" "${short[@]}" "${sim[@]}" --estimates "$folder/bad.json"

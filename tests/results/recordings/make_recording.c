@@ -1,12 +1,13 @@
 /*
  * make_recording.c - a recording on disk whose truth is known, for tests of the program.
  *
- *   make_recording FOLDER loop|two|many|threads|unclocked|none|damaged [STEPS]
+ *   make_recording FOLDER loop|two|many|threads|unclocked|none|anew|damaged [STEPS]
  *
  * FOLDER must exist. Each step takes: 2 ms of the device, of which the host is 0.1 ms in Execute
  * and waits for the rest outside of calls; then it works for 1 ms and sleeps for 3.
  * "two" has a gradient and an update of 1 ms each, "many" fifteen programs of 0.1 to 1.5 ms; in
  * "threads" the main thread traces for 4 ms and another one executes, after 0.5 ms of work.
+ * "anew" compiles another program of the same name in each step.
  * "unclocked" has no CPU clocks, "none" no steps; "damaged" is a loop and a second process, whose
  * file is not one of events.
  */
@@ -83,11 +84,21 @@ static void play_nothing(play *p, int executions)
                      (run){.call_ns = 100 * US, .device_ns = MS}, NULL);
 }
 
+static void play_anew(play *p, int steps)
+{
+    for (int i = 0; i < steps; i++) {
+        const play_program step = play_compile(p, "jit_step", 40 + (uint64_t)i, 1, 1, 50 * MS);
+        play_execute(p, &step, (run){.call_ns = 100 * US, .device_ns = 2 * MS}, NULL);
+        play_wait(p, 0, 0);
+    }
+}
+
 int main(int argc, char **argv)
 {
     static play p;
     if (argc < 3) {
-        fprintf(stderr, "usage: %s FOLDER loop|two|many|threads|unclocked|none|damaged [STEPS]\n",
+        fprintf(stderr, "usage: %s FOLDER loop|two|many|threads|unclocked|none|anew|damaged "
+                        "[STEPS]\n",
                 argv[0]);
         return 2;
     }
@@ -96,6 +107,8 @@ int main(int argc, char **argv)
     p.no_clocks = strcmp(argv[2], "unclocked") == 0;
     if (strcmp(argv[2], "none") == 0)
         play_nothing(&p, steps);
+    else if (strcmp(argv[2], "anew") == 0)
+        play_anew(&p, steps);
     else if (strcmp(argv[2], "many") == 0)
         play_many(&p, steps);
     else if (strcmp(argv[2], "threads") == 0)

@@ -167,6 +167,7 @@ static void cut_anywhere_the_rest_is_read(void **state)
         assert_int_equal(code, size < RECORD_SLOT ? BN_FORMAT : BN_OK);
         /* Of an event that was cut its first slots only. */
         assert_true(size < RECORD_SLOT || skipped < 20);
+        assert_true(size < RECORD_SLOT || size % RECORD_SLOT == 0 || skipped > 0);
     }
     free(h.bytes);
 }
@@ -191,6 +192,28 @@ static void unfinished_slots_are_skipped(void **state)
     memset(h.bytes + h.size, 0, 4096);
     assert_int_equal(try_bytes(h.folder, h.bytes, h.size + 4096, &skipped), BN_OK);
     assert_in_range(skipped, 5, 30);
+    free(h.bytes);
+}
+
+/* A newer recorder may have kinds of events that this bench does not know. */
+static void events_of_other_kinds_are_counted(void **state)
+{
+    (void)state;
+    static const uint8_t kinds[] = {RECORD_KINDS, RECORD_KINDS + 1, 0xFF};
+    harmed h = begin_harm();
+    const size_t slots = h.size / RECORD_SLOT;
+    uint64_t skipped = 0;
+    for (size_t i = 1; i < slots; i++) {
+        record_event *event = (record_event *)(void *)(h.bytes + i * RECORD_SLOT);
+        const uint8_t kept = event->kind;
+        for (size_t k = 0; k < sizeof kinds && kept != RECORD_MORE; k++) {
+            event->kind = kinds[k];
+            assert_int_equal(try_bytes(h.folder, h.bytes, h.size, &skipped), BN_OK);
+            /* The event, its further slots, and what cannot be without it. */
+            assert_true(skipped >= 1 + (uint64_t)event->more);
+        }
+        event->kind = kept;
+    }
     free(h.bytes);
 }
 
@@ -502,6 +525,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cut_anywhere_the_rest_is_read),
         cmocka_unit_test(unfinished_slots_are_skipped),
+        cmocka_unit_test(events_of_other_kinds_are_counted),
         cmocka_unit_test(no_field_leads_astray),
         cmocka_unit_test(headers_are_checked),
         cmocka_unit_test(huge_counts_take_no_memory),

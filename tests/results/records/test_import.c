@@ -155,6 +155,88 @@ static void lines_that_do_not_fit_are_named(void **state)
         "this is an export of bench");
 }
 
+#define OTHER(name, value) ", \"" name "\": " value
+#define M_LINE(rest)       LINE("\"m\"", "\"PJRT\"", "null", "\"train\"", "16", rest)
+
+/* Python writes NaN, Infinity and -Infinity. They are kept, and texts with these words stay. */
+static void numbers_of_python_are_read(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *told, *kept;
+    } cases[] = {
+        {"NaN", "{\"float\": \"NaN\"}"},
+        {"Infinity", "{\"float\": \"Infinity\"}"},
+        {"-Infinity", "{\"float\": \"-Infinity\"}"},
+        {"[1, NaN,-Infinity]", "[1, {\"float\": \"NaN\"}, {\"float\": \"-Infinity\"}]"},
+        {"\"NaN\"", "\"NaN\""},
+        {"\"a \\\"NaN, -Infinity\"", "\"a \\\"NaN, -Infinity\""},
+        {"\"\\\\\"", "\"\\\\\""},
+        {"{\"Infinity\": NaN}", "{\"Infinity\": {\"float\": \"NaN\"}}"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char line[1000];
+        snprintf(line, sizeof line, M_LINE(TIMES OTHER("error_rate", "%s")), cases[i].told);
+        res_collection all = imported(line);
+        const json_t *source = json_object_get(all.records[0]->provenance, "imported");
+        json_t *want = json_loads(cases[i].kept, JSON_DECODE_ANY, NULL);
+        assert_non_null(want);
+        assert_true(
+            json_equal(json_object_get(json_object_get(source, "line"), "error_rate"), want));
+        assert_int_equal(all.records[0]->step_count, 2);
+        json_decref(want);
+        res_collection_free(&all);
+    }
+}
+
+/* Where a figure is needed, none is made of them; a word that is cut off is none of them. */
+static void numbers_of_python_are_no_times(void **state)
+{
+    (void)state;
+    assert_refused(M_LINE(TIMES) M_LINE("\"iterations_per_run\": 1, \"metrics\": {\"total_time\": "
+                                        "[1, NaN]}"),
+                   "file:2: metrics.total_time[1]");
+    assert_refused(M_LINE("\"iterations_per_run\": Infinity, \"metrics\": {\"total_time\": [1]}"),
+                   "file:1: iterations_per_run");
+    assert_refused(M_LINE("\"iterations_per_run\": 1, \"metrics\": {\"error\": NaN}"),
+                   "file:1: metrics.error");
+    assert_refused(LINE("NaN", "\"PJRT\"", "null", "\"train\"", "16", TIMES),
+                   "file:1: model.model_name");
+    assert_refused(LINE("\"m\"", "NaN", "null", "\"train\"", "16", TIMES),
+                   "file:1: experiment.xla");
+    assert_refused(LINE("\"m\"", "\"PJRT\"", "null", "\"train\"", "NaN", TIMES),
+                   "file:1: experiment.batch_size");
+    assert_refused(M_LINE(TIMES OTHER("x", "Na")), "file:1: not JSON");
+    assert_refused(M_LINE(TIMES OTHER("x", "-NaN")), "file:1: not JSON");
+    assert_refused(M_LINE(TIMES OTHER("x", "nan")), "file:1: not JSON");
+}
+
+static void lines_are_whole_and_alone(void **state)
+{
+    (void)state;
+    static const char good[] = M_LINE(TIMES);
+    char text[1500];
+    snprintf(text, sizeof text, "\xef\xbb\xbf%.*s\r\n\r\n%.*s", (int)sizeof good - 2, good,
+             (int)sizeof good - 2, good);
+    res_collection all = imported(text);
+    assert_int_equal(all.count, 2);
+    res_collection_free(&all);
+    for (size_t cut = 1; cut < sizeof good - 2; cut += 7) {
+        snprintf(text, sizeof text, "%s%.*s", good, (int)cut, good);
+        assert_refused(text, "file:2: not JSON");
+    }
+    snprintf(text, sizeof text, "%s%.*s {}\n", good, (int)sizeof good - 2, good);
+    assert_refused(text, "file:2: not JSON");
+    snprintf(text, sizeof text, "%s# done\n", good);
+    assert_refused(text, "file:2: not JSON");
+    assert_refused(M_LINE(TIMES OTHER("a", "1") OTHER("a", "2")), "file:1: not JSON");
+    assert_refused(M_LINE("\"iterations_per_run\": 1, \"metrics\": {\"error\": 3}"),
+                   "file:1: metrics.error");
+    assert_refused(M_LINE("\"iterations_per_run\": 1, \"metrics\": {\"total_time\": [1, 2], "
+                          "\"trace_per_iter_time\": [1]}"),
+                   "file:1: metrics.trace_per_iter_time");
+}
+
 /* The same lines a second time change nothing; a bad line leaves the store alone. */
 static void a_store_takes_a_line_once(void **state)
 {
@@ -203,6 +285,9 @@ int main(void)
         cmocka_unit_test(runs_of_many_steps_and_tracing),
         cmocka_unit_test(failures_have_a_class),
         cmocka_unit_test(lines_that_do_not_fit_are_named),
+        cmocka_unit_test(numbers_of_python_are_read),
+        cmocka_unit_test(numbers_of_python_are_no_times),
+        cmocka_unit_test(lines_are_whole_and_alone),
         cmocka_unit_test(a_store_takes_a_line_once),
     };
     res_store_begin();

@@ -256,6 +256,8 @@ static void what_is_no_graph_is_refused(void **state)
         {MAIN "    %0:x = stablehlo.add %a, %a : tensor<2xf32>\n", "line 3: no statement"},
         {MAIN "    %0 = stablehlo.add %a, %a) : tensor<2xf32>\n", "closed that was not opened"},
         {MAIN "    return %a : tensor<2xf32>\n  }\n}\n}\n", "line 6: a bracket is closed"},
+        {MAIN "    return %a : tensor<2xf32>\n  }\n}\nmodule {\n}\n", "line 6: something follows"},
+        {MAIN "    return %a : tensor<2xf32>\n  }\n}\nfunc.func @f() {\n}\n", "line 6: something"},
         {"^bb0(%a: tensor<f32>):\n", "a block outside of a region"},
         {MAIN "    %0 = stablehlo.add %a, \x01\n", "line 3: a byte that"},
         {MAIN "    %0 = stablehlo.\xC3\xA9\n", "line 3: a byte that"},

@@ -326,7 +326,10 @@ static void replicas_and_options_are_refused(void **state)
         int code;
     } rows[] = {{replicas, sizeof replicas, 12},
                 {partitions, sizeof partitions, 12},
-                {flags, sizeof flags, 3}};
+                {flags, sizeof flags, 3},
+                /* cut off */
+                {on_device_2, sizeof on_device_2 - 1, 3},
+                {no_wishes, sizeof no_wishes - 1, 3}};
     PJRT_Client *client = raw_client("preset=ideal");
     PJRT_Client_TopologyDescription_Args topology =
         ARGS(Client_TopologyDescription, .client = client);
