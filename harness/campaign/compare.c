@@ -14,8 +14,8 @@
 const char compare_help[] =
     "Exit codes: 0 nothing is slower, and no more than --fail-if-slower is possible; 1 error: "
     "wrong\n"
-    "words, no such plugin, a process that failed, a control that alarms; 2 something is slower "
-    "(by\n"
+    "words, no such plugin, a process that failed, an experiment that one store lacks, a control\n"
+    "that alarms; 2 something is slower (by\n"
     "more than --fail-if-slower), or takes more memory; 4 could not tell: nothing slower was "
     "found,\n"
     "but it could hide; 130 interrupted (verdicts on what was measured are printed). bench judges\n"
@@ -123,6 +123,7 @@ static bn_code compare_stores(compare_run *compare, const char *const stores[2],
         job_say_damaged(all[i].damaged, all[i].damaged_count);
         leave_misdated(stores[i], &all[i], &compare->versus.notes);
     }
+    compare->versus.whole = true;
     bn_code code = res_versus_pair(&all[0], &all[1], choice, &compare->versus, st);
     if (code == BN_OK)
         code = res_versus_judge(&compare->versus, st);
@@ -141,7 +142,7 @@ static int exit_of(const compare_run *compare)
     for (size_t i = 0; i < versus->count; i++)
         a_failed = a_failed || versus->cells[i].failed == 'A' ||
                    (versus->cells[i].control && versus->cells[i].failed);
-    const bool failed = sum.failed || sum.dead_controls;
+    const bool failed = sum.failed || sum.missing || sum.dead_controls;
     if (job_interrupted())
         return CLI_EXIT_INTERRUPTED;
     if (compare->options->bisect)

@@ -72,9 +72,19 @@ static bn_code open_folder(const char *given, recording *r, bn_status *st)
     bn_code code = bn_private_folder(path, &r->folder, st);
     if (code != BN_OK)
         return code;
-    if (has_recording(r->folder))
+    /* Of several that begin at once in one folder, the one that makes the file records. */
+    int claim = -1;
+    if (!has_recording(r->folder))
+        claim = openat(r->folder, ABOUT, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    else
+        errno = EEXIST;
+    if (claim < 0 && errno == EEXIST)
         return bn_fail(st, BN_INVALID, "%s has a recording; name another folder with --output",
                        path);
+    if (claim < 0)
+        return bn_fail_errno(st, errno, "%s/%s", path, ABOUT);
+    close(claim);
+    r->ours = true;
     return realpath(path, r->path) ? BN_OK : bn_fail_errno(st, errno, "%s", path);
 }
 
@@ -324,7 +334,6 @@ static bn_code begin(const command_recording *own, const char *const *words, rec
 {
     char bytes[32];
     bn_code code = open_folder(own->folder, r, st);
-    r->ours = code == BN_OK;
     if (code == BN_OK)
         code = job_way_make(own->runtime, words[0], r->path, &r->way, st);
     if (code != BN_OK)

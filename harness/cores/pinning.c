@@ -11,6 +11,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <hwloc/linux.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -26,6 +27,44 @@ struct cores_pinning {
     char *how;
     json_t *moved; /* numbers of the threads whose mask was set afterwards */
 };
+
+/* Whether thread TID (0: this one) may run on the cores WANTED, and on no others: the system is
+ * asked, for the library may bind nothing and say that it did. */
+static bool is_bound(pid_t tid, hwloc_const_bitmap_t wanted)
+{
+    const unsigned most = (unsigned)(hwloc_bitmap_last(wanted) + 1);
+    bool same = false;
+    /* The kernel wants room for all cores that it can have. */
+    for (unsigned cores = most > 1024 ? most : 1024; !same && cores <= 1u << 20; cores *= 2) {
+        const size_t bytes = CPU_ALLOC_SIZE(cores);
+        cpu_set_t *set = CPU_ALLOC(cores);
+        if (!set)
+            return false;
+        const bool told = sched_getaffinity(tid, bytes, set) == 0;
+        same = told && CPU_COUNT_S(bytes, set) == hwloc_bitmap_weight(wanted);
+        for (unsigned c = 0; same && c < most; c++)
+            same = !hwloc_bitmap_isset(wanted, c) || CPU_ISSET_S((size_t)c, bytes, set);
+        CPU_FREE(set);
+        if (told || errno != EINVAL)
+            break;
+    }
+    return same;
+}
+
+/* Binds this thread to WANTED, for PIN. */
+static bn_code bind_thread(hwloc_topology_t topology, hwloc_const_bitmap_t wanted, const char *pin,
+                           bn_status *st)
+{
+    if (hwloc_set_cpubind(topology, wanted, HWLOC_CPUBIND_THREAD) != 0)
+        return bn_fail_errno(st, errno, "pinning to the cores of --pin %s", pin);
+    if (!is_bound(0, wanted))
+        return bn_fail(st, BN_NOT_SUPPORTED,
+                       "--pin %s: the system runs the thread on other cores than it was pinned to; "
+                       "if HWLOC_XMLFILE or HWLOC_SYNTHETIC is set, it is not this machine's "
+                       "topology",
+                       pin);
+    return BN_OK;
+}
 
 /* Whether LIST is made of numbers and ranges of a few digits. The library would read "x" as 0 and
  * "3-" as a range without end, and make room for any number. */
@@ -159,9 +198,9 @@ bn_code cores_pin_begin(const char *pin, cores_pinning **pinning, bn_status *st)
     if (pins_nothing(pin))
         return BN_OK;
     bn_code code = plan(pin, pinning, st);
-    if (code == BN_OK &&
-        hwloc_set_cpubind((*pinning)->topology, (*pinning)->runtime, HWLOC_CPUBIND_THREAD) != 0) {
-        code = bn_fail_errno(st, errno, "pinning to the cores of --pin %s", pin);
+    if (code == BN_OK)
+        code = bind_thread((*pinning)->topology, (*pinning)->runtime, pin, st);
+    if (code != BN_OK) {
         cores_pinning_free(*pinning);
         *pinning = NULL;
     }
@@ -187,6 +226,7 @@ static int move_others(cores_pinning *p)
             continue;
         /* A thread that has ended in the meantime cannot be moved, and need not be. */
         if (hwloc_linux_set_tid_cpubind(p->topology, tid, p->runtime) == 0 &&
+            is_bound(tid, p->runtime) &&
             json_array_append_new(p->moved, json_integer(tid)) == 0)
             found++;
     }
@@ -201,9 +241,7 @@ bn_code cores_pin_host_thread(cores_pinning *p, bn_status *st)
         return BN_OK;
     for (int round = 0; round < MOVE_ROUNDS && move_others(p) > 0; round++)
         ;
-    if (hwloc_set_cpubind(p->topology, p->host, HWLOC_CPUBIND_THREAD) != 0)
-        return bn_fail_errno(st, errno, "pinning the host thread");
-    return BN_OK;
+    return bind_thread(p->topology, p->host, p->how, st);
 }
 
 bool cores_in_use(const cores_pinning *p, hwloc_bitmap_t may)

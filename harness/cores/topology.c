@@ -13,7 +13,13 @@ static void load(void)
     if (hwloc_topology_init(&loaded) != 0) {
         loaded = NULL;
         failure = ENOMEM;
-    } else if (hwloc_topology_load(loaded) != 0) {
+        return;
+    }
+    /* A job launcher may give the machine's topology as a file (HWLOC_XMLFILE). The library takes it
+     * for another machine's, and binds nothing without a word. It is this one's, or pinning finds out
+     * that it is not. */
+    (void)hwloc_topology_set_flags(loaded, HWLOC_TOPOLOGY_FLAG_IS_THISSYSTEM);
+    if (hwloc_topology_load(loaded) != 0) {
         failure = errno ? errno : EIO;
         hwloc_topology_destroy(loaded);
         loaded = NULL;

@@ -66,7 +66,7 @@ typedef struct res_process {
     const char *group; /* borrowed; "": it ran alone */
     double began_s;    /* Unix time, by the id of its record; NaN: untold */
     size_t run;        /* in order of time; groups that began within ten minutes are of one */
-    double *round_ns; /* [record->round_count] trimmed mean step of each round; NULL: none */
+    double *round_ns;  /* [record->round_count] trimmed mean step of each round; NULL: none */
 } res_process;
 
 /* Room for the words of all conditions that may differ. */
@@ -220,7 +220,7 @@ typedef enum res_matching {
 /* BASE over OTHER: wall times of a step. */
 typedef struct res_pool_ratio {
     res_matching matching;
-    res_estimate own;   /* log over the pairs or, unmatched, the processes of each; or over runs */
+    res_estimate own; /* log over the pairs or, unmatched, the processes of each; or over runs */
     /* Standard errors that OWN's sample does not show (set_drift in ratio.c): the first the other
      * ratios of a run have, too, the second its processes share. MOST: of ratios far from 1. */
     double common, shared, common_most, shared_most;
@@ -502,7 +502,8 @@ typedef struct res_compared {
     bool control;                                            /* both sides are A's runtime */
     const res_record *a[RES_MOST_PAIRS], *b[RES_MOST_PAIRS]; /* pair I; borrowed */
     size_t pairs;
-    char failed; /* the side, 'A' or 'B', of which a process failed; 0: none */
+    char failed;  /* the side, 'A' or 'B', of which a process failed, or that lacks it; 0: none */
+    bool missing; /* that side has no record of it at all */
     bn_code failure;
     char message[1024];
     /* Filled by res_versus_judge; undecided without pairs. */
@@ -521,6 +522,9 @@ typedef struct res_versus {
     size_t family;      /* comparisons that were judged together */
     double wall_family; /* the same as a wall time counts them: of a family of its like */
     bn_text notes;      /* sentences, one a line: how it was paired, why it ended */
+    bool whole;         /* res_versus_pair makes a cell of every experiment that either side has */
+    char differing[RES_DIFFERING]; /* in which conditions the sides of pairs out of stores differ:
+                                      "kernel" */
 } res_versus;
 
 /* Begins an empty comparison of wall times. Cells within THRESHOLD (0: 3 %) are equivalent. */
@@ -573,6 +577,7 @@ void res_versus_free(res_versus *versus); /* the cells and notes, not the record
 typedef struct res_versus_sum {
     size_t slower, little; /* by more than the threshold; by less */
     size_t faster, equivalent, undecided, failed;
+    size_t missing; /* one side has no record of it */
     size_t controls, alarms, dead_controls;
     size_t untold; /* not found slower, but open, whatever their headlines say */
     size_t closed; /* of UNDECIDED: faster or the same, but not slower by what counts */
@@ -593,7 +598,11 @@ typedef struct res_choice {
 } res_choice;
 /* Pairs the good records of two stores by experiment (all but runtime and settings), by their ids.
  * VERSUS' notes say what had to be left out; its options say whether bench compare measured the
- * records by looks. Two builds on one side, or no common experiment, are BN_INVALID. */
+ * records by looks. If VERSUS is `whole`, no experiment that either side has is left out: one that
+ * failed beside or after the records that are paired, or that one side lacks, has a cell that says
+ * so. Two builds on one side, or no common experiment (of a whole one: none at all), are
+ * BN_INVALID.
+ */
 BN_MUST_USE bn_code res_versus_pair(const res_collection *a, const res_collection *b,
                                     const res_choice choice[2], res_versus *versus, bn_status *st);
 

@@ -61,11 +61,6 @@ BN_MUST_USE bn_code res_judge_further(const res_versus *versus, res_compared *ce
 BN_MUST_USE bn_code res_attribute(const res_compared *cell, res_attribution *attribution,
                                   bn_status *st);
 
-/* Whether two records are of one build: by the digests of their plugins or, where an imported
- * record has none, by their group, which is of one build. */
-bool res_one_build(const char *sha256_a, const char *group_a, const char *sha256_b,
-                   const char *group_b);
-
 /* ---- device times (quantity.c) --------------------------------------------------------------- */
 
 /* Whether the device times of A and B can be compared: those between completions, of recordings,

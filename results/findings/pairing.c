@@ -9,21 +9,27 @@
 
 /* ---- sides ------------------------------------------------------------------------ */
 
-static bool chosen(const res_record *r, const res_choice *choice)
+static bool of_side(const res_record *r, const res_choice *choice)
 {
-    return res_record_good(r) &&
-           (!choice->runtime || strcmp(r->experiment.runtime, choice->runtime) == 0) &&
+    return (!choice->runtime || strcmp(r->experiment.runtime, choice->runtime) == 0) &&
            (!choice->label || res_same_label(res_runtime_text(r, "label"), choice->label));
 }
 
-/* The records of a side must be of one build, under one name, with the same settings. */
-static bn_code check_side(const res_collection *all, const res_choice *choice, size_t *count,
-                          bn_status *st)
+static bool chosen(const res_record *r, const res_choice *choice)
+{
+    return res_record_good(r) && of_side(r, choice);
+}
+
+/* The good records of a side must be of one build, under one name, with the same settings. Others
+ * are counted, too, if the comparison is to be WHOLE. */
+static bn_code check_side(const res_collection *all, const res_choice *choice, bool whole,
+                          size_t *count, bn_status *st)
 {
     const res_record *first = NULL;
     *count = 0;
     for (size_t i = 0; i < all->count; i++) {
         const res_record *r = all->records[i];
+        *count += whole && of_side(r, choice) && !res_record_good(r);
         if (!chosen(r, choice))
             continue;
         first = first ? first : r;
@@ -41,8 +47,8 @@ static bn_code check_side(const res_collection *all, const res_choice *choice, s
                            choice->store, first->experiment.settings, r->experiment.settings);
     }
     if (*count == 0)
-        return bn_fail(st, BN_INVALID, "%s has no good records%s%s%s%s", choice->store,
-                       choice->runtime ? " of runtime " : "",
+        return bn_fail(st, BN_INVALID, "%s has no %srecords%s%s%s%s", choice->store,
+                       whole ? "" : "good ", choice->runtime ? " of runtime " : "",
                        choice->runtime ? choice->runtime : "", choice->label ? " labelled " : "",
                        choice->label ? choice->label : "");
     return BN_OK;
@@ -96,13 +102,17 @@ static void take(res_compared *cell, const found *a, const found *b)
 static void note_times(const res_versus *versus, bn_text *notes)
 {
     bool before = true, after = true;
+    size_t paired = 0;
     for (size_t i = 0; i < versus->count; i++) {
         const res_compared *cell = &versus->cells[i];
         const size_t last = cell->pairs - 1;
+        if (cell->pairs == 0)
+            continue;
+        paired++;
         before = before && strcmp(cell->a[last]->id, cell->b[0]->id) < 0;
         after = after && strcmp(cell->b[last]->id, cell->a[0]->id) < 0;
     }
-    if (before || after)
+    if (paired && (before || after))
         bn_text_printf(notes,
                        "All records of %s are older than those of %s: the differences include "
                        "whatever else changed on the machine in between.\n",
@@ -128,47 +138,149 @@ static bool known(const res_versus *versus, const res_experiment *experiment)
     return false;
 }
 
-static void add_cell(const res_collection *a, const res_collection *b, const res_choice choice[2],
+/* ---- what failed or is missing ------------------------------------------------------------ */
+
+/* The build of a side: its good records have one. */
+static const char *build_of(const res_collection *all, const res_choice *choice)
+{
+    for (size_t i = 0; i < all->count; i++)
+        if (chosen(all->records[i], choice))
+            return res_plugin_sha256(all->records[i]);
+    return "";
+}
+
+/* The newest failed record that is the SAME as EXPERIMENT and not older than SINCE, the oldest that
+ * is paired, or NULL. A failure before all of these was mended by them. One of another build, where
+ * both are told, is not of this side. */
+static const res_record *newest_failure(const res_collection *all, const res_choice *choice,
+                                        const res_experiment *experiment, request_match *same,
+                                        const res_record *since)
+{
+    const char *build = build_of(all, choice);
+    const res_record *newest = NULL;
+    for (size_t i = 0; i < all->count; i++) {
+        const res_record *r = all->records[i];
+        if (res_record_good(r) || !of_side(r, choice) || !same(&r->experiment, experiment))
+            continue;
+        const char *own = res_plugin_sha256(r);
+        const bool other = own[0] && build[0] && strcmp(own, build) != 0;
+        if (!other && (!since || res_id_order(r->id, since->id) > 0) &&
+            (!newest || res_id_order(r->id, newest->id) > 0))
+            newest = r;
+    }
+    return newest;
+}
+
+static void fail_cell(res_compared *cell, char side, const res_record *failure)
+{
+    cell->failed = side;
+    cell->missing = !failure;
+    cell->failure = failure ? failure->status : BN_NOT_FOUND;
+    snprintf(cell->message, sizeof cell->message, "%s", failure ? failure->message : "no record");
+}
+
+/* The sides of CELL that failed or lack it; of two the one that failed, then B. */
+static void note_failures(const res_collection *const all[2], const res_choice choice[2],
+                          request_match *const same[2], const found of[2], res_compared *cell)
+{
+    const res_record *failure[2];
+    for (int side = 0; side < 2; side++) {
+        const res_record *const *paired = side ? cell->b : cell->a;
+        failure[side] = newest_failure(all[side], &choice[side], &cell->experiment, same[side],
+                                       cell->pairs ? paired[0] : NULL);
+    }
+    for (int side = 1; side >= 0; side--)
+        if (failure[side] && (side == 1 || !failure[1])) {
+            fail_cell(cell, side ? 'B' : 'A', failure[side]);
+            return;
+        }
+    for (int side = 1; side >= 0; side--)
+        if (of[side].all == 0 && !cell->failed)
+            fail_cell(cell, side ? 'B' : 'A', NULL);
+}
+
+/* Notes in which conditions the sides of CELL's pairs differ: what differs may be of them. */
+static void note_conditions(const res_compared *cell, res_versus *versus)
+{
+    for (size_t i = 0; i < cell->pairs; i++)
+        (void)res_same_conditions(cell->a[i], cell->b[i], versus->differing,
+                                  sizeof versus->differing);
+}
+
+/* ---- cells -------------------------------------------------------------------------------- */
+
+static void add_cell(const res_collection *const all[2], const res_choice choice[2],
                      const res_experiment *experiment, res_versus *versus, size_t *alone)
 {
-    found of_a, of_b;
-    find(a, &choice[0], experiment, res_same_request, &of_a);
-    find(b, &choice[1], experiment, res_same_request, &of_b);
+    found of[2];
+    request_match *same[2] = {res_same_request, res_same_request};
     /* A program that was changed keeps its name. It is paired, so that the tables can say that it
      * changed. */
-    if (of_b.all == 0)
-        find(b, &choice[1], experiment, res_same_request_by_name, &of_b);
-    if (of_b.all == 0) {
+    for (int side = 0; side < 2; side++) {
+        find(all[side], &choice[side], experiment, same[side], &of[side]);
+        if (of[side].all == 0 &&
+            !newest_failure(all[side], &choice[side], experiment, same[side], NULL)) {
+            same[side] = res_same_request_by_name;
+            find(all[side], &choice[side], experiment, same[side], &of[side]);
+        }
+    }
+    if (of[1].all == 0 && !versus->whole) {
         ++*alone;
         return;
     }
     res_compared *cell = &versus->cells[versus->count++];
     *cell = (res_compared){.experiment = *experiment};
-    take(cell, &of_a, &of_b);
+    take(cell, &of[0], &of[1]);
     for (size_t i = 0; i < cell->pairs; i++)
         if (by_looks(cell->a[i]) || by_looks(cell->b[i]))
             versus->options.looks = RES_LOOKS_SHORT;
-    note_counts(cell, &of_a, &of_b, &versus->notes);
+    if (versus->whole) {
+        note_failures(all, choice, same, of, cell);
+        note_conditions(cell, versus);
+    }
+    if (cell->pairs)
+        note_counts(cell, &of[0], &of[1], &versus->notes);
+}
+
+/* Adds each experiment of ALL[SIDE] once that has no cell yet. An experiment that B lacks is met
+ * with each of its records, and counted so, where it gets no cell. */
+static void add_cells(const res_collection *const all[2], const res_choice choice[2], int side,
+                      res_versus *versus, size_t *alone)
+{
+    for (size_t i = 0; i < all[side]->count; i++) {
+        const res_record *r = all[side]->records[i];
+        if (!(versus->whole ? of_side(r, &choice[side]) : chosen(r, &choice[side])) ||
+            known(versus, &r->experiment))
+            continue;
+        /* A program of B that was changed is paired under A's text. */
+        bool renamed = false;
+        for (size_t k = 0; side == 1 && k < versus->count; k++)
+            renamed =
+                renamed || (versus->cells[k].pairs > 0 &&
+                            !res_same_request(&versus->cells[k].experiment,
+                                              &versus->cells[k].b[0]->experiment) &&
+                            res_same_request(&versus->cells[k].b[0]->experiment, &r->experiment));
+        if (!renamed)
+            add_cell(all, choice, &r->experiment, versus, alone);
+    }
 }
 
 bn_code res_versus_pair(const res_collection *a, const res_collection *b,
                         const res_choice choice[2], res_versus *versus, bn_status *st)
 {
-    size_t count_a = 0, count_b = 0, alone = 0;
-    bn_code code = check_side(a, &choice[0], &count_a, st);
+    const res_collection *const all[2] = {a, b};
+    size_t count[2] = {0, 0}, alone = 0;
+    bn_code code = check_side(a, &choice[0], versus->whole, &count[0], st);
     if (code == BN_OK)
-        code = check_side(b, &choice[1], &count_b, st);
+        code = check_side(b, &choice[1], versus->whole, &count[1], st);
     versus->count = 0;
-    versus->cells = code == BN_OK ? calloc(count_a, sizeof *versus->cells) : NULL;
+    versus->cells = code == BN_OK ? calloc(count[0] + count[1] + 1, sizeof *versus->cells) : NULL;
     if (code == BN_OK && !versus->cells)
-        code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu records", count_a);
-    /* Adds each experiment once. An experiment that B lacks is met with each of its records, and
-     * counted so. */
-    for (size_t i = 0; code == BN_OK && i < a->count; i++) {
-        const res_record *r = a->records[i];
-        if (chosen(r, &choice[0]) && !known(versus, &r->experiment))
-            add_cell(a, b, choice, &r->experiment, versus, &alone);
-    }
+        code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu records", count[0] + count[1]);
+    if (code == BN_OK)
+        add_cells(all, choice, 0, versus, &alone);
+    if (code == BN_OK && versus->whole)
+        add_cells(all, choice, 1, versus, &alone);
     if (code == BN_OK && versus->count == 0)
         code = bn_fail(st, BN_INVALID, "%s and %s share no experiment", choice[0].store,
                        choice[1].store);
@@ -178,6 +290,11 @@ bn_code res_versus_pair(const res_collection *a, const res_collection *b,
         bn_text_printf(&versus->notes,
                        "%zu record%s of A ha%s no record of B to be compared with.\n", alone,
                        alone == 1 ? "" : "s", alone == 1 ? "s" : "ve");
+    if (versus->differing[0])
+        bn_text_printf(&versus->notes,
+                       "A and B were measured under other conditions, so what differs may be of "
+                       "these: %s.\n",
+                       versus->differing);
     note_times(versus, &versus->notes);
     return BN_OK;
 }

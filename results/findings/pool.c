@@ -45,18 +45,11 @@ bool res_same_way(const res_record *a, const res_record *b)
 
 /* ---- builds ------------------------------------------------------------------------- */
 
-bool res_one_build(const char *sha256_a, const char *group_a, const char *sha256_b,
-                   const char *group_b)
-{
-    if (strcmp(sha256_a, sha256_b) != 0)
-        return false;
-    return sha256_a[0] || (group_a[0] && strcmp(group_a, group_b) == 0);
-}
-
+/* Imported records may say nothing of their build. Those that do not are taken for one, and tables
+ * say so: left out, each of them would stand alone, however many there are. */
 static bool same_build(const res_record *a, const res_record *b)
 {
-    return a == b || res_one_build(res_plugin_sha256(a), res_group_id(a), res_plugin_sha256(b),
-                                   res_group_id(b));
+    return a == b || strcmp(res_plugin_sha256(a), res_plugin_sha256(b)) == 0;
 }
 
 /* ---- processes -------------------------------------------------------------------------- */

@@ -18,7 +18,7 @@ static int by_id(const void *a, const void *b)
 
 static bool same_build(const res_summary *a, const res_summary *b)
 {
-    return a == b || res_one_build(a->origin->sha256, a->group, b->origin->sha256, b->group);
+    return a == b || strcmp(a->origin->sha256, b->origin->sha256) == 0;
 }
 
 static res_process process_of(const res_summary *s)

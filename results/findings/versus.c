@@ -195,7 +195,8 @@ res_versus_sum res_versus_add_up(const res_versus *versus)
             sum.alarms += alarms(cell);
             sum.dead_controls += cell->failed != 0;
         } else if (cell->failed) {
-            sum.failed++;
+            sum.missing += cell->missing;
+            sum.failed += !cell->missing;
         } else {
             add_cell(versus, cell, &sum);
         }
@@ -249,16 +250,18 @@ static void put_count(bn_text *out, size_t count, const char *what)
         bn_text_printf(out, ", %zu %s", count, what);
 }
 
-/* Nobody knows of what is undecided, or failed, that it is not slower: "0 slower" stands only where
- * there is none of either. What failed is no part of what was judged. */
+/* Nobody knows of what is undecided, failed or missing that it is not slower: "0 slower" stands
+ * only where there is none of them. What failed or is missing is no part of what was judged. */
 static void put_slower(const res_versus *versus, const res_versus_sum *sum, bn_text *out)
 {
-    const size_t cells = versus->count - sum->controls, judged = cells - sum->failed;
+    const size_t cells = versus->count - sum->controls, judged = cells - sum->failed - sum->missing;
     const bool untold = sum->slower == 0 && sum->untold > 0;
     if (untold)
         bn_text_printf(out, "undecided: %zu of %zu", sum->untold, judged);
     else if (sum->slower == 0 && sum->failed > 0)
         bn_text_printf(out, "%zu of %zu failed", sum->failed, cells);
+    else if (sum->slower == 0 && sum->missing > 0)
+        bn_text_printf(out, "%zu of %zu missing on one side", sum->missing, cells);
     else
         bn_text_printf(out, "%zu of %zu slower", sum->slower, judged);
 }
@@ -283,6 +286,8 @@ void res_versus_summary(const res_versus *versus, bn_text *out)
         put_count(out, sum.closed, "undecided but not slower");
     if (sum.slower > 0 || sum.untold > 0)
         put_count(out, sum.failed, "failed");
+    if (sum.slower > 0 || sum.untold > 0 || sum.failed > 0)
+        put_count(out, sum.missing, "missing on one side");
     if (sum.controls == 0)
         bn_text_puts(out, "; no control");
     else if (sum.dead_controls)

@@ -128,7 +128,8 @@ static void put_failure(res_grid *grid, const res_compared *cell)
 {
     res_grid_blank(grid, 7);
     if (cell->failed)
-        res_grid_cell(grid, "%c: %s", cell->failed, bn_code_name(cell->failure));
+        res_grid_cell(grid, "%c: %s", cell->failed,
+                      cell->missing ? "missing" : bn_code_name(cell->failure));
     else
         res_grid_cell(grid, "not measured");
     res_grid_blank(grid, 2);
@@ -512,6 +513,13 @@ static void put_notes(const res_versus *versus, res_format format, bn_text *out)
         bn_text line = {0};
         if (!cell->failed)
             continue;
+        if (cell->missing) {
+            bn_text_printf(&line, "%s %s %s: %c has no record of it.", cell->experiment.model,
+                           cell->experiment.phase, res_way_of(&cell->experiment).text,
+                           cell->failed);
+            put_line(&line, format, out);
+            continue;
+        }
         bn_text_printf(&line, "%s %s %s, side %c%s: %s: %s", cell->experiment.model,
                        cell->experiment.phase, res_way_of(&cell->experiment).text, cell->failed,
                        cell->control ? " (control)" : "", bn_code_name(cell->failure),

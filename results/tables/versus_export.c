@@ -129,12 +129,16 @@ static json_t *cell_json(const res_versus *versus, const res_compared *cell)
         headline_json(versus, cell), "measures", measures_json(cell), "comparison",
         comparison_json(&cell->comparison), "attribution", attribution_json(&cell->attribution),
         "a_records", ids_json(cell->a, cell->pairs), "b_records", ids_json(cell->b, cell->pairs));
+    json_object_set_new(object, "outcome",
+                        json_string(cell->missing  ? "missing"
+                                    : cell->failed ? "failed"
+                                                   : "compared"));
     if (cell->failed) {
         const char side[] = {cell->failed, '\0'};
         json_object_set_new(object, "failure",
                             json_pack("{ss ss so}", "side", side, "class",
-                                      bn_code_name(cell->failure), "message",
-                                      res_json_text(cell->message)));
+                                      cell->missing ? "missing" : bn_code_name(cell->failure),
+                                      "message", res_json_text(cell->message)));
     }
     return object;
 }
@@ -154,15 +158,18 @@ static json_t *versus_json(const res_versus *versus)
         json_array_append_new(cells, cell_json(versus, &versus->cells[i]));
     res_versus_summary(versus, &summary);
     json_t *object = json_pack(
-        "{so so so sb si so so so ss so s{si si si si si si si si}}", "a", side_json(versus, false),
-        "b", side_json(versus, true), "level", res_json_real(versus->options.level), "looks",
-        versus->options.looks != RES_LOOKS_NONE, "family", (int)versus->family, "equivalence",
-        res_json_real(versus->options.delta), "threshold", res_json_real(versus->threshold),
-        "cells", cells, "summary", summary.data ? summary.data : "", "notes",
-        res_json_text(versus->notes.data ? versus->notes.data : ""), "counts", "slower",
-        (int)sum.slower, "little_slower", (int)sum.little, "faster", (int)sum.faster, "equivalent",
-        (int)sum.equivalent, "undecided", (int)sum.undecided, "failed", (int)sum.failed, "controls",
-        (int)sum.controls, "control_alarms", (int)sum.alarms);
+        "{so so so sb si so so so ss so so s{si si si si si si si si si si}}", "a",
+        side_json(versus, false), "b", side_json(versus, true), "level",
+        res_json_real(versus->options.level), "looks", versus->options.looks != RES_LOOKS_NONE,
+        "family", (int)versus->family, "equivalence", res_json_real(versus->options.delta),
+        "threshold", res_json_real(versus->threshold), "cells", cells, "summary",
+        summary.data ? summary.data : "", "notes",
+        res_json_text(versus->notes.data ? versus->notes.data : ""), "conditions_differ",
+        res_json_text(versus->differing), "counts", "compared",
+        (int)(versus->count - sum.controls - sum.failed - sum.missing), "slower", (int)sum.slower,
+        "little_slower", (int)sum.little, "faster", (int)sum.faster, "equivalent",
+        (int)sum.equivalent, "undecided", (int)sum.undecided, "failed", (int)sum.failed, "missing",
+        (int)sum.missing, "controls", (int)sum.controls, "control_alarms", (int)sum.alarms);
     bn_text_free(&summary);
     return object;
 }
@@ -183,7 +190,9 @@ static void csv_headline(res_grid *grid, const res_versus *versus, const res_com
     const res_headline head = res_compared_headline(versus, cell);
     const res_comparison *c = res_compared_measure(cell, head.measure);
     res_grid_cell(grid, "%s",
-                  cell->failed ? bn_code_name(cell->failure) : res_verdict_name(head.verdict));
+                  cell->missing  ? "missing"
+                  : cell->failed ? bn_code_name(cell->failure)
+                                 : res_verdict_name(head.verdict));
     res_grid_cell(grid, "%s", res_quantity_name(res_measure_quantity(head.measure)));
     res_grid_cell(grid, "%d", !cell->failed && head.verdict == RES_SLOWER && !head.little);
     csv_real(grid, c->ratio.estimate);

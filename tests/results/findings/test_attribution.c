@@ -541,6 +541,106 @@ static void sides_that_are_none_are_refused(void **state)
     clear(&b);
 }
 
+/* What a whole comparison says of each experiment: batches 4, 8, ... are its cells. LETTERS has for
+ * each side what its records did in their order: "g" a good process, "f" a failed one. */
+static void whole(const char *const letters[2], int batch, shelf shelves[2])
+{
+    for (int side = 0; side < 2; side++) {
+        fixture_case c = fixture_lazy;
+        c.batch = batch;
+        for (const char *l = letters[side]; *l; l++) {
+            put(&shelves[side], &c, side ? "bbb" : "aaa", "");
+            res_record *r = shelves[side].records[shelves[side].all.count - 1];
+            r->status = *l == 'f' ? BN_OUT_OF_MEMORY : BN_OK;
+        }
+    }
+}
+
+static void each_experiment_is_in_the_verdict(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *letters[2];
+        size_t pairs;
+        char failed;
+        bool missing;
+    } rows[] = {
+        {{"gg", "gg"}, 2, 0, false},    {{"gg", "ff"}, 0, 'B', false},
+        {{"ff", "gg"}, 0, 'A', false},  {{"ff", "ff"}, 0, 'B', false},
+        {{"gg", "fg"}, 1, 0, false},    {{"gg", "gf"}, 1, 'B', false},
+        {{"gfg", "gg"}, 2, 'A', false}, {{"gg", ""}, 0, 'B', true},
+        {{"", "gg"}, 0, 'A', true},     {{"", "f"}, 0, 'B', false},
+        {{"f", ""}, 0, 'A', false},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        shelf shelves[2] = {{.all.count = 0}, {.all.count = 0}};
+        const res_choice choice[2] = {{"left", NULL, NULL}, {"right", NULL, NULL}};
+        res_versus v = {.options = res_compare_defaults(), .whole = true};
+        bn_status st = {0};
+        /* Another experiment, which is good on both sides, is compared all the same. */
+        whole((const char *const[]){"g", "g"}, 8, shelves);
+        whole(rows[i].letters, 4, shelves);
+        assert_ok(res_versus_pair(&shelves[0].all, &shelves[1].all, choice, &v, &st), &st);
+        assert_int_equal(v.count, 2);
+        const res_compared *cell = &v.cells[v.cells[0].experiment.batch == 8 ? 1 : 0];
+        if (cell->pairs != rows[i].pairs || cell->failed != rows[i].failed ||
+            cell->missing != rows[i].missing)
+            fail_msg("row %zu: %zu pairs, failed %d, missing %d", i, cell->pairs, cell->failed,
+                     cell->missing);
+        assert_true(!cell->failed || cell->missing || cell->failure == BN_OUT_OF_MEMORY);
+        assert_ok(res_versus_judge(&v, &st), &st);
+        const res_versus_sum sum = res_versus_add_up(&v);
+        assert_int_equal(sum.failed, rows[i].failed && !rows[i].missing);
+        assert_int_equal(sum.missing, rows[i].missing);
+        bn_text text = {0};
+        res_table_versus(&v, RES_TABLE_JSON, &text);
+        json_t *told = json_loads(text.data, 0, NULL);
+        const json_t *counts = json_object_get(told, "counts");
+        assert_int_equal(json_integer_value(json_object_get(counts, "compared")),
+                         rows[i].failed ? 1 : 2);
+        assert_int_equal(json_integer_value(json_object_get(counts, "missing")), rows[i].missing);
+        json_decref(told);
+        for (res_format f = RES_TABLE_TEXT; f <= RES_TABLE_JSON; f++) {
+            bn_text_clear(&text);
+            res_table_versus(&v, f, &text);
+            assert_true(!rows[i].failed ||
+                        strstr(text.data, rows[i].missing ? "missing" : "out-of-memory"));
+        }
+        bn_text_free(&text);
+        res_versus_free(&v);
+        clear(&shelves[0]);
+        clear(&shelves[1]);
+    }
+}
+
+/* A failure of another build is not of this side; machines that differ are named. */
+static void sides_are_told_apart(void **state)
+{
+    (void)state;
+    shelf shelves[2] = {{.all.count = 0}, {.all.count = 0}};
+    const res_choice choice[2] = {{"left", NULL, NULL}, {"right", NULL, NULL}};
+    res_versus v = {.options = res_compare_defaults(), .whole = true};
+    bn_status st = {0};
+    whole((const char *const[]){"gg", "gg"}, 4, shelves);
+    put(&shelves[1], &fixture_lazy, "ccc", "");
+    shelves[1].records[2]->status = BN_CRASH;
+    json_object_set_new(shelves[1].records[1]->provenance, "host",
+                        json_pack("{ss}", "kernel", "another"));
+    assert_ok(res_versus_pair(&shelves[0].all, &shelves[1].all, choice, &v, &st), &st);
+    assert_int_equal(v.count, 1);
+    assert_int_equal(v.cells[0].failed, 0);
+    assert_non_null(strstr(v.differing, "kernel"));
+    res_versus_free(&v);
+    /* One that does not tell its build may be of this one. */
+    json_object_del(shelves[1].records[2]->provenance, "runtime");
+    v = (res_versus){.options = res_compare_defaults(), .whole = true};
+    assert_ok(res_versus_pair(&shelves[0].all, &shelves[1].all, choice, &v, &st), &st);
+    assert_int_equal(v.cells[0].failed, 'B');
+    res_versus_free(&v);
+    clear(&shelves[0]);
+    clear(&shelves[1]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -557,6 +657,8 @@ int main(void)
         cmocka_unit_test(records_are_paired_in_their_order),
         cmocka_unit_test(one_night_after_the_other_is_said),
         cmocka_unit_test(sides_that_are_none_are_refused),
+        cmocka_unit_test(each_experiment_is_in_the_verdict),
+        cmocka_unit_test(sides_are_told_apart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

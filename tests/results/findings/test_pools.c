@@ -213,11 +213,17 @@ static void other_builds_and_conditions_are_left_out(void **state)
     assert_string_equal(pool->differing, "host, pinning, sleep of idle cores");
     assert_ptr_equal(pool->newest, s.records[6]);
     res_speedup_free(&table);
-    /* Nobody knows the builds of records that do not tell: each is alone. */
-    for (size_t i = 0; i < s.count; i++)
+    /* Records that do not tell their builds count as of one. Those that do are of others. */
+    for (size_t i = 1; i < s.count; i++)
         json_object_del(s.records[i]->provenance, "runtime");
     table = made(&s);
-    assert_int_equal(table.rows[0].pool.count, 1);
+    assert_int_equal(table.rows[0].pool.count, 2);
+    assert_int_equal(table.rows[0].pool.other_builds, 1);
+    res_speedup_free(&table);
+    json_object_del(s.records[0]->provenance, "runtime");
+    table = made(&s);
+    assert_int_equal(table.rows[0].pool.count, 3);
+    assert_int_equal(table.rows[0].pool.other_builds, 0);
     res_speedup_free(&table);
     clear(&s);
 }
