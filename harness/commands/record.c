@@ -75,7 +75,8 @@ static bn_code open_folder(const char *given, recording *r, bn_status *st)
     /* Of several that begin at once in one folder, the one that makes the file records. */
     int claim = -1;
     if (!has_recording(r->folder))
-        claim = openat(r->folder, ABOUT, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+        claim =
+            openat(r->folder, ABOUT, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     else
         errno = EEXIST;
     if (claim < 0 && errno == EEXIST)
@@ -224,6 +225,14 @@ static void say_process(const rec_process *p, double limit_bytes)
                     ? "its events could not be written, and its recording ended"
                     : "some events were not written",
                 p->lost);
+    size_t without = 0;
+    for (size_t i = 0; i < p->program_count; i++)
+        without += p->programs[i].executions > 0 && !p->programs[i].hash[0];
+    if (without > 0)
+        cli_say("  process %u: the code of %zu of the programs that it executed was not kept, so "
+                "bench replay cannot run them: they were compiled before the recording began, or "
+                "their files could not be written",
+                p->pid, without);
     if (p->unseen > 0)
         cli_say("  process %u: nothing was recorded of %u more plugin%s that it loaded", p->pid,
                 p->unseen, plural(p->unseen));

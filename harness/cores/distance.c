@@ -120,7 +120,7 @@ static void *run(void *argument)
     cores_watch *w = r->watch;
     hwloc_bitmap_t own = hwloc_bitmap_alloc();
     if (own && hwloc_bitmap_only(own, r->core) == 0)
-        (void)!hwloc_set_cpubind(w->topology, own, HWLOC_CPUBIND_THREAD);
+        (void)!cores_bind_thread(0, own);
     hwloc_bitmap_free(own);
     for (await(&r->call); !atomic_load(&w->ending); await(&r->call)) {
         /* Of the calls that only wake, some are taken late: then there is no new trip. */

@@ -10,8 +10,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <hwloc/linux.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -28,42 +26,12 @@ struct cores_pinning {
     json_t *moved; /* numbers of the threads whose mask was set afterwards */
 };
 
-/* Whether thread TID (0: this one) may run on the cores WANTED, and on no others: the system is
- * asked, for the library may bind nothing and say that it did. */
-static bool is_bound(pid_t tid, hwloc_const_bitmap_t wanted)
-{
-    const unsigned most = (unsigned)(hwloc_bitmap_last(wanted) + 1);
-    bool same = false;
-    /* The kernel wants room for all cores that it can have. */
-    for (unsigned cores = most > 1024 ? most : 1024; !same && cores <= 1u << 20; cores *= 2) {
-        const size_t bytes = CPU_ALLOC_SIZE(cores);
-        cpu_set_t *set = CPU_ALLOC(cores);
-        if (!set)
-            return false;
-        const bool told = sched_getaffinity(tid, bytes, set) == 0;
-        same = told && CPU_COUNT_S(bytes, set) == hwloc_bitmap_weight(wanted);
-        for (unsigned c = 0; same && c < most; c++)
-            same = !hwloc_bitmap_isset(wanted, c) || CPU_ISSET_S((size_t)c, bytes, set);
-        CPU_FREE(set);
-        if (told || errno != EINVAL)
-            break;
-    }
-    return same;
-}
-
 /* Binds this thread to WANTED, for PIN. */
-static bn_code bind_thread(hwloc_topology_t topology, hwloc_const_bitmap_t wanted, const char *pin,
-                           bn_status *st)
+static bn_code bind_thread(hwloc_const_bitmap_t wanted, const char *pin, bn_status *st)
 {
-    if (hwloc_set_cpubind(topology, wanted, HWLOC_CPUBIND_THREAD) != 0)
-        return bn_fail_errno(st, errno, "pinning to the cores of --pin %s", pin);
-    if (!is_bound(0, wanted))
-        return bn_fail(st, BN_NOT_SUPPORTED,
-                       "--pin %s: the system runs the thread on other cores than it was pinned to; "
-                       "if HWLOC_XMLFILE or HWLOC_SYNTHETIC is set, it is not this machine's "
-                       "topology",
-                       pin);
-    return BN_OK;
+    return cores_bind_thread(0, wanted)
+               ? BN_OK
+               : bn_fail_errno(st, errno, "pinning to the cores of --pin %s", pin);
 }
 
 /* Whether LIST is made of numbers and ranges of a few digits. The library would read "x" as 0 and
@@ -146,7 +114,7 @@ static bn_code choose(cores_pinning *p, const char *pin, bn_status *st)
 {
     bool host = strcmp(pin, "host") == 0, all = strcmp(pin, "all") == 0;
     bn_code code = BN_OK;
-    if (hwloc_get_cpubind(p->topology, p->all, HWLOC_CPUBIND_PROCESS) != 0)
+    if (!cores_of_thread(0, p->all))
         return bn_fail_errno(st, errno, "reading the process's cores");
     if (!host && !all)
         code = parse_list(p, pin, st);
@@ -199,7 +167,7 @@ bn_code cores_pin_begin(const char *pin, cores_pinning **pinning, bn_status *st)
         return BN_OK;
     bn_code code = plan(pin, pinning, st);
     if (code == BN_OK)
-        code = bind_thread((*pinning)->topology, (*pinning)->runtime, pin, st);
+        code = bind_thread((*pinning)->runtime, pin, st);
     if (code != BN_OK) {
         cores_pinning_free(*pinning);
         *pinning = NULL;
@@ -225,8 +193,7 @@ static int move_others(cores_pinning *p)
         if (tid <= 0 || tid == gettid() || was_moved(p, tid))
             continue;
         /* A thread that has ended in the meantime cannot be moved, and need not be. */
-        if (hwloc_linux_set_tid_cpubind(p->topology, tid, p->runtime) == 0 &&
-            is_bound(tid, p->runtime) &&
+        if (cores_bind_thread(tid, p->runtime) &&
             json_array_append_new(p->moved, json_integer(tid)) == 0)
             found++;
     }
@@ -241,16 +208,14 @@ bn_code cores_pin_host_thread(cores_pinning *p, bn_status *st)
         return BN_OK;
     for (int round = 0; round < MOVE_ROUNDS && move_others(p) > 0; round++)
         ;
-    return bind_thread(p->topology, p->host, p->how, st);
+    return bind_thread(p->host, p->how, st);
 }
 
 bool cores_in_use(const cores_pinning *p, hwloc_bitmap_t may)
 {
     if (p)
         return hwloc_bitmap_or(may, p->host, p->runtime) == 0;
-    hwloc_topology_t topology;
-    return cores_topology(&topology, NULL) == BN_OK &&
-           hwloc_get_cpubind(topology, may, HWLOC_CPUBIND_THREAD) == 0;
+    return cores_of_thread(0, may);
 }
 
 json_t *cores_pinning_to_json(const cores_pinning *p)

@@ -2,8 +2,10 @@
  * places.c - where the host thread is: drawn anew again and again, so that no process has one place
  * for all of its life.
  */
+#define _GNU_SOURCE
 #include "harness/cores/cores_priv.h"
 
+#include <sched.h>
 #include <stdlib.h>
 
 struct cores_places {
@@ -16,8 +18,8 @@ struct cores_places {
 /* Fills NEAR; false where there is nothing to choose from. */
 static bool find_near(cores_places *p)
 {
-    if (hwloc_get_cpubind(p->topology, p->may, HWLOC_CPUBIND_THREAD) != 0 ||
-        hwloc_get_last_cpu_location(p->topology, p->one, HWLOC_CPUBIND_THREAD) != 0)
+    if (!cores_of_thread(0, p->may) || sched_getcpu() < 0 ||
+        hwloc_bitmap_only(p->one, (unsigned)sched_getcpu()) != 0)
         return false;
     hwloc_obj_t node = NULL;
     while ((node = hwloc_get_next_obj_by_type(p->topology, HWLOC_OBJ_NUMANODE, node)))
@@ -49,9 +51,8 @@ void cores_place_anew(const cores_places *p, const gsl_rng *rng)
     const int count = hwloc_bitmap_weight(p->near);
     for (unsigned long left = gsl_rng_uniform_int(rng, (unsigned long)count); left > 0; left--)
         core = hwloc_bitmap_next(p->near, core);
-    if (hwloc_bitmap_only(p->one, (unsigned)core) == 0 &&
-        hwloc_set_cpubind(p->topology, p->one, HWLOC_CPUBIND_THREAD) == 0)
-        (void)!hwloc_set_cpubind(p->topology, p->may, HWLOC_CPUBIND_THREAD);
+    if (hwloc_bitmap_only(p->one, (unsigned)core) == 0 && cores_bind_thread(0, p->one))
+        (void)!cores_bind_thread(0, p->may);
 }
 
 void cores_places_free(cores_places *p)

@@ -1,8 +1,17 @@
-/* topology.c - the machine's topology, which takes milliseconds to read and does not change. */
+/*
+ * topology.c - the machine's topology, which takes milliseconds to read and does not change; and
+ * the cores that a thread may use.
+ *
+ * The library tells what the cores share. Which of them a thread uses is asked of the system and
+ * told to it: where a job launcher hands over a topology (HWLOC_XMLFILE), the library takes it for
+ * that of another machine, binds nothing, and says that it did.
+ */
+#define _GNU_SOURCE
 #include "harness/cores/cores_priv.h"
 
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static hwloc_topology_t loaded;
@@ -13,13 +22,7 @@ static void load(void)
     if (hwloc_topology_init(&loaded) != 0) {
         loaded = NULL;
         failure = ENOMEM;
-        return;
-    }
-    /* A job launcher may give the machine's topology as a file (HWLOC_XMLFILE). The library takes it
-     * for another machine's, and binds nothing without a word. It is this one's, or pinning finds out
-     * that it is not. */
-    (void)hwloc_topology_set_flags(loaded, HWLOC_TOPOLOGY_FLAG_IS_THISSYSTEM);
-    if (hwloc_topology_load(loaded) != 0) {
+    } else if (hwloc_topology_load(loaded) != 0) {
         failure = errno ? errno : EIO;
         hwloc_topology_destroy(loaded);
         loaded = NULL;
@@ -31,4 +34,51 @@ bn_code cores_topology(hwloc_topology_t *topology, bn_status *st)
     pthread_once(&once, load);
     *topology = loaded;
     return loaded ? BN_OK : bn_fail_errno(st, failure, "reading the machine's topology");
+}
+
+/* ---- the cores of a thread ---------------------------------------------------------------- */
+
+#define MOST_CORES (1u << 20)
+
+bool cores_of_thread(pid_t tid, hwloc_bitmap_t may)
+{
+    hwloc_bitmap_zero(may);
+    /* The kernel wants room for all cores that it can have. */
+    for (unsigned room = 1024; room <= MOST_CORES; room *= 2) {
+        const size_t bytes = CPU_ALLOC_SIZE(room);
+        cpu_set_t *set = CPU_ALLOC(room);
+        if (!set)
+            return false;
+        const bool told = sched_getaffinity(tid, bytes, set) == 0;
+        const int why = errno;
+        for (unsigned c = 0; told && c < room; c++)
+            if (CPU_ISSET_S(c, bytes, set))
+                hwloc_bitmap_set(may, c);
+        CPU_FREE(set);
+        if (told || why != EINVAL)
+            return told;
+    }
+    return false;
+}
+
+bool cores_bind_thread(pid_t tid, hwloc_const_bitmap_t wanted)
+{
+    const unsigned room = (unsigned)(hwloc_bitmap_last(wanted) + 1);
+    const size_t bytes = CPU_ALLOC_SIZE(room);
+    cpu_set_t *set = room > 0 && room <= MOST_CORES ? CPU_ALLOC(room) : NULL;
+    hwloc_bitmap_t found = hwloc_bitmap_alloc();
+    bool bound = false;
+    errno = EINVAL;
+    if (set && found) {
+        CPU_ZERO_S(bytes, set);
+        for (unsigned c = 0; c < room; c++)
+            if (hwloc_bitmap_isset(wanted, c))
+                CPU_SET_S(c, bytes, set);
+        /* A group of the system's (cgroup) may leave fewer cores than were asked for. */
+        bound = sched_setaffinity(tid, bytes, set) == 0 && cores_of_thread(tid, found) &&
+                hwloc_bitmap_isequal(found, wanted);
+    }
+    hwloc_bitmap_free(found);
+    CPU_FREE(set);
+    return bound;
 }

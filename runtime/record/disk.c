@@ -5,7 +5,9 @@
 #include "runtime/record/record_priv.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/magic.h>
+#include <stdio.h>
 #include <sys/resource.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -38,12 +40,20 @@ bool record_disk_promises(int fd)
 
 /* ---- descriptors ---------------------------------------------------------------------------- */
 
-bool record_opened_set(record_opened *o, int fd)
+static bool is_same(const record_opened *o, int fd)
+{
+    struct stat info;
+    return fd >= 0 && fstat(fd, &info) == 0 && info.st_dev == o->device && info.st_ino == o->inode;
+}
+
+bool record_opened_set(record_opened *o, int fd, const char *path, int flags)
 {
     struct stat info;
     if (fd < 0)
         return false;
-    o->fd = fd;
+    atomic_store(&o->fd, fd);
+    o->flags = flags;
+    snprintf(o->path, sizeof o->path, "%s", path);
     if (fstat(fd, &info) != 0)
         return false;
     o->device = info.st_dev;
@@ -51,23 +61,28 @@ bool record_opened_set(record_opened *o, int fd)
     return true;
 }
 
-int record_opened_get(const record_opened *o)
+int record_opened_get(record_opened *o)
 {
-    struct stat info;
-    bool same = o->fd >= 0 && fstat(o->fd, &info) == 0 && info.st_dev == o->device &&
-                info.st_ino == o->inode;
-    return same ? o->fd : -1;
+    int fd = atomic_load(&o->fd);
+    if (fd < 0 || is_same(o, fd))
+        return fd;
+    int anew = open(o->path, o->flags | O_NOFOLLOW | O_CLOEXEC);
+    if (anew >= 0 && is_same(o, anew) && atomic_compare_exchange_strong(&o->fd, &fd, anew))
+        return anew;
+    if (anew >= 0)
+        close(anew);
+    /* Another thread may have been faster: then FD is what it opened. */
+    return is_same(o, fd) ? fd : -1;
 }
 
 void record_opened_close(record_opened *o)
 {
-    int fd = record_opened_get(o);
-    if (fd >= 0)
+    const int fd = atomic_exchange(&o->fd, -1);
+    if (is_same(o, fd))
         close(fd);
-    o->fd = -1;
 }
 
-bool record_opened_write(const record_opened *o, const void *data, size_t size, uint64_t offset)
+bool record_opened_write(record_opened *o, const void *data, size_t size, uint64_t offset)
 {
     const char *from = data;
     int fd = record_opened_get(o);

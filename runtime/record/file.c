@@ -365,10 +365,13 @@ static bool chunk_is_there(uint64_t index)
 
 /* ---- the beginning -------------------------------------------------------------------------- */
 
-static int folder_make(uint64_t epoch_ns)
+/* Its path, to PATH. */
+static int folder_make(uint64_t epoch_ns, char path[PATH_MAX])
 {
     char name[64];
     snprintf(name, sizeof name, "%ld-%llu", (long)getpid(), (unsigned long long)epoch_ns);
+    if (snprintf(path, PATH_MAX, "%s/%s", file.parent, name) >= PATH_MAX)
+        return -1;
     if (mkdir(file.parent, 0700) != 0 && errno != EEXIST)
         return -1;
     int parent = open(file.parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC), folder = -1;
@@ -390,10 +393,15 @@ static bool file_make(void)
                          .unseen = file.unseen};
     first.epoch_ns = record_clock(CLOCK_REALTIME);
     first.begin_ns = record_now();
-    if (!record_opened_set(&file.folder, folder_make(first.epoch_ns)) ||
-        !record_opened_set(&file.events,
-                           openat(file.folder.fd, "events",
-                                  O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600)))
+    char path[PATH_MAX], events[PATH_MAX + 8];
+    const int folder = folder_make(first.epoch_ns, path);
+    if (!record_opened_set(&file.folder, folder, path, O_RDONLY | O_DIRECTORY))
+        return false;
+    snprintf(events, sizeof events, "%s/events", path);
+    if (!record_opened_set(
+            &file.events,
+            openat(folder, "events", O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600),
+            events, O_RDWR))
         return false;
     memcpy(first.magic, RECORD_MAGIC, sizeof first.magic);
     file.head = first;
@@ -401,7 +409,7 @@ static bool file_make(void)
     /* First of all: the chunk takes a while, and whoever is killed meanwhile leaves a file that can
      * be read. */
     int error = write_head();
-    if (!error && mkdirat(file.folder.fd, "programs", 0700) != 0)
+    if (!error && mkdirat(folder, "programs", 0700) != 0)
         error = errno;
     if (!error)
         error = chunk_make(0);

@@ -17,6 +17,7 @@
 
 #include "runtime/record/format.h"
 
+#include <limits.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <string.h>
@@ -250,20 +251,23 @@ bool record_disk_allows(uint64_t bytes);
  * that copies on writing, or one behind a network, may refuse later. */
 bool record_disk_promises(int fd);
 
-/* A descriptor, and the file it is of: a program that closes all descriptors would have its own
- * files written over. */
+/* A descriptor, and the file it is of: a program that closes all descriptors, as services do, would
+ * have its own files written over. */
 typedef struct record_opened {
-    int fd;
+    _Atomic int fd;
+    int flags;
     dev_t device;
     ino_t inode;
+    char path[PATH_MAX];
 } record_opened;
-/* Takes FD, which may be -1: then, and where its file cannot be told, false. */
-bool record_opened_set(record_opened *o, int fd);
-/* -1 where it is not that file's any more. */
-int record_opened_get(const record_opened *o);
+/* Takes FD, which was opened at PATH with FLAGS and may be -1: then, and where its file cannot be
+ * told, false. */
+bool record_opened_set(record_opened *o, int fd, const char *path, int flags);
+/* Where it is not that file's any more, the file is opened again; -1 where it cannot be. */
+int record_opened_get(record_opened *o);
 void record_opened_close(record_opened *o);
 /* Whether all SIZE bytes were written at OFFSET; if not, errno says why. It sends no signal. */
-bool record_opened_write(const record_opened *o, const void *data, size_t size, uint64_t offset);
+bool record_opened_write(record_opened *o, const void *data, size_t size, uint64_t offset);
 
 /* ---- file.c --------------------------------------------------------------------------------- */
 

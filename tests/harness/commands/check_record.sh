@@ -42,6 +42,32 @@ refuses "a folder that has a recording" 2 "$folder/a has a recording|--output" -
     record --runtime sim --output "$folder/a" -- "$program"
 report "and it stays as it is" "$(cmp "$folder/a/recording.json" "$folder/kept.json")"
 
+# A program that closes what it inherited, has files of its own there, and then compiles.
+run record --runtime sim --output "$folder/closed" -- "$program" --steps 12 --close-at 4 --anew-every 3
+report "a program that closes all descriptors keeps its files, and its programs are recorded" "$(
+    fault_of 0
+    grep -q "closed: 1 process, 12 executions" "$folder/err" || echo "not all was recorded"
+    [ "$(find "$folder"/closed/*/programs -name '*.mlir' | wc -l)" = 5 ] || ls "$folder"/closed/*/programs
+)"
+for i in 1 2 3; do
+    "$bench" record --runtime sim --output "$folder/claimed" -- bash -c 'echo ran >"$0"; sleep 0.5' "$folder/ran$i" \
+        >"$folder/claimed.out$i" 2>"$folder/claimed.err$i" &
+    claims[i]=$!
+done
+ended=
+for i in 1 2 3; do
+    wait "${claims[i]}"
+    ended+="$? "
+done
+report "of three that begin at once in one folder one records, and the others run nothing" "$(
+    [ "$(tr ' ' '\n' <<<"$ended" | sort | xargs)" = "0 2 2" ] || echo "they ended with $ended"
+    [ "$(find "$folder" -maxdepth 1 -name 'ran?' | wc -l)" = 1 ] || echo "several programs ran"
+)"
+mkdir "$folder/vacant"
+chmod 700 "$folder/vacant"
+run record --runtime sim --output "$folder/vacant" -- "$program" --steps 3
+report "an empty folder of one's own is taken" "$(fault_of 0)"
+
 run record --runtime sim --output "$folder/b" "$program" --steps 3 --exit 7
 report "the exit code is the program's, and its options are its own without --, too" "$(fault_of 7)"
 run record --runtime sim --output "$folder/c" -- "$program" --steps 3 --signal 9

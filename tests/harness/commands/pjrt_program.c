@@ -4,14 +4,17 @@
  *
  *   pjrt_program [--way fused|two|ops] [--steps N] [--size N] [--work MS] [--sleep MS]
  *                [--read-every N] [--feed] [--pool] [--kept] [--byte-code] [--damaged-after N]
- *                [--anew-every N] [--send-mib N] [--option NAME=VALUE] [--signal N] [--exit CODE]
+ *                [--anew-every N] [--close-at N] [--send-mib N] [--option NAME=VALUE] [--signal N]
+ * [--exit CODE]
  *
  * Weights of SIZE x SIZE go from step to step, donated. "fused" runs one program a step, "two" one
  * for the gradient and one for the update, "ops" nine small ones. KEPT: "fused" donates nothing.
  * BYTE-CODE: the first bytes of MLIR's byte code stand before the texts. Plugins that read any
  * bytes take it, and so does the simulated device, which is told the types. DAMAGED-AFTER: nobody
  * can read the byte code of later programs than the first N. ANEW-EVERY compiles it anew every so
- * many steps, with another rate. WORK is busy time of the host before each step, SLEEP time off the
+ * many steps, with another rate. CLOSE-AT: before that step it closes all descriptors that it may
+ * have inherited, as services do, and opens files of its own in their places; if anyone else has
+ * written there, it ends with 8. WORK is busy time of the host before each step, SLEEP time off the
  * CPU. FEED sends a batch each step. POOL executes in another thread. READ-EVERY tells how often
  * the loss is read, which waits for the device. SEND-MIB: so many MiB that no program takes are
  * sent at the end of each step, behind the read. Option N=V is the client's. At the end: a signal
@@ -31,6 +34,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 /* Programs. %1$d is the size, %2$.3e the rate. */
 static const char fused_text[] =
@@ -84,7 +88,7 @@ enum { PARTS = 8, MOST_STEPS = 100000, MOST_OPTIONS = 8, STATED = 5 };
 
 typedef struct loop {
     const char *way;
-    long steps, size, read_every, anew_every, send_mib, signal, exit_code;
+    long steps, size, read_every, anew_every, close_at, send_mib, signal, exit_code;
     long damaged_after, compiled; /* programs; damaged after -1: none */
     double work_ms, sleep_ms;
     double rate;
@@ -140,6 +144,7 @@ static void take_value(loop *l, const char *name, char *value)
         {"--signal", offsetof(loop, signal)},
         {"--exit", offsetof(loop, exit_code)},
         {"--anew-every", offsetof(loop, anew_every)},
+        {"--close-at", offsetof(loop, close_at)},
         {"--read-every", offsetof(loop, read_every)},
         {"--send-mib", offsetof(loop, send_mib)},
         {"--damaged-after", offsetof(loop, damaged_after)},
@@ -369,8 +374,34 @@ static void *pool(void *argument)
 /* ---- the loop
  * -------------------------------------------------------------------------------------- */
 
+enum { OWN_FILES = 64 };
+static FILE *own_files[OWN_FILES];
+
+static void close_all(void)
+{
+    for (int fd = 3; fd < 1024; fd++)
+        close(fd);
+    for (int i = 0; i < OWN_FILES; i++)
+        if (!(own_files[i] = tmpfile()) || fwrite("mine", 4, 1, own_files[i]) != 1 ||
+            fflush(own_files[i]) != 0)
+            fail("a file of its own", NULL);
+}
+
+static bool own_files_are_whole(void)
+{
+    char text[8];
+    for (int i = 0; i < OWN_FILES && own_files[i]; i++) {
+        rewind(own_files[i]);
+        if (fread(text, 1, sizeof text, own_files[i]) != 4 || memcmp(text, "mine", 4) != 0)
+            return false;
+    }
+    return true;
+}
+
 static void step(loop *l, long number)
 {
+    if (l->close_at && number == l->close_at)
+        close_all();
     if (l->feed)
         send_batch(l, (unsigned)number + 3);
     if (l->anew_every && number % l->anew_every == l->anew_every - 1) {
@@ -454,5 +485,5 @@ int main(int argc, char **argv)
     rt_client_destroy(l.client);
     free(l.host);
     free(l.more);
-    return (int)l.exit_code;
+    return own_files_are_whole() ? (int)l.exit_code : 8;
 }
