@@ -200,7 +200,9 @@ static bn_code compare_pair(comparing *c, const pair *one, bn_status *st)
     bn_code code = BN_OK;
     if (read_program(c, one->before, &a, &why) == BN_OK &&
         read_program(c, one->after, &b, &why) == BN_OK)
-        code = shlo_diff_make(a, b, &diff, st);
+        (void)!shlo_diff_make(a, b, &diff, &why);
+    if (why.code == BN_OUT_OF_MEMORY)
+        code = bn_fail(st, why.code, "%s", why.message);
     if (code == BN_OK)
         put_pair(c, one, diff, diff ? NULL : why.message);
     if (diff && diff->count > 0 && !c->shown)

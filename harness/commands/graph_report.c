@@ -273,7 +273,8 @@ static json_t *put_difference(report *r, const indexed *before, const indexed *g
         return json_null();
     }
     if (shlo_diff_make(before->graph, graph->graph, &diff, &st) != BN_OK) {
-        r->text.failed = true;
+        r->text.failed = r->text.failed || st.code == BN_OUT_OF_MEMORY;
+        bn_text_printf(&r->text, "%s\n", st.message);
         return json_null();
     }
     command_diff_counts(diff, &r->text);

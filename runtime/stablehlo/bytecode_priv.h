@@ -12,8 +12,6 @@
 
 #include "runtime/stablehlo/stablehlo_priv.h"
 
-#include <string.h>
-
 /* ---- bytes.c ----------------------------------------------------------------------------------
  */
 

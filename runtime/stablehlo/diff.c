@@ -2,7 +2,7 @@
  * diff.c - what differs between two graphs whose statements are matched.
  */
 #define _GNU_SOURCE
-#include "runtime/stablehlo/stablehlo_priv.h"
+#include "runtime/stablehlo/generic_priv.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -100,6 +100,9 @@ static bool compare(const shlo_diff *d, shlo_difference *difference)
         reasons |= compare_types(a->types, b->types);
     if (a->attribute_hash != b->attribute_hash)
         reasons |= is_op(d->a, a, "constant") ? BIT(SHLO_WHY_CONSTANT) : BIT(SHLO_WHY_ATTRIBUTE);
+    /* Where both spell it, the op in the region differs. */
+    if (a->applies != b->applies && !(a->spelled && b->spelled))
+        reasons |= BIT(SHLO_WHY_ATTRIBUTE);
     const uint32_t common =
         a->operand_count < b->operand_count ? a->operand_count : b->operand_count;
     uint32_t i = 0;
@@ -136,13 +139,31 @@ static bool add_pair(shlo_diff *d, uint32_t a)
     return !compare(d, &own) || add(d, own);
 }
 
+/* Whether statement NODE of G only spells what the match of the reduction around it says by one
+ * word, in OTHER. MATCHES are G's. */
+static bool only_spells(const shlo_graph *g, const shlo_graph *other, const uint32_t *matches,
+                        uint32_t node)
+{
+    const uint32_t parent = g->nodes[node].parent;
+    if (parent == SHLO_NONE || !g->nodes[parent].spelled || matches[parent] == SHLO_NONE)
+        return false;
+    const shlo_node *match = &other->nodes[matches[parent]];
+    return match->applies && !match->spelled;
+}
+
 /* Walks both texts side by side. MOVED marks the statements of A whose matches stand elsewhere. */
 static bool list_differences(shlo_diff *d, const uint32_t *moved)
 {
     uint32_t a = 0, b = 0;
     bool fits = true;
     while (fits && (a < d->a->node_count || b < d->b->node_count)) {
-        if (a < d->a->node_count && d->pair[a] == SHLO_NONE) {
+        if (a < d->a->node_count && d->pair[a] == SHLO_NONE &&
+            only_spells(d->a, d->b, d->pair, a)) {
+            a++;
+        } else if (b < d->b->node_count && d->back[b] == SHLO_NONE &&
+                   only_spells(d->b, d->a, d->back, b)) {
+            b++;
+        } else if (a < d->a->node_count && d->pair[a] == SHLO_NONE) {
             fits = add(d, (shlo_difference){SHLO_REMOVED, a++, SHLO_NONE, 0, SHLO_NONE});
         } else if (a < d->a->node_count && moved[a]) {
             const size_t before = d->count;
@@ -175,7 +196,7 @@ static int by_name(const void *a, const void *b)
 static bool op_rows(shlo_diff *d, const shlo_graph *g, shlo_map *map, uint32_t *at)
 {
     for (size_t i = 0; i < g->op_count; i++) {
-        uint32_t *row = shlo_map_at(map, shlo_hash(g->ops[i].at, g->ops[i].length));
+        uint32_t *row = shlo_map_at(map, shlo_op_hash(g->ops[i]));
         if (!row)
             return false;
         if (*row == SHLO_NONE) {
@@ -211,8 +232,7 @@ static bool count_ops(shlo_diff *d)
     shlo_map map = {0};
     uint32_t *at = calloc(a + b + 1, sizeof *at);
     d->ops = calloc(a + b + 1, sizeof *d->ops);
-    const bool fits =
-        at && d->ops && op_rows(d, d->a, &map, at) && op_rows(d, d->b, &map, at + a);
+    const bool fits = at && d->ops && op_rows(d, d->a, &map, at) && op_rows(d, d->b, &map, at + a);
     if (fits) {
         count_nodes(d, at, at + a);
         qsort(d->ops, d->op_count, sizeof *d->ops, by_name);
@@ -222,10 +242,36 @@ static bool count_ops(shlo_diff *d)
     return fits;
 }
 
+/* ---- forms ------------------------------------------------------------------------------------
+ */
+
+/* An op that is in generic form in one graph alone, and in the other in a form that is not known;
+ * an empty piece: there is none. */
+static shlo_piece mixed_op(const shlo_graph *a, const shlo_graph *b)
+{
+    for (size_t i = 0; i < a->op_count; i++) {
+        const unsigned forms = a->op_forms[i];
+        for (size_t k = 0; forms && k < b->op_count; k++)
+            if (a->ops[i].length == b->ops[k].length &&
+                memcmp(a->ops[i].at, b->ops[k].at, a->ops[i].length) == 0 && b->op_forms[k] &&
+                !(b->op_forms[k] & forms))
+                return a->ops[i];
+    }
+    return (shlo_piece){"", 0};
+}
+
 /* ---- the difference -------------------------------------------------------------------------- */
 
 bn_code shlo_diff_make(const shlo_graph *a, const shlo_graph *b, shlo_diff **diff, bn_status *st)
 {
+    const shlo_piece mixed = mixed_op(a, b);
+    *diff = NULL;
+    if (mixed.length)
+        return bn_fail(
+            st, BN_NOT_SUPPORTED,
+            "%.*s is in MLIR's generic form in one of both texts only, and its own form is "
+            "not known: print both in the same form",
+            mixed.length < 60 ? (int)mixed.length : 60, mixed.at);
     shlo_diff *d = *diff = calloc(1, sizeof *d);
     uint32_t *moved = calloc(a->node_count + 1, sizeof *moved);
     bool fits = d && moved;

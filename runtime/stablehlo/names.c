@@ -65,9 +65,11 @@ bn_code shlo_op_number(shlo_reader *r, shlo_piece name, uint32_t *number)
 {
     shlo_graph *g = r->graph;
     uint32_t *slot = shlo_map_at(&r->ops, shlo_hash(name.at, name.length));
-    if (!slot || !bn_reserve(&g->ops, g->op_count + 1, &g->op_room, sizeof *g->ops))
+    if (!slot || !bn_reserve(&g->ops, g->op_count + 1, &g->op_room, sizeof *g->ops) ||
+        !bn_reserve(&g->op_forms, g->op_count + 1, &g->form_room, sizeof *g->op_forms))
         return shlo_no_memory(r);
     if (*slot == SHLO_NONE) {
+        g->op_forms[g->op_count] = 0;
         g->ops[g->op_count] = name;
         *slot = (uint32_t)g->op_count++;
     }

@@ -4,9 +4,9 @@
  *   %0:2 = "stablehlo.sort"(%a, %b) <{dimension = 0 : i64}> ({...}) : (T, T) -> (T, T) loc("s")
  *   names   op              what it says, operands among it      types behind the last colon
  */
-#define _GNU_SOURCE
-#include "runtime/stablehlo/stablehlo_priv.h"
+#include "runtime/stablehlo/generic_priv.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define MOST_RESULTS (SHLO_BLOCK / 16)
@@ -86,11 +86,6 @@ static shlo_piece op_name(const shlo_token *token)
     return (shlo_piece){token->at, 0};
 }
 
-static bool is_called(shlo_piece name, const char *word)
-{
-    return name.length == strlen(word) && memcmp(name.at, word, name.length) == 0;
-}
-
 /* Finds F's op, and gives it to its node. */
 static bn_code name_op(shlo_reader *r, shlo_frame *f)
 {
@@ -105,11 +100,13 @@ static bn_code name_op(shlo_reader *r, shlo_frame *f)
     const shlo_piece name = op_name(&t[f->op]);
     if (name.length == 0)
         return shlo_fail_at(r, node->line, no_statement);
-    node->kind = is_called(name, "module") || is_called(name, "builtin.module") ? SHLO_MODULE
-                 : is_called(name, "func.func")                                 ? SHLO_FUNCTION
-                                                                                : SHLO_OP;
-    node->op_hash = shlo_hash(name.at, name.length);
+    node->kind = shlo_is_called(name, "module") || shlo_is_called(name, "builtin.module")
+                     ? SHLO_MODULE
+                 : shlo_is_called(name, "func.func") ? SHLO_FUNCTION
+                                                     : SHLO_OP;
+    node->op_hash = shlo_op_hash(name);
     f->named = true;
+    f->generic = t[f->op].kind == SHLO_TOKEN_STRING;
     return shlo_op_number(r, name, &node->op);
 }
 
@@ -122,10 +119,11 @@ static bool names_argument(const shlo_token *t, size_t at, size_t count)
            (shlo_is_mark(&t[at + 1], '=') || shlo_is_mark(&t[at + 1], ':'));
 }
 
-/* Hashes the tokens from FROM to before TO that stand in braces, and the others. */
-static void hash_parts(const shlo_token *t, size_t from, size_t to, uint64_t *inside,
-                       uint64_t *outside)
+/* Hashes the tokens of types from FROM to before TO: what stands in braces, places and commas
+ * between types are not of them. */
+static uint64_t hash_types(const shlo_token *t, size_t from, size_t to)
 {
+    uint64_t hash = 0;
     int64_t depth = 0;
     for (size_t i = from; i < to; i++) {
         const size_t behind = shlo_behind_place(t, i, to);
@@ -134,10 +132,20 @@ static void hash_parts(const shlo_token *t, size_t from, size_t to, uint64_t *in
             continue;
         }
         depth += shlo_is_mark(&t[i], '{');
-        uint64_t *hash = depth > 0 ? inside : outside;
-        *hash = shlo_mix(*hash, t[i].hash);
+        if (depth == 0 && !shlo_is_mark(&t[i], ','))
+            hash = shlo_mix(hash, t[i].hash);
         depth -= shlo_is_mark(&t[i], '}');
     }
+    return hash;
+}
+
+/* The words of the dictionary that token AT opens, if it does. */
+static uint64_t hash_dictionary(const shlo_reader *r, const shlo_token *t, size_t at, size_t to)
+{
+    if (at >= to || !shlo_is_mark(&t[at], '{'))
+        return 0;
+    shlo_scanner s = shlo_inside(&t[at], r->graph->text + r->graph->length);
+    return shlo_dictionary(&s);
 }
 
 /* The token from FROM on that ends a type: what opens braces or a place, or TO. */
@@ -148,8 +156,26 @@ static size_t type_end(const shlo_token *t, size_t from, size_t to)
     return from;
 }
 
-/* "%arg0: tensor<2xf32> {...} loc(...)", the tokens from FROM to before TO, becomes a node. */
-static bn_code argument_node(shlo_reader *r, shlo_frame *f, size_t from, size_t to)
+/* The next of the dictionaries in a list, "[{...}, {...}]", that S stands in: its words. */
+static uint64_t next_dictionary(shlo_scanner *s, shlo_piece *text)
+{
+    shlo_token t;
+    do
+        if (shlo_scan(s, &t, NULL) != BN_OK || t.kind == SHLO_TOKEN_END || shlo_is_mark(&t, ']'))
+            return 0;
+    while (!shlo_is_mark(&t, '{'));
+    const char *from = t.at;
+    const uint64_t hash = shlo_dictionary(s);
+    if (shlo_scan(s, &t, NULL) != BN_OK) /* its last bracket */
+        return 0;
+    *text = (shlo_piece){from, hash ? (size_t)(t.at + t.length - from) : 0};
+    return hash;
+}
+
+/* "%arg0: tensor<2xf32> {...} loc(...)", the tokens from FROM to before TO, becomes a node. WORDS:
+ * of a function in generic form, the list of what is said of each. */
+static bn_code argument_node(shlo_reader *r, shlo_frame *f, size_t from, size_t to,
+                             shlo_scanner *words)
 {
     const shlo_token *t = &r->tokens[f->first];
     const size_t end = type_end(t, from + 2, to);
@@ -175,7 +201,9 @@ static bn_code argument_node(shlo_reader *r, shlo_frame *f, size_t from, size_t 
             break;
         }
     }
-    hash_parts(t, from + 2, to, &node->attribute_hash, &node->type_hash);
+    node->attribute_hash =
+        words->at ? next_dictionary(words, &node->attributes) : hash_dictionary(r, t, end, to);
+    node->type_hash = hash_types(t, from + 2, end);
     node->op_hash = shlo_hash("argument", 8);
     node->local = shlo_mix(shlo_mix(node->op_hash, node->attribute_hash), node->type_hash);
     node->deep = shlo_mix(node->local, f->block_arguments++);
@@ -204,15 +232,61 @@ static size_t arguments_begin(const shlo_token *t, size_t op, size_t count)
     return op;
 }
 
-static bn_code function_arguments(shlo_reader *r, shlo_frame *f)
+/* Where KEY's value stands in the dictionary that S stands in, behind its bracket; at NULL: it has
+ * none. */
+static shlo_scanner value_in(shlo_scanner s, const char *key)
+{
+    shlo_entry_text entry;
+    while (shlo_next_entry(&s, &entry))
+        if (shlo_is_word(&entry.key, key))
+            return entry.value;
+    return (shlo_scanner){0};
+}
+
+/* Where KEY's value stands in what a generic function says; at NULL: it does not. */
+static shlo_scanner property(const shlo_reader *r, const shlo_frame *f, const char *key)
+{
+    const shlo_token *t = &r->tokens[f->first];
+    const size_t count = r->token_count - f->first;
+    shlo_scanner found = {0};
+    for (size_t i = f->op; i < count && !found.at && !shlo_is_mark(&t[i], ':'); i++) {
+        if (t[i].kind == SHLO_TOKEN_ANGLE || shlo_is_mark(&t[i], '{'))
+            found = value_in(shlo_inside(&t[i], r->graph->text + r->graph->length), key);
+        if (shlo_is_mark(&t[i], '{'))
+            i = shlo_behind_bracket(t, i, count) - 1;
+    }
+    return found;
+}
+
+/* The same of what older texts say of a function behind its region, whose label has just been read.
+ */
+static shlo_scanner later_property(const shlo_reader *r, const char *key)
+{
+    shlo_scanner s = r->scanner;
+    shlo_token t = r->next;
+    for (int64_t depth = 2; depth > 0;) { /* of "({" */
+        depth += shlo_bracket(&t);
+        if (t.kind == SHLO_TOKEN_END || shlo_scan(&s, &t, NULL) != BN_OK)
+            return (shlo_scanner){0};
+    }
+    return shlo_is_mark(&t, '{') ? value_in(s, key) : (shlo_scanner){0};
+}
+
+/* The arguments in the list that begins at token AT of F become nodes. */
+static bn_code function_arguments(shlo_reader *r, shlo_frame *f, size_t at)
 {
     const size_t count = r->token_count - f->first;
-    size_t from = arguments_begin(&r->tokens[f->first], f->op, count) + 1;
+    size_t from = at + 1;
+    shlo_scanner words = {0};
+    if (f->generic)
+        words = property(r, f, "arg_attrs");
+    if (f->generic && !words.at)
+        words = later_property(r, "arg_attrs");
     while (from < count) {
         const shlo_token *t = &r->tokens[f->first];
         const size_t end = item_end(t, from, count);
         if (end > from + 2 && names_argument(t, from, end)) {
-            bn_code code = argument_node(r, f, from, end);
+            bn_code code = argument_node(r, f, from, end, &words);
             if (code != BN_OK)
                 return code;
         }
@@ -227,6 +301,33 @@ static bn_code function_arguments(shlo_reader *r, shlo_frame *f)
     return BN_OK;
 }
 
+bn_code shlo_node_arguments(shlo_reader *r, shlo_frame *f, size_t label)
+{
+    const shlo_token *t = &r->tokens[f->first];
+    const size_t count = r->token_count - f->first;
+    return function_arguments(r, f, arguments_begin(t, label - f->first, count));
+}
+
+/* Numbers the arguments of a reducer, (%a: T, %b: T) (%c: U, %d: U), as its block has them: a c b
+ * d. */
+static bn_code reducer_arguments(shlo_reader *r, shlo_frame *f)
+{
+    const shlo_token *t = &r->tokens[f->first];
+    const size_t count = r->token_count - f->first;
+    bn_code code = BN_OK;
+    int64_t depth = 0;
+    uint32_t found = 0;
+    for (size_t i = f->op; i < count && code == BN_OK; i++) {
+        depth += shlo_bracket(&t[i]);
+        if (depth > 0 && names_argument(t, i, count)) {
+            const uint32_t number = found / 2 + (found % 2) * (f->block_arguments / 2);
+            code = shlo_define(r, t[i].hash, (shlo_operand){f->node, SHLO_BLOCK | number});
+            found++;
+        }
+    }
+    return code;
+}
+
 bn_code shlo_node_blocks(shlo_reader *r, shlo_frame *f)
 {
     const bool known = f->named;
@@ -235,8 +336,9 @@ bn_code shlo_node_blocks(shlo_reader *r, shlo_frame *f)
     const size_t count = r->token_count - f->first;
     if (code != BN_OK)
         return code;
-    if (r->graph->nodes[f->node].kind == SHLO_FUNCTION && t[f->op].kind == SHLO_TOKEN_WORD)
-        return known ? BN_OK : function_arguments(r, f);
+    if (r->graph->nodes[f->node].kind == SHLO_FUNCTION)
+        return known || f->generic ? BN_OK
+                                   : function_arguments(r, f, arguments_begin(t, f->op, count));
     for (size_t i = f->scanned - f->first; i < count && code == BN_OK; i++) {
         f->depth += shlo_bracket(&t[i]);
         if (f->depth > 0 && names_argument(t, i, count))
@@ -244,6 +346,9 @@ bn_code shlo_node_blocks(shlo_reader *r, shlo_frame *f)
                                (shlo_operand){f->node, SHLO_BLOCK | f->block_arguments++});
     }
     f->scanned = r->token_count;
+    if (code == BN_OK && f->block_arguments > 2 && f->block_arguments % 2 == 0 && !f->generic &&
+        shlo_is_called(r->graph->ops[r->graph->nodes[f->node].op], "stablehlo.reduce"))
+        code = reducer_arguments(r, f);
     return code;
 }
 
@@ -306,8 +411,8 @@ static bool ends_types(const shlo_token *t, size_t at, size_t count)
            shlo_behind_place(t, at, count) > at;
 }
 
-/* Cuts the types of operands off, which what gives them says: *FROM to before TO become the types of
- * RESULTS results. */
+/* Cuts the types of operands off, which what gives them says: *FROM to before TO become the types
+ * of RESULTS results. */
 static void result_types(const shlo_token *t, size_t *from, size_t *to, uint32_t results)
 {
     int64_t depth = 0;
@@ -371,6 +476,22 @@ static size_t last_colon(const shlo_token *t, size_t from, size_t count)
     return found;
 }
 
+/* The operands of a reduction, "(%a init: %b), (%c init: %d)", as the generic form has them: a c b
+ * d. */
+static bn_code order_operands(shlo_reader *r, const shlo_node *node)
+{
+    shlo_operand *list = &r->graph->operands[node->first_operand];
+    const uint32_t count = node->operand_count;
+    shlo_operand *copy = malloc(count * sizeof *copy);
+    if (!copy)
+        return shlo_no_memory(r);
+    memcpy(copy, list, count * sizeof *copy);
+    for (uint32_t i = 0; i < count; i++)
+        list[i / 2 + (i % 2) * (count / 2)] = copy[i];
+    free(copy);
+    return BN_OK;
+}
+
 static bn_code read_op(shlo_reader *r, const shlo_frame *f)
 {
     const shlo_token *t = &r->tokens[f->first];
@@ -387,48 +508,159 @@ static bn_code read_op(shlo_reader *r, const shlo_frame *f)
     node->attributes = shlo_piece_of(t, from, said);
     if (colon < count)
         read_types(t, colon + 1, count, node, &end);
-    return read_words(r, f, end, count);
+    code = read_words(r, f, end, count);
+    if (code != BN_OK)
+        return code;
+    const shlo_statement statement = {t, f->op, colon, end, count, r->graph->ops[node->op]};
+    uint64_t says, applies;
+    uint8_t *forms = &r->graph->op_forms[node->op];
+    if (f->generic)
+        *forms |= SHLO_FORM_GENERIC;
+    if (!shlo_says(&statement, &r->scratch, &says, &applies)) {
+        *forms |= SHLO_FORM_OWN;
+        return r->scratch.failed ? shlo_no_memory(r) : BN_OK;
+    }
+    node->attribute_hash = says;
+    node->applies = applies;
+    if (!f->generic && node->operand_count > 2 && node->operand_count % 2 == 0 &&
+        shlo_is_called(statement.name, "stablehlo.reduce"))
+        return order_operands(r, node);
+    return BN_OK;
+}
+
+/* The results that "-> T", or "-> (T {...}, U)", from the arrow AT of T on, gives NODE: types, and
+ *what is said of each. */
+static void read_results_of(const shlo_reader *r, const shlo_token *t, size_t at, size_t to,
+                            shlo_node *node)
+{
+    size_t from = at + 1, end = to;
+    if (from < to && shlo_is_mark(&t[from], '(') && shlo_is_mark(&t[to - 1], ')')) {
+        from++;
+        end--;
+    }
+    uint64_t place = 1;
+    int64_t depth = 0;
+    node->types = shlo_piece_of(t, at + 1, to);
+    node->type_hash = hash_types(t, from, end);
+    for (size_t i = from; i < end; i++) {
+        if (depth == 0 && shlo_is_mark(&t[i], '{')) {
+            const uint64_t words = hash_dictionary(r, t, i, end);
+            node->attribute_hash += words ? shlo_mix(place, words) : 0;
+        }
+        depth += shlo_bracket(&t[i]);
+        place += depth == 0 && shlo_is_mark(&t[i], ',');
+    }
+}
+
+/* What a function says by its name and by whether others see it, "public". */
+static uint64_t name_words(uint64_t name, const char *visible, size_t length)
+{
+    const uint64_t seen = length ? shlo_mix(2, shlo_hash(visible, length)) : 0;
+    return shlo_mix(1, name) + seen;
+}
+
+/* "@main" or "@\"main\"" without its marks. */
+static uint64_t symbol_hash(const shlo_token *token)
+{
+    const bool quoted = token->length > 3 && token->at[1] == '"';
+    return shlo_hash(token->at + 1 + quoted, token->length - 1 - 2u * quoted);
 }
 
 /* "func.func public @main(...) -> (T {...}, T) attributes {...}": its arguments are nodes of their
  * own. */
-static void read_function(shlo_reader *r, const shlo_frame *f)
+static void read_function(const shlo_reader *r, const shlo_frame *f)
 {
     const shlo_token *t = &r->tokens[f->first];
     const size_t count = r->token_count - f->first;
     shlo_node *node = &r->graph->nodes[f->node];
     size_t from = arguments_begin(t, f->op, count);
-    for (size_t i = f->op; i < from; i++)
+    shlo_piece visible = {"", 0};
+    for (size_t i = f->op + 1; i < from; i++) {
         if (t[i].kind == SHLO_TOKEN_WORD && t[i].at[0] == '@')
-            node->name_hash = t[i].hash;
-    hash_parts(t, f->op, from, &node->attribute_hash, &node->attribute_hash);
-    if (from + 1 < count && t[from + 1].kind == SHLO_TOKEN_VALUE) {
-        int64_t depth = 0;
-        do {
-            depth += shlo_bracket(&t[from++]);
-        } while (depth > 0 && from < count);
+            node->name_hash = symbol_hash(&t[i]);
+        else if (t[i].kind == SHLO_TOKEN_WORD)
+            visible = (shlo_piece){t[i].at, t[i].length};
     }
+    node->attribute_hash = name_words(node->name_hash, visible.at, visible.length);
+    int64_t depth = 0;
+    do {
+        depth += from < count ? shlo_bracket(&t[from]) : 0;
+        from++;
+    } while (depth > 0 && from < count);
     size_t to = from;
     while (to < count && !shlo_is_word(&t[to], "attributes") && t[to].kind != SHLO_TOKEN_REGION &&
            shlo_behind_place(t, to, count) == to)
         to++;
-    hash_parts(t, from, to, &node->attribute_hash, &node->type_hash);
-    hash_parts(t, to, count, &node->attribute_hash, &node->attribute_hash);
     if (from < to && t[from].kind == SHLO_TOKEN_ARROW)
-        from++;
-    node->types = shlo_piece_of(t, from, to);
+        read_results_of(r, t, from, to, node);
+    if (to + 1 < count && shlo_is_word(&t[to], "attributes"))
+        node->attribute_hash += hash_dictionary(r, t, to + 1, count);
 }
 
-/* The same in generic form: the name stands among the properties. */
-static uint64_t generic_name(shlo_piece text)
+/* The same in generic form: what it says stands among the properties, or behind its region. */
+static void read_generic_function(shlo_reader *r, const shlo_frame *f)
 {
-    static const char mark[] = "sym_name = \"";
-    const char *at = memmem(text.at, text.length, mark, sizeof mark - 1);
-    if (!at)
-        return 0;
-    at += sizeof mark - 1;
-    const char *end = memchr(at, '"', (size_t)(text.at + text.length - at));
-    return end ? shlo_hash(at, (size_t)(end - at)) : 0;
+    const shlo_token *t = &r->tokens[f->first];
+    const size_t count = r->token_count - f->first;
+    shlo_node *node = &r->graph->nodes[f->node];
+    shlo_piece visible = {"", 0};
+    uint64_t sum = 0;
+    for (size_t i = f->op; i < count && !shlo_is_mark(&t[i], ':'); i++) {
+        shlo_entry_text entry;
+        if (t[i].kind != SHLO_TOKEN_ANGLE && !shlo_is_mark(&t[i], '{'))
+            continue;
+        shlo_scanner s = shlo_inside(&t[i], r->graph->text + r->graph->length);
+        while (shlo_next_entry(&s, &entry)) {
+            shlo_scanner value = entry.value;
+            shlo_token first = {.at = ""};
+            const bool text = value.at && shlo_scan(&value, &first, NULL) == BN_OK &&
+                              first.kind == SHLO_TOKEN_STRING;
+            if (shlo_is_word(&entry.key, "sym_name") && text)
+                node->name_hash = shlo_hash(first.at + 1, first.length - 2);
+            else if (shlo_is_word(&entry.key, "sym_visibility") && text)
+                visible = (shlo_piece){first.at + 1, first.length - 2};
+            else if (!shlo_is_word(&entry.key, "function_type") &&
+                     !shlo_is_word(&entry.key, "arg_attrs") &&
+                     !shlo_is_word(&entry.key, "res_attrs"))
+                sum += shlo_mix(shlo_mix(1, entry.name), entry.hash);
+        }
+        if (shlo_is_mark(&t[i], '{'))
+            i = shlo_behind_bracket(t, i, count) - 1;
+    }
+    node->attribute_hash = name_words(node->name_hash, visible.at, visible.length) + sum;
+    shlo_scanner results = property(r, f, "res_attrs");
+    shlo_piece said;
+    for (uint64_t place = 1; results.at && place <= SHLO_MOST_NODES; place++) {
+        const char *before = results.at;
+        const uint64_t words = next_dictionary(&results, &said);
+        node->attribute_hash += words ? shlo_mix(place, words) : 0;
+        if (results.at == before || results.at >= results.end || results.at[-1] == ']')
+            break;
+    }
+    /* "(T, U) -> V": the results are what stands behind the arrow. */
+    shlo_scanner type = property(r, f, "function_type");
+    shlo_token own[1];
+    const char *from = NULL, *end = NULL;
+    uint64_t hash = 0;
+    int64_t depth = 0;
+    while (type.at && shlo_scan(&type, own, NULL) == BN_OK && own->kind != SHLO_TOKEN_END) {
+        if (depth == 0 && (shlo_is_mark(own, ',') || shlo_bracket(own) < 0))
+            break;
+        depth += shlo_bracket(own);
+        if (depth == 0 && own->kind == SHLO_TOKEN_ARROW && !from) {
+            from = type.at;
+            continue;
+        }
+        const bool around =
+            (shlo_is_mark(own, '(') && depth == 1) || (shlo_is_mark(own, ')') && depth == 0);
+        if (from && !around && !shlo_is_mark(own, ','))
+            hash = shlo_mix(hash, own->hash);
+        end = own->at + own->length;
+    }
+    node->type_hash = hash;
+    while (from && end && from < end && *from == ' ')
+        from++;
+    node->types = from && end > from ? (shlo_piece){from, (size_t)(end - from)} : node->types;
 }
 
 /* ---- all of it ------------------------------------------------------------------------------- */
@@ -468,6 +700,65 @@ static uint64_t deep_of(const shlo_graph *g, const shlo_node *node, uint64_t ins
     return deep;
 }
 
+/* What the labels of its blocks would say of an op in its own form: the types of a loop's values,
+ * for both regions, and of a reducer's. */
+static uint64_t block_types(const shlo_token *t, size_t count, const shlo_node *node,
+                            shlo_piece name)
+{
+    uint64_t hash = 0;
+    if (shlo_is_called(name, "stablehlo.while")) {
+        shlo_scanner s = {node->types.at, node->types.at + node->types.length, 1, false};
+        shlo_token type;
+        while (shlo_scan(&s, &type, NULL) == BN_OK && type.kind != SHLO_TOKEN_END)
+            if (!shlo_is_mark(&type, ','))
+                hash = shlo_mix(hash, type.hash);
+        return hash ? shlo_mix(shlo_mix(0, hash), hash) : 0;
+    }
+    size_t at = 0;
+    while (at < count && !shlo_is_word(&t[at], "reducer"))
+        at++;
+    /* (%a: T, %b: T) (%c: U, %d: U): its block has a c b d. */
+    for (size_t side = 0; side < 2; side++) {
+        size_t named = 0;
+        for (size_t i = at + 1; i < count && t[i].kind != SHLO_TOKEN_REGION; i++) {
+            const size_t behind = shlo_behind_place(t, i, count);
+            if (behind > i) {
+                i = behind - 1;
+            } else if (names_argument(t, i, count)) {
+                named++;
+                i++;
+            } else if (named % 2 != side && !shlo_is_mark(&t[i], '(') &&
+                       !shlo_is_mark(&t[i], ')') && !shlo_is_mark(&t[i], ',')) {
+                hash = shlo_mix(hash, t[i].hash);
+            }
+        }
+    }
+    return hash ? shlo_mix(0, hash) : 0;
+}
+
+/* Whether the region of a reduction of one value is one op of both of its block's arguments, which
+ * it returns: it then says that it applies that op. */
+static bool find_applied(const shlo_reader *r, const shlo_frame *f, shlo_node *node)
+{
+    const shlo_graph *g = r->graph;
+    if (!shlo_is_called(g->ops[node->op], "stablehlo.reduce") || f->regions != 1 ||
+        node->operand_count != 2 || g->node_count != f->node + 3u)
+        return false;
+    const shlo_node *op = &g->nodes[f->node + 1], *back = &g->nodes[f->node + 2];
+    if (op->parent != f->node || back->parent != f->node || op->operand_count != 2 ||
+        op->result_count != 1 || op->attribute_hash != 0 || back->operand_count != 1 ||
+        !shlo_is_called(g->ops[back->op], "stablehlo.return"))
+        return false;
+    const shlo_operand *of = &g->operands[op->first_operand];
+    const shlo_operand *given = &g->operands[back->first_operand];
+    if (of[0].node != f->node || of[0].number != SHLO_BLOCK || of[1].node != f->node ||
+        of[1].number != (SHLO_BLOCK | 1) || given->node != f->node + 1)
+        return false;
+    node->applies = op->op_hash;
+    node->spelled = true;
+    return true;
+}
+
 /* Gives the names of F's results to them. */
 static bn_code define_results(shlo_reader *r, const shlo_frame *f)
 {
@@ -493,22 +784,26 @@ bn_code shlo_node_finish(shlo_reader *r, shlo_frame *f)
     r->graph->nodes[f->node].first_operand = (uint32_t)r->graph->operand_count;
     read_text(t, count, &r->graph->nodes[f->node]);
     shlo_forget(r, f->undo);
-    if (r->graph->nodes[f->node].kind == SHLO_FUNCTION && t[f->op].kind == SHLO_TOKEN_WORD)
+    if (r->graph->nodes[f->node].kind == SHLO_FUNCTION && f->generic)
+        read_generic_function(r, f);
+    else if (r->graph->nodes[f->node].kind == SHLO_FUNCTION)
         read_function(r, f);
     else
         code = read_op(r, f);
     if (code != BN_OK)
         return code;
     shlo_node *node = &r->graph->nodes[f->node];
-    if (node->kind == SHLO_FUNCTION && t[f->op].kind == SHLO_TOKEN_STRING)
-        node->name_hash = generic_name(node->text);
-    if (f->labels)
+    if (!f->generic)
+        f->labels = block_types(t, count, node, r->graph->ops[node->op]);
+    if (find_applied(r, f, node))
+        f->labels = f->inside = 0; /* it says the same as "applies" */
+    if (f->labels && node->kind == SHLO_OP)
         node->attribute_hash = shlo_mix(node->attribute_hash, f->labels);
-    const uint64_t around =
-        node->parent == SHLO_NONE ? 0 : r->graph->nodes[node->parent].op_hash;
+    const uint64_t around = node->parent == SHLO_NONE ? 0 : r->graph->nodes[node->parent].op_hash;
     node->local = shlo_mix(shlo_mix(node->op_hash, node->attribute_hash), node->type_hash);
     node->local = shlo_mix(shlo_mix(node->local, around + node->region),
                            ((uint64_t)node->result_count << 32) + node->operand_count);
+    node->local = shlo_mix(node->local, node->applies);
     node->deep = deep_of(r->graph, node, f->inside);
     r->graph->of_kind[node->kind]++;
     return define_results(r, f);

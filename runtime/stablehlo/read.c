@@ -65,15 +65,19 @@ static bool ends_here(const shlo_reader *r)
 
 /* ---- regions -------------------------------------------------------------------------------- */
 
-/* Whether the next token, '{', begins a region: its statements stand on lines of their own. What
- * is in the braces of attributes does not. */
+/* Whether the next token, '{', begins a region: its statements stand on lines of their own, or the
+ * first one is seen to be one. What is in the braces of attributes is not. */
 static bool opens_region(const shlo_reader *r)
 {
     shlo_scanner ahead = r->scanner;
-    shlo_token token;
+    shlo_token token, behind;
     if (shlo_scan(&ahead, &token, NULL) != BN_OK)
         return false;
-    return token.first || token.kind == SHLO_TOKEN_VALUE || shlo_is_mark(&token, '^');
+    if (token.first || token.kind == SHLO_TOKEN_VALUE || shlo_is_mark(&token, '^'))
+        return true;
+    return shlo_scan(&ahead, &behind, NULL) == BN_OK &&
+           (behind.kind == SHLO_TOKEN_VALUE ||
+            (token.kind == SHLO_TOKEN_STRING && shlo_is_mark(&behind, '(')));
 }
 
 /* A region of F. In its place F gets one token. */
@@ -86,6 +90,9 @@ static bn_code read_region(shlo_reader *r, shlo_frame *f)
         return shlo_fail_at(r, region.line, "more than 64 regions within each other");
     bn_code code = shlo_node_blocks(r, f);
     const size_t undo = r->undo_count;
+    /* Arguments are numbered in each region: which one that is, their users say. */
+    if (r->graph->nodes[f->node].kind != SHLO_FUNCTION)
+        f->block_arguments = 0;
     r->depth++;
     if (code == BN_OK)
         code = advance(r);
@@ -116,6 +123,13 @@ static bn_code read_label(shlo_reader *r, shlo_frame *around)
         if (code != BN_OK)
             return code;
     }
+    /* A function in generic form names its arguments here. */
+    if (around->generic && around->block_arguments == 0 &&
+        r->graph->nodes[around->node].kind == SHLO_FUNCTION) {
+        bn_code code = shlo_node_arguments(r, around, first);
+        r->token_count = first;
+        return code;
+    }
     const shlo_token *t = &r->tokens[first];
     const size_t count = r->token_count - first;
     r->token_count = first;
@@ -128,7 +142,9 @@ static bn_code read_label(shlo_reader *r, shlo_frame *around)
             bn_code code = shlo_define(r, t[i].hash, value);
             if (code != BN_OK)
                 return code;
-        } else {
+            i++; /* its colon */
+        } else if (i > 1 && !shlo_is_mark(&t[i], '(') && !shlo_is_mark(&t[i], ')') &&
+                   !shlo_is_mark(&t[i], ',') && !shlo_is_mark(&t[i], ':')) {
             hash = shlo_mix(hash, t[i].hash);
         }
     }
@@ -167,8 +183,8 @@ static bn_code read_statement(shlo_reader *r, shlo_frame *around)
     if (code == BN_OK && around)
         r->graph->nodes[f.node].region = around->regions;
     for (bool more = true; more && code == BN_OK; more = depth > 0 || !ends_here(r))
-        code = shlo_is_mark(&r->next, '{') && opens_region(r) ? read_region(r, &f)
-                                                               : take(r, &depth);
+        code =
+            shlo_is_mark(&r->next, '{') && opens_region(r) ? read_region(r, &f) : take(r, &depth);
     if (code == BN_OK)
         code = shlo_node_finish(r, &f);
     if (code == BN_OK && around)
@@ -230,8 +246,8 @@ static bn_code read_all(shlo_reader *r, const char *text, size_t length)
     if (code == BN_OK)
         code = read_block(r, NULL);
     if (code == BN_OK && g->of_kind[SHLO_FUNCTION] == 0)
-        code = bn_fail(r->st, BN_FORMAT,
-                       "no func.func: not a StableHLO module in MLIR's text form");
+        code =
+            bn_fail(r->st, BN_FORMAT, "no func.func: not a StableHLO module in MLIR's text form");
     if (code == BN_OK)
         shlo_resolve_places(r);
     return code;
@@ -251,6 +267,7 @@ bn_code shlo_graph_read(const char *text, size_t length, shlo_graph **graph, bn_
     free(r.values);
     free(r.undo);
     free(r.places);
+    bn_text_free(&r.scratch);
     if (code == BN_OK)
         *graph = r.graph;
     else
@@ -266,5 +283,6 @@ void shlo_graph_free(shlo_graph *graph)
     free(graph->nodes);
     free(graph->operands);
     free(graph->ops);
+    free(graph->op_forms);
     free(graph);
 }

@@ -96,8 +96,8 @@ static bn_code scan_angle(shlo_scanner *s, shlo_token *token, bn_status *st)
 static void scan_value(shlo_scanner *s, shlo_token *token)
 {
     const char *name = ++s->at;
-    while (s->at < s->end && (is_name(*s->at) || (*s->at == '-' && s->end - s->at > 1 &&
-                                                  s->at[1] != '>')))
+    while (s->at < s->end &&
+           (is_name(*s->at) || (*s->at == '-' && s->end - s->at > 1 && s->at[1] != '>')))
         s->at++;
     token->kind = SHLO_TOKEN_VALUE;
     token->hash = shlo_hash(name, (size_t)(s->at - name));
@@ -160,12 +160,6 @@ bn_code shlo_scan(shlo_scanner *s, shlo_token *token, bn_status *st)
     if (token->kind == SHLO_TOKEN_STRING || token->kind == SHLO_TOKEN_WORD)
         token->hash = shlo_hash(token->at, token->length);
     return BN_OK;
-}
-
-bool shlo_is_word(const shlo_token *token, const char *word)
-{
-    return token->kind == SHLO_TOKEN_WORD && token->length == strlen(word) &&
-           memcmp(token->at, word, token->length) == 0;
 }
 
 int shlo_bracket(const shlo_token *token)

@@ -1,10 +1,10 @@
 /*
  * stablehlo.h - StableHLO text as a graph of its statements, and how two such graphs differ.
  *
- * The reader knows the shape of MLIR's text and no op: statements, the values that they name and
- * use, regions, types, places. So it reads what any version of StableHLO prints, and it tells
- * nothing of what an op means. The compiler's own reader is the plugin's, the simulator's is
- * runtime/sim/program. Both refuse ops that they do not know, and drop what their work does not
+ * The reader knows the shape of MLIR's text: statements, the values that they name and use,
+ * regions, types, places. So it reads what any version of StableHLO prints, and it tells nothing of
+ * what an op means. Of ops it knows only how they are written, in MLIR's generic form and in the
+ * usual one. The compiler's own reader is the plugin's, the simulator's is runtime/sim/program. Both refuse ops that they do not know, and drop what their work does not
  * need. Source of the form: MLIR's language reference.
  *
  * It knows no plugin and no trace. Prefix shlo_.
@@ -40,6 +40,11 @@ typedef enum shlo_kind {
     SHLO_MODULE
 } shlo_kind;
 
+/* How an op is written: "stablehlo.add"(%0, %1); in a form of its own that this reader does not
+ * know. Of the forms that it knows it finds that they say the same. */
+#define SHLO_FORM_GENERIC 1u
+#define SHLO_FORM_OWN     2u
+
 /* A statement. Its operands are graph->operands[first_operand], OPERAND_COUNT of them. */
 typedef struct shlo_node {
     shlo_kind kind;
@@ -57,6 +62,8 @@ typedef struct shlo_node {
      * types alone; of its place; and of all that it is computed of. */
     uint64_t local, op_hash, attribute_hash, type_hash, place_hash, deep;
     uint64_t name_hash; /* of a function's name; of an argument its place among how many */
+    uint64_t applies;   /* of a reduction, whose reducer is one op, that op's hash; else 0 */
+    bool spelled;       /* and it has that op and what returns it in a region */
 } shlo_node;
 
 /* Result NUMBER of NODE. With SHLO_BLOCK: argument NUMBER of the blocks in the node's regions. */
@@ -74,8 +81,9 @@ typedef struct shlo_graph {
     size_t node_count, node_room;
     shlo_operand *operands;
     size_t operand_count, operand_room;
-    shlo_piece *ops; /* names of ops, each once */
-    size_t op_count, op_room;
+    shlo_piece *ops;   /* names of ops, each once */
+    uint8_t *op_forms; /* of each: SHLO_FORM_GENERIC, SHLO_FORM_OWN */
+    size_t op_count, op_room, form_room;
     size_t of_kind[SHLO_MODULE + 1]; /* nodes */
 } shlo_graph;
 
@@ -195,8 +203,9 @@ typedef struct shlo_diff {
  * about in proportion to the statements.
  *
  * The graphs are the same, COUNT 0, exactly if every statement has a match without a difference:
- * they then compute the same, up to collisions of 64-bit hashes. BN_OUT_OF_MEMORY is the only
- * error.
+ * they then compute the same, up to collisions of 64-bit hashes. In which of MLIR's text forms they
+ * are written does not count. BN_NOT_SUPPORTED: an op is in generic form in one, and in a form of
+ * its own in the other that is not known; its name is told. BN_OUT_OF_MEMORY.
  */
 BN_MUST_USE bn_code shlo_diff_make(const shlo_graph *a, const shlo_graph *b, shlo_diff **diff,
                                    bn_status *st);

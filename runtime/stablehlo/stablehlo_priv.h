@@ -12,6 +12,8 @@
 
 #include "runtime/stablehlo/stablehlo.h"
 
+#include <string.h>
+
 /* ---- hashes and maps (map.c) ------------------------------------------------------------ */
 
 uint64_t shlo_hash(const char *bytes, size_t length);
@@ -76,7 +78,11 @@ static inline bool shlo_is_mark(const shlo_token *token, char mark)
 {
     return token->kind == SHLO_TOKEN_MARK && token->mark == mark;
 }
-bool shlo_is_word(const shlo_token *token, const char *word);
+static inline bool shlo_is_word(const shlo_token *token, const char *word)
+{
+    return token->kind == SHLO_TOKEN_WORD && token->length == strlen(word) &&
+           memcmp(token->at, word, token->length) == 0;
+}
 /* 1 for an opening bracket, -1 for a closing one, else 0. */
 int shlo_bracket(const shlo_token *token);
 
@@ -96,6 +102,7 @@ typedef struct shlo_frame {
     uint64_t inside;          /* of the statements in its regions, in any order */
     uint64_t labels;          /* of its regions' blocks */
     bool named;               /* its node has its op, and OP is known */
+    bool generic;             /* "stablehlo.add"(...): the op is quoted */
 } shlo_frame;
 
 /* What a name stood for before. */
@@ -119,6 +126,7 @@ typedef struct shlo_reader {
     shlo_map aliases; /* #loc1: where in PLACES */
     shlo_place *places;
     size_t place_count, place_room;
+    bn_text scratch; /* of one statement at a time */
     uint32_t depth;
     bn_status *st;
 } shlo_reader;
@@ -152,6 +160,8 @@ BN_MUST_USE bn_code shlo_node_add(shlo_reader *r, uint32_t parent, uint32_t line
 /* Before a region of F is read: names its op, and defines the arguments of the blocks in its
  * regions that its tokens so far name. Of a function each is a node. */
 BN_MUST_USE bn_code shlo_node_blocks(shlo_reader *r, shlo_frame *f);
+/* The arguments of the label that begins with token LABEL become those of F's function. */
+BN_MUST_USE bn_code shlo_node_arguments(shlo_reader *r, shlo_frame *f, size_t label);
 /* Makes F's node of all its tokens, and defines its results. */
 BN_MUST_USE bn_code shlo_node_finish(shlo_reader *r, shlo_frame *f);
 

@@ -124,6 +124,52 @@ report "names and places do not count" "$(
     cmp -s "$one" "$folder/renamed.mlir" && echo "nothing was renamed"
     said "The graphs are the same"
 )"
+# One program in MLIR's two forms, and with an op whose usual form is not known.
+cat >"$folder/usual.mlir" <<'END'
+module @a attributes {mhlo.num_replicas = 1 : i32} {
+  func.func public @main(%arg0: tensor<2x3xf32> {tf.aliasing_output = 0 : i32}) -> (tensor<2x3xf32>, tensor<3xf32>) {
+    %cst = stablehlo.constant dense<1.0> : tensor<f32>
+    %0 = stablehlo.broadcast_in_dim %cst, dims = [] : (tensor<f32>) -> tensor<2x3xf32>
+    %1 = stablehlo.add %arg0, %0 : tensor<2x3xf32>
+    %2 = stablehlo.reduce(%1 init: %cst) applies stablehlo.add across dimensions = [0] : (tensor<2x3xf32>, tensor<f32>) -> tensor<3xf32>
+    return %1, %2 : tensor<2x3xf32>, tensor<3xf32>
+  }
+}
+END
+cat >"$folder/generic.mlir" <<'END'
+"builtin.module"() <{sym_name = "b"}> ({
+  "func.func"() <{arg_attrs = [{tf.aliasing_output = 0 : i32}], function_type = (tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<3xf32>), sym_name = "main", sym_visibility = "public"}> ({
+  ^bb0(%arg0: tensor<2x3xf32>):
+    %0 = "stablehlo.constant"() <{value = dense<1.0> : tensor<f32>}> : () -> tensor<f32>
+    %1 = "stablehlo.broadcast_in_dim"(%0) <{broadcast_dimensions = array<i64>}> : (tensor<f32>) -> tensor<2x3xf32>
+    %2 = "stablehlo.add"(%arg0, %1) : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+    %3 = "stablehlo.reduce"(%2, %0) <{dimensions = array<i64: 0>}> ({
+    ^bb0(%arg1: tensor<f32>, %arg2: tensor<f32>):
+      %4 = "stablehlo.add"(%arg1, %arg2) : (tensor<f32>, tensor<f32>) -> tensor<f32>
+      "stablehlo.return"(%4) : (tensor<f32>) -> ()
+    }) : (tensor<2x3xf32>, tensor<f32>) -> tensor<3xf32>
+    "func.return"(%2, %3) : (tensor<2x3xf32>, tensor<3xf32>) -> ()
+  }) : () -> ()
+}) {mhlo.num_replicas = 1 : i32} : () -> ()
+END
+for order in "usual generic" "generic usual"; do
+    read -r a b <<<"$order"
+    run graph diff "$folder/$a.mlir" "$folder/$b.mlir"
+    report "a text is the same in MLIR's other form ($order)" "$(
+        fault_of 0
+        said "The graphs are the same: 0 changed, 0 added, 0 removed."
+    )"
+done
+sed 's/array<i64: 0>/array<i64: 1>/' "$folder/generic.mlir" >"$folder/generic-changed.mlir"
+run graph diff "$folder/usual.mlir" "$folder/generic-changed.mlir" --format json
+report "what differs is found in the other form, too" "$(
+    fault_of 1
+    holds '
+[d] = records["differences"]
+assert d["reasons"] == ["attribute"] and d["a"]["op"] == "stablehlo.reduce", d'
+)"
+sed 's/^    %1 = .*/    %1 = foo.bar %arg0 by %0 : tensor<2x3xf32>/' "$folder/usual.mlir" >"$folder/usual-unknown.mlir"
+sed 's/"stablehlo.add"(%arg0/"foo.bar"(%arg0/' "$folder/generic.mlir" >"$folder/generic-unknown.mlir"
 sed '0,/stablehlo.maximum/s//stablehlo.minimum/' "$one" >"$folder/changed.mlir"
 run graph diff "$one" "$folder/changed.mlir"
 report "an op that was changed is found, and its place" "$(
@@ -362,6 +408,8 @@ refuses "a binary file" 3 "$folder/binary.mlir: |zero bytes" -- graph diff "$fol
 refuses "HLO text" 3 "$folder/hlo.mlir: line 1: no statement of StableHLO" -- graph diff "$folder/hlo.mlir" "$one"
 refuses "an empty file" 3 "$folder/empty.mlir: no func.func" -- graph diff "$one" "$folder/empty.mlir"
 refuses "a huge file" 3 "$folder/huge.mlir: 314572800 bytes" -- graph diff "$one" "$folder/huge.mlir"
+refuses "an op that is in generic form in one text only" 3 "foo.bar|generic form" -- \
+    graph diff "$folder/usual-unknown.mlir" "$folder/generic-unknown.mlir"
 refuses "one file" 2 "takes two files" -- graph diff "$one"
 refuses "three files" 2 "one word too many" -- graph diff "$one" "$one" "$one"
 refuses "another command" 2 "did you mean diff" -- graph dif "$one" "$one"
