@@ -260,9 +260,17 @@ static void put_failures(const plot_report *report, bn_text *out)
     for (size_t i = 0; i < report->comparison_count; i++)
         if (report->comparisons[i].failure)
             failed_comparison_row(&report->comparisons[i], out);
+    res_told told = {{0}};
     for (size_t i = 0; i < all->damaged_count; i++)
-        damaged_row(&all->damaged[i], out);
+        if (res_damaged_told(&told, &all->damaged[i]))
+            damaged_row(&all->damaged[i], out);
     plot_table_end(out);
+    bn_text rest = {0};
+    res_put_untold(&told, &rest);
+    if (rest.length > 0)
+        bn_text_printf(out, "<p>%s.</p>\n", rest.data);
+    out->failed = out->failed || rest.failed;
+    bn_text_free(&rest);
 }
 
 static int newer_first(const void *a, const void *b)

@@ -85,12 +85,15 @@ static bn_code share(int folder, int store, size_t *count, bn_status *st)
     bn_code code = BN_OK;
     if (!list)
         return bn_fail_errno(st, errno, "the night's folder");
-    for (const struct dirent *entry; code == BN_OK && (entry = readdir(list));) {
+    for (const struct dirent *entry; code == BN_OK && (entry = bn_folder_next(list));) {
         if (!is_record(entry->d_name) || !is_regular(folder, entry->d_name))
             continue;
         code = share_one(folder, store, entry->d_name, st);
         ++*count;
     }
+    /* What was not listed would go with the folder. */
+    if (code == BN_OK && errno != 0)
+        code = bn_fail_errno(st, errno, "the night's folder");
     closedir(list);
     return code;
 }

@@ -26,6 +26,7 @@ typedef struct night_side {
     double before_s;   /* the date of that night; NaN: there is none */
     char control[256]; /* its build, which is measured tonight, too; "": it is not */
     char why[1200];    /* there is no control, though the build is another */
+    bool lost;         /* there are records that could not be read: BEFORE may be among them */
     res_collection before, tonight, again; /* good records: BEFORE owns its own; AGAIN: controls */
     res_tonight_verdict verdict;
 } night_side;
@@ -48,6 +49,7 @@ typedef struct nightly {
     res_misdates misdates;
     double now_s;
     size_t failed;             /* records */
+    size_t unlisted, unread;   /* see night_lost */
     size_t changed, recovered; /* series that changed for the worse, for the better */
     bn_text words;             /* what is printed */
     bn_text headline;
@@ -82,6 +84,15 @@ BN_MUST_USE bn_code night_recorded_find(nightly *n, bn_status *st);
 /* Adds these records to tonight's, once the sides were judged, of which they are none; and says how
  * many experiments they are. BN_OUT_OF_MEMORY. */
 BN_MUST_USE bn_code night_recorded_take(nightly *n, bn_status *st);
+
+/* ---- what was not read (nightly.c) --------------------------------------------------------- */
+
+/* How many files may be records of any night, and were not read: those that one listing of the store
+ * has at most (UNLISTED), and those that could not be read later (UNREAD). They may be of the last
+ * good night, or of the newest builds: a night that has any is not the first, and drops no build. */
+size_t night_lost(const nightly *n);
+/* Takes the COUNT damaged files of LIST into account. */
+void night_count_lost(nightly *n, const res_damaged *list, size_t count);
 
 /* ---- words (night_words.c) --------------------------------------------------------------- */
 

@@ -65,8 +65,10 @@ static bn_code take(nightly *n, const res_summary *s, bn_status *st)
         n->tonight.count++;
     else if (code == BN_OUT_OF_MEMORY)
         return bn_fail(st, code, "%s", why.message);
-    else
+    else {
         bn_text_printf(&n->words, "not looked at: %s\n", why.message);
+        n->unread++;
+    }
     return BN_OK;
 }
 

@@ -80,8 +80,8 @@ static night_side *side_for(nightly *n, const suite_spec *suite, const suite_ite
 
 /* ---- the last good night ------------------------------------------------------------------ */
 
-/* Reads the records NIGHT of SIDE's last good night. One that cannot be read is named and left
- * out. */
+/* Reads the records NIGHT of SIDE's last good night. One that cannot be read is named, counted and
+ * left out. */
 static bn_code read_before(nightly *n, night_side *side, const res_summary *const *night,
                            size_t count, bn_status *st)
 {
@@ -95,8 +95,10 @@ static bn_code read_before(nightly *n, night_side *side, const res_summary *cons
             side->before.count++;
         else if (why.code == BN_OUT_OF_MEMORY)
             return bn_fail(st, why.code, "%s", why.message);
-        else
+        else {
             bn_text_printf(&n->words, "not compared: %s\n", why.message);
+            n->unread++;
+        }
     }
     res_store_vet_end();
     return BN_OK;
@@ -234,10 +236,18 @@ bn_code night_sides_make(nightly *n, suite_spec *suite, bn_status *st)
         code = res_index_load(n->options->suites->store, NULL, &n->earlier, st);
     if (code == BN_OK)
         code = res_index_split(&n->earlier, NULL, st);
-    /* A night that was killed late has records in the store already. */
+    /* A night that was killed late has records in the store already. Taken for another night's,
+     * they would be the last good one. */
     bn_status none = {.code = BN_OK};
-    if (code == BN_OK && res_store_load(n->place.folder, &already, &none) != BN_OK)
+    if (code == BN_OK && res_store_load(n->place.folder, &already, &none) != BN_OK) {
         already = (res_collection){0};
+        if (none.code != BN_NOT_FOUND)
+            code = bn_fail(st, none.code, "%s", none.message);
+    }
+    if (code == BN_OK) {
+        night_count_lost(n, n->earlier.damaged, n->earlier.damaged_count);
+        night_count_lost(n, already.damaged, already.damaged_count);
+    }
     const res_night_of tonight = {.asked = asked,
                                   .asked_count = n->asked,
                                   .records = &already,
@@ -245,6 +255,8 @@ bn_code night_sides_make(nightly *n, suite_spec *suite, bn_status *st)
                                   .now_s = n->now_s};
     if (code == BN_OK)
         code = make(n, suite, &tonight, st);
+    for (size_t i = 0; i < n->side_count; i++)
+        n->sides[i].lost = night_lost(n) > 0;
     res_collection_free(&already);
     /* A large store's takes a hundred megabytes, and now the measuring begins. */
     res_index_free(&n->earlier);

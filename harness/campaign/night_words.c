@@ -77,7 +77,9 @@ static void put_untold(const night_sum *sum, bn_text *out)
 static void put_first(const nightly *n, bn_text *out)
 {
     bn_text_puts(out, "could not tell: ");
-    if (n->misdates.count == 0)
+    if (night_lost(n) > 0)
+        bn_text_puts(out, "no good night before this one could be read");
+    else if (n->misdates.count == 0)
         bn_text_puts(out, "this is the first good night, there is nothing to compare it with");
     else
         bn_text_printf(out,
@@ -113,6 +115,8 @@ void night_put_headline(const nightly *n, bn_text *out)
     const night_sum sum = night_add_up(n);
     if (n->failed)
         bn_text_printf(out, "%zu failed; ", n->failed);
+    if (night_lost(n))
+        bn_text_printf(out, "%zu not read; ", night_lost(n));
     if (sum.slower)
         bn_text_printf(out, "found slower: %zu of %zu experiments", sum.slower, sum.cells);
     if (n->changed)
@@ -189,7 +193,8 @@ void night_put_side(const night_side *side, bn_text *out)
     night_side_name(side, out);
     switch (v->basis) {
     case RES_BASIS_NOTHING:
-        bn_text_puts(out, ": no good night before this one");
+        bn_text_puts(out, side->lost ? ": no good night before this one could be read"
+                                     : ": no good night before this one");
         break;
     case RES_BASIS_SAME:
         bn_text_printf(out, ": the build of the last good night, %s; ", date);

@@ -13,6 +13,7 @@
 #include "plots/site/site.h"
 #include "results/records/estimates.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,6 +59,23 @@ static bn_code add_runs(nightly *n, const suite_end *end, bn_status *st)
     return BN_OK;
 }
 
+size_t night_lost(const nightly *n)
+{
+    return n->unlisted + n->unread;
+}
+
+void night_count_lost(nightly *n, const res_damaged *list, size_t count)
+{
+    const size_t lost = res_damaged_lost(list, count);
+    n->unlisted = lost > n->unlisted ? lost : n->unlisted;
+}
+
+/* Whether FOLDER is there, or nobody can say: then reading it says why. */
+static bool is_there(const char *folder)
+{
+    return access(folder, F_OK) == 0 || errno != ENOENT;
+}
+
 /* Loads the records that are in FOLDER and of the suite as it is now. A night that was killed may
  * have left others there, of another suite or of the build before. */
 static bn_code load(const nightly *n, const char *folder, res_collection *all, bn_status *st)
@@ -65,7 +83,7 @@ static bn_code load(const nightly *n, const char *folder, res_collection *all, b
     size_t kept = 0;
     res_collection_free(all);
     *all = (res_collection){0};
-    if (access(folder, F_OK) != 0)
+    if (!is_there(folder))
         return BN_OK;
     bn_code code = res_store_load(folder, all, st);
     for (size_t i = 0; i < all->count; i++) {
@@ -155,6 +173,9 @@ static bn_code run_suite(nightly *n, cli_exit *code, bool *whole, bn_status *st)
             break;
         }
     }
+    /* Tonight's own records that cannot be read are nothing that was compared. */
+    n->failed += res_damaged_lost(n->tonight.damaged, n->tonight.damaged_count);
+    night_count_lost(n, n->controls.damaged, n->controls.damaged_count);
     for (size_t i = 0; i < n->tonight.count; i++)
         n->failed += n->tonight.records[i]->status != BN_OK && !res_tried_again(&n->tonight, i);
     return done;
@@ -218,8 +239,9 @@ static bn_code make_histories(nightly *n, bn_status *st)
 {
     const res_history_options o = history_options(n);
     bn_code code = res_history_make(&n->index, &o, &n->history, st);
-    if (code == BN_OK && access(n->place.kept, F_OK) == 0) {
+    if (code == BN_OK && is_there(n->place.kept)) {
         code = res_index_load(n->place.kept, NULL, &n->control_index, st);
+        night_count_lost(n, n->control_index.damaged, n->control_index.damaged_count);
         if (code == BN_OK)
             code = res_history_make(&n->control_index, &o, &n->control_history, st);
     }
@@ -291,10 +313,29 @@ static bn_code write_site(nightly *n, bn_status *st)
 
 /* ---- the command ------------------------------------------------------------------ */
 
+/* Says how many records the night did not get to see, before the sides are told of. */
+static void tell_lost(nightly *n)
+{
+    const size_t lost = night_lost(n);
+    if (lost > 0)
+        bn_text_printf(&n->words,
+                       "%zu record%s could not be read: whatever nights %s of, %s not compared\n",
+                       lost, lost == 1 ? "" : "s", lost == 1 ? "it is" : "they are",
+                       lost == 1 ? "it was" : "they were");
+    for (size_t i = 0; i < n->side_count; i++)
+        n->sides[i].lost = lost > 0;
+}
+
 /* Keeps the newest builds and drops the others. That it cannot is no end of the night. While dates
- * are wrong nobody knows which builds are the newest, so all stay. */
+ * are wrong, or records are there that nobody has read, nobody knows which builds are the newest,
+ * so all stay. */
 static bn_code drop_builds(nightly *n, bn_status *st)
 {
+    if (night_lost(n) > 0) {
+        bn_text_puts(&n->words, "older builds stay while there are records that cannot be read; "
+                                "remove those that are damaged\n");
+        return BN_OK;
+    }
     if (n->misdates.count > 0) {
         bn_text_puts(&n->words, "older builds stay while there are records with wrong dates\n");
         return BN_OK;
@@ -339,8 +380,10 @@ static bn_code look_back(nightly *n, bn_status *st)
         code = res_index_split(&n->index, NULL, st);
     if (code == BN_OK)
         job_say_damaged(n->index.damaged, n->index.damaged_count);
-    if (code == BN_OK)
+    if (code == BN_OK) {
+        night_count_lost(n, n->index.damaged, n->index.damaged_count);
         code = night_recorded_find(n, st);
+    }
     if (code == BN_OK)
         code = make_histories(n, st);
     if (code != BN_OK)
@@ -350,6 +393,7 @@ static bn_code look_back(nightly *n, bn_status *st)
                                        .night_hours = n->options->night_hours,
                                        .family = family_of(n)};
     tell_misdates(n);
+    tell_lost(n);
     code = judge_sides(n, st);
     for (size_t i = 0; i < n->side_count && code == BN_OK; i++)
         night_put_side(&n->sides[i], &n->words);

@@ -70,7 +70,7 @@ static bool is_module(const char *name)
 static bn_code list_folder(frontend_files *f, const char *name, DIR *list, int level, bn_status *st)
 {
     bn_code code = BN_OK;
-    for (const struct dirent *e; code == BN_OK && (e = readdir(list));) {
+    for (const struct dirent *e; code == BN_OK && (e = bn_folder_next(list));) {
         char path[PATH_MAX];
         struct stat info;
         if (e->d_name[0] == '.' || strcmp(e->d_name, COMPILED) == 0 ||
@@ -96,7 +96,7 @@ static bn_code list_folder(frontend_files *f, const char *name, DIR *list, int l
         else if (fd >= 0)
             close(fd);
     }
-    return code;
+    return code == BN_OK && errno != 0 ? bn_fail_errno(st, errno, "%s/%s", f->above, name) : code;
 }
 
 /* The order of paths, part by part: what lies in the folder a stands before the file a.py. */
@@ -222,7 +222,7 @@ static bn_code check_compiled(const frontend_files *f, const char *name, bn_stat
     if (!list)
         return errno == ENOENT ? BN_OK : bn_fail_errno(st, errno, "%s", path);
     bn_code code = check_owner(f, folder, st);
-    for (const struct dirent *e; code == BN_OK && (e = readdir(list));) {
+    for (const struct dirent *e; code == BN_OK && (e = bn_folder_next(list));) {
         if (e->d_name[0] == '.')
             continue;
         snprintf(file, sizeof file, "%s/%s", folder, e->d_name);
@@ -230,6 +230,8 @@ static bn_code check_compiled(const frontend_files *f, const char *name, bn_stat
         /* Another process of the front end may have written it anew. */
         code = code == BN_CHANGED ? BN_OK : code;
     }
+    if (code == BN_OK && errno != 0)
+        code = bn_fail_errno(st, errno, "%s", path);
     closedir(list);
     return code;
 }

@@ -29,8 +29,15 @@ bn_code job_store_ready(const char *store, bn_status *st)
 
 void job_say_damaged(const res_damaged *list, size_t count)
 {
+    res_told told = {{0}};
+    bn_text rest = {0};
     for (size_t i = 0; i < count; i++)
-        cli_say("bench: %s", list[i].status.message);
+        if (res_damaged_told(&told, &list[i]))
+            cli_say("bench: %s", list[i].status.message);
+    res_put_untold(&told, &rest);
+    if (rest.length > 0)
+        cli_say("bench: %s", rest.data);
+    bn_text_free(&rest);
 }
 
 bn_code job_runtime_ready(const char *runtime, char *path, size_t size, bn_status *st)

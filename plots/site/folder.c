@@ -162,10 +162,13 @@ static bn_code is_empty(const char *path, bool *empty, bn_status *st)
     *empty = true;
     if (!list)
         return errno == ENOENT ? BN_OK : bn_fail_errno(st, errno, "%s", path);
-    for (const struct dirent *entry; *empty && (entry = readdir(list));)
+    bn_code code = BN_OK;
+    for (const struct dirent *entry; *empty && (entry = bn_folder_next(list));)
         *empty = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0;
+    if (*empty && errno != 0)
+        code = bn_fail_errno(st, errno, "%s", path);
     closedir(list);
-    return BN_OK;
+    return code;
 }
 
 static bool is_list_of_texts(const json_t *list)

@@ -36,22 +36,22 @@ static bn_code take_line(update *u, const res_file *file, const char *line, size
     return BN_OK;
 }
 
-static bn_code add_damaged(update *u, const res_file *file, const bn_status *why)
+static bn_code add_damaged(update *u, const res_file *file, res_fault fault, const bn_status *why)
 {
     res_index *index = u->index;
-    return res_listing_report(&u->files, file, why, &index->damaged, &index->damaged_count,
+    return res_listing_report(&u->files, file, fault, why, &index->damaged, &index->damaged_count,
                               &u->damaged_room, u->st);
 }
 
 /* Reads the record FILE and takes its line. */
-static bn_code summarise(update *u, const res_file *file, bn_status *why)
+static bn_code summarise(update *u, const res_file *file, res_proof *proof, bn_status *why)
 {
     char *path = NULL;
     bn_text line = {0};
     res_record *record = NULL;
     bn_code code = res_listing_path(&u->files, file, &path, why);
     if (code == BN_OK)
-        code = res_store_read_foreign(path, &record, why);
+        code = res_foreign_read(path, &record, proof, why);
     if (code == BN_OK) {
         res_line_write(record, file->name, file->size, file->mtime_ns, &line);
         code = line.failed ? bn_fail(why, BN_OUT_OF_MEMORY, "no memory for the index")
@@ -67,26 +67,28 @@ static bn_code summarise(update *u, const res_file *file, bn_status *why)
 static bn_code read_record(update *u, const res_file *file)
 {
     bn_status why = {.code = BN_OK};
+    res_proof proof = {.fault = RES_FAULT_UNREAD};
     u->index->read++;
-    bn_code code = summarise(u, file, &why);
+    bn_code code = summarise(u, file, &proof, &why);
     if (code == BN_OK)
         return BN_OK;
     if (code == BN_OUT_OF_MEMORY) {
         *u->st = why;
         return code;
     }
-    res_listing_put_damaged(&u->files, file, &why);
-    return add_damaged(u, file, &why);
+    res_listing_put_damaged(&u->files, file, &proof, &why);
+    return add_damaged(u, file, proof.fault, &why);
 }
 
 static bn_code take_file(update *u, const res_file *file)
 {
     size_t length = 0;
     bn_status why = {.code = BN_OK};
+    res_fault fault;
     const char *line = res_listing_line(&u->files, file, &length);
-    if (line && res_listing_damaged(line, length, &why)) {
+    if (line && res_listing_damaged(line, length, &fault, &why)) {
         res_listing_put(&u->files, line, length, true);
-        return add_damaged(u, file, &why);
+        return add_damaged(u, file, fault, &why);
     }
     bn_code code = line ? take_line(u, file, line, length, true, &why) : BN_FORMAT;
     if (code == BN_OUT_OF_MEMORY)
@@ -247,14 +249,15 @@ bn_code res_summary_read(const char *store, const res_index *index, const res_su
 }
 
 /* Adds the file at PATH, which is then the collection's, to the damaged ones of ALL. */
-static bn_code take_path(res_collection *all, char *path, const bn_status *why, bn_status *st)
+static bn_code take_path(res_collection *all, char *path, res_fault fault, const bn_status *why,
+                         bn_status *st)
 {
     if (!path || !bn_reserve(&all->damaged, all->damaged_count + 1, &all->damaged_room,
                              sizeof *all->damaged)) {
         free(path);
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a file name");
     }
-    all->damaged[all->damaged_count++] = (res_damaged){path, *why};
+    all->damaged[all->damaged_count++] = (res_damaged){path, *why, fault};
     return BN_OK;
 }
 
@@ -272,14 +275,15 @@ bn_code res_summary_take(const char *store, const res_index *index, const res_su
     bn_text_printf(&path, "%s/%s", store, summary->file);
     if (path.failed)
         bn_text_free(&path);
-    return take_path(all, path.data, &why, st);
+    return take_path(all, path.data, RES_FAULT_UNREAD, &why, st);
 }
 
 bn_code res_index_take_damaged(const res_index *index, res_collection *all, bn_status *st)
 {
     bn_code code = BN_OK;
     for (size_t i = 0; i < index->damaged_count && code == BN_OK; i++)
-        code = take_path(all, strdup(index->damaged[i].path), &index->damaged[i].status, st);
+        code = take_path(all, strdup(index->damaged[i].path), index->damaged[i].fault,
+                         &index->damaged[i].status, st);
     return code;
 }
 

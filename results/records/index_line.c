@@ -124,6 +124,8 @@ void res_line_write(const res_record *record, const char *file, int64_t size, in
                     bn_text *out)
 {
     const res_measures of = res_record_measures(record);
+    /* A figure that is unknown for the moment must not be unknown for ever. */
+    out->failed = out->failed || of.lacking;
     res_line_put_text(out, file);
     bn_text_printf(out, "\t%" PRId64 "\t%" PRId64 "\t", size, mtime_ns);
     res_line_put_text(out, record->id);

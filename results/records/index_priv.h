@@ -90,7 +90,7 @@ BN_MUST_USE bn_code res_listing_path(const res_listing *l, const res_file *file,
                                      bn_status *st);
 
 /* Appends FILE and WHY it cannot be read to *LIST, of *COUNT and *ROOM; BN_OUT_OF_MEMORY. */
-BN_MUST_USE bn_code res_listing_report(const res_listing *l, const res_file *file,
+BN_MUST_USE bn_code res_listing_report(const res_listing *l, const res_file *file, res_fault fault,
                                        const bn_status *why, res_damaged **list, size_t *count,
                                        size_t *room, bn_status *st);
 
@@ -110,14 +110,16 @@ BN_MUST_USE bn_code res_listing_report_copies(const res_listing *l, res_found *l
 /* The old line, of *LENGTH bytes with its newline, that describes FILE as it is now; NULL: there is
  * none. Files must be asked for in their order. */
 const char *res_listing_line(res_listing *l, const res_file *file, size_t *length);
-/* Whether the LENGTH bytes of LINE, which ends with a newline, are of a damaged file; WHY then says
- * what is wrong, and that it was found before. */
-bool res_listing_damaged(const char *line, size_t length, bn_status *why);
+/* Whether the LENGTH bytes of LINE, which ends with a newline, are of a damaged file; FAULT and WHY
+ * then say what is wrong, and that it was found before. */
+bool res_listing_damaged(const char *line, size_t length, res_fault *fault, bn_status *why);
 
 /* Adds LINE to the new index; KEPT: it stood in the old one. */
 void res_listing_put(res_listing *l, const char *line, size_t length, bool kept);
-/* Adds a line on FILE, which cannot be read, if that is the file's own fault (BN_FORMAT). */
-void res_listing_put_damaged(res_listing *l, const res_file *file, const bn_status *why);
+/* Adds a line on FILE, which could not be read because of WHY, if PROOF is one, and of the file that
+ * was listed: another may have had its name for a moment. */
+void res_listing_put_damaged(res_listing *l, const res_file *file, const res_proof *proof,
+                             const bn_status *why);
 /* Writes the new index, unless it is the old one or empty. ST says why it cannot, and, where there
  * is one that is not believed, why not. */
 void res_listing_save(res_listing *l, bn_status *st);

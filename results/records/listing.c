@@ -3,16 +3,21 @@
  *
  * The file in the store's folder is text:
  *
- *   bench-index 4 records 3 sha256 <of all that follows> <its bytes>
+ *   bench-index 5 records 3 sha256 <of all that follows> <its bytes>
  *   <names of the columns>
  *   <one line a file, in order of names>
  *
  * The index holds nothing that the files do not. A line counts as long as the file of that name
  * has its size and time of change: we never change records, and a file that was damaged in place
- * has another time. A record's line is its summary (index_line.c). A damaged file's says what is
- * wrong with it, so that a file that takes a child seconds, or kills it, does so once:
+ * has another time. A record's line is its summary (index_line.c). A file's whose own bytes prove
+ * that it is damaged ("!") or no record ("!!") says what is wrong with it:
  *
- *   <name> <size> <mtime_ns> ! <what is wrong>
+ *   <name> <size> <changed_ns> ! <what is wrong>
+ *
+ * What else kept a file from being read is news of one time, and no line is left of it: a record
+ * that is remembered as damaged is gone for all who ask the index, so nothing but proof may say so.
+ * The time of such a line is that of any change of the file, which no tool sets back: a file that
+ * was mended is read again, whatever time it bears.
  *
  * An index is not used at all unless its digest and its columns are as expected: it may be cut off,
  * edited, or of another version of this program. Nor is one that is larger than lines of so many
@@ -24,13 +29,15 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define INDEX_VERSION 4
+/* Version 4 remembered as damaged what could not be read for want of memory, say. */
+#define INDEX_VERSION 5
 /* Room for the first line. */
 #define FIRST_LINE    160
 /* Of an index, for the heads and for each file. A line of ours is some hundred bytes; where many of
@@ -39,6 +46,7 @@
 #define MOST_LINE     (4 << 10)
 /* What stands where other lines have a record's id, which begins otherwise. */
 #define DAMAGED       "!"
+#define STRANGE       "!!"
 
 /* ---- the folder --------------------------------------------------------------------- */
 
@@ -51,6 +59,13 @@ static int64_t nanoseconds(struct timespec time)
 {
     /* A time too far off overflows, but gives the same number each time. */
     return (int64_t)((uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec);
+}
+
+/* When the contents of the file of INFO, or anything of it, were last changed. */
+static int64_t written_of(const struct stat *info)
+{
+    const int64_t mtime_ns = nanoseconds(info->st_mtim), ctime_ns = nanoseconds(info->st_ctim);
+    return mtime_ns > ctime_ns ? mtime_ns : ctime_ns;
 }
 
 /* NAME as it stands in lines; NULL without memory. */
@@ -80,12 +95,11 @@ static bn_code add_file(res_listing *l, int folder, const char *name, size_t *ca
     const char *key = copy ? key_of(l->memory, name, copy) : NULL;
     if (!key)
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a file name");
-    const int64_t mtime_ns = nanoseconds(info.st_mtim), ctime_ns = nanoseconds(info.st_ctim);
     l->files[l->count++] = (res_file){.name = copy,
                                       .key = key,
                                       .size = (int64_t)info.st_size,
-                                      .mtime_ns = mtime_ns,
-                                      .written_ns = mtime_ns > ctime_ns ? mtime_ns : ctime_ns};
+                                      .mtime_ns = nanoseconds(info.st_mtim),
+                                      .written_ns = written_of(&info)};
     return BN_OK;
 }
 
@@ -101,9 +115,11 @@ static bn_code list_files(res_listing *l, bn_status *st)
                        l->store);
     if (!folder)
         return bn_fail_errno(st, errno, "store %s", l->store);
-    for (const struct dirent *e; code == BN_OK && (e = readdir(folder)) != NULL;)
+    for (const struct dirent *e; code == BN_OK && (e = bn_folder_next(folder)) != NULL;)
         if (res_store_file_of(e->d_name) == RES_STORE_RECORD)
             code = add_file(l, dirfd(folder), e->d_name, &capacity, st);
+    if (code == BN_OK && errno != 0)
+        code = bn_fail_errno(st, errno, "store %s", l->store);
     struct stat info;
     /* Where nobody can say, the index must be ours. */
     l->owner = fstat(dirfd(folder), &info) == 0 ? info.st_uid : geteuid();
@@ -121,8 +137,9 @@ bn_code res_listing_path(const res_listing *l, const res_file *file, char **path
     return text.failed ? bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a file name") : BN_OK;
 }
 
-bn_code res_listing_report(const res_listing *l, const res_file *file, const bn_status *why,
-                           res_damaged **list, size_t *count, size_t *room, bn_status *st)
+bn_code res_listing_report(const res_listing *l, const res_file *file, res_fault fault,
+                           const bn_status *why, res_damaged **list, size_t *count, size_t *room,
+                           bn_status *st)
 {
     char *path = NULL;
     bn_code code = res_listing_path(l, file, &path, st);
@@ -132,8 +149,50 @@ bn_code res_listing_report(const res_listing *l, const res_file *file, const bn_
         free(path);
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory to read the store");
     }
-    (*list)[(*count)++] = (res_damaged){path, *why};
+    (*list)[(*count)++] = (res_damaged){path, *why, fault};
     return BN_OK;
+}
+
+/* ---- what is told of them ------------------------------------------------------------ */
+
+size_t res_damaged_lost(const res_damaged *list, size_t count)
+{
+    size_t lost = 0;
+    for (size_t i = 0; i < count; i++) {
+        const bool called = !isnan(res_id_time(bn_base_name(list[i].path)));
+        lost += list[i].fault != RES_FAULT_COPY && (list[i].fault != RES_FAULT_STRANGE || called);
+    }
+    return lost;
+}
+
+/* Of each fault, how many files are named, and what is said of the others. A folder can have any
+ * number of files that have nothing to do with bench. */
+static const struct {
+    size_t most;
+    const char *one, *many;
+} faults[RES_FAULT_COUNT] = {
+    [RES_FAULT_UNREAD] = {20, "could not be read", "could not be read"},
+    [RES_FAULT_DAMAGED] = {20, "is damaged", "are damaged"},
+    [RES_FAULT_STRANGE] = {3, "is no record", "are no records"},
+    [RES_FAULT_COPY] = {20, "is a copy", "are copies"},
+};
+
+bool res_damaged_told(res_told *told, const res_damaged *one)
+{
+    return ++told->count[one->fault] <= faults[one->fault].most;
+}
+
+void res_put_untold(const res_told *told, bn_text *out)
+{
+    const char *between = "";
+    for (int i = 0; i < RES_FAULT_COUNT; i++) {
+        if (told->count[i] <= faults[i].most)
+            continue;
+        const size_t rest = told->count[i] - faults[i].most;
+        bn_text_printf(out, "%s%zu more file%s %s", between, rest, rest == 1 ? "" : "s",
+                       rest == 1 ? faults[i].one : faults[i].many);
+        between = ", ";
+    }
 }
 
 /* ---- copies -------------------------------------------------------------------------- */
@@ -204,7 +263,7 @@ bn_code res_listing_report_copies(const res_listing *l, res_found *list, size_t 
         bn_fail(&why, BN_FORMAT,
                 "%s/%s: has the id of %s; a record counts once, so remove one of them", l->store,
                 found->file, found->copy_of);
-        code = res_listing_report(l, &file, &why, damaged, damaged_count, room, st);
+        code = res_listing_report(l, &file, RES_FAULT_COPY, &why, damaged, damaged_count, room, st);
     }
     return code;
 }
@@ -327,6 +386,24 @@ static const char *old_line(const res_listing *l, size_t *length)
     return end ? l->line : NULL;
 }
 
+/* What the LENGTH bytes of LINE, of a damaged file, say is wrong, up to its newline; NULL: it is
+ * another's line. */
+static const char *damage_in(const char *line, size_t length, res_fault *fault)
+{
+    static const char strange[] = STRANGE "\t", damaged[] = DAMAGED "\t";
+    const char *at = line, *end = line + length - 1;
+    for (int tabs = 0; tabs < 3 && at; tabs++) {
+        at = memchr(at, '\t', (size_t)(end - at));
+        at = at ? at + 1 : NULL;
+    }
+    const size_t left = at ? (size_t)(end - at) : 0;
+    *fault = left >= strlen(strange) && memcmp(at, strange, strlen(strange)) == 0
+                 ? RES_FAULT_STRANGE
+                 : RES_FAULT_DAMAGED;
+    const char *mark = *fault == RES_FAULT_STRANGE ? strange : damaged;
+    return left >= strlen(mark) && memcmp(at, mark, strlen(mark)) == 0 ? at + strlen(mark) : NULL;
+}
+
 /* Below zero where the name of LINE comes before KEY. */
 static int line_order(const res_line_key *line, const char *key)
 {
@@ -344,27 +421,19 @@ const char *res_listing_line(res_listing *l, const res_file *file, size_t *lengt
             return NULL;
         l->line += *length;
         l->old_lines++;
-        if (order == 0)
-            return key.size == file->size && key.mtime_ns == file->mtime_ns ? line : NULL;
+        if (order == 0) {
+            res_fault fault;
+            const bool damaged = damage_in(line, *length, &fault) != NULL;
+            const int64_t time_ns = damaged ? file->written_ns : file->mtime_ns;
+            return key.size == file->size && key.mtime_ns == time_ns ? line : NULL;
+        }
     }
     return NULL;
 }
 
-/* What the LENGTH bytes of LINE, of a damaged file, say is wrong, up to its newline; NULL: it is
- * another's line. */
-static const char *damage_in(const char *line, size_t length)
+bool res_listing_damaged(const char *line, size_t length, res_fault *fault, bn_status *why)
 {
-    const char *at = line, *end = line + length - 1;
-    for (int tabs = 0; tabs < 3 && at; tabs++) {
-        at = memchr(at, '\t', (size_t)(end - at));
-        at = at ? at + 1 : NULL;
-    }
-    return at && end - at >= 2 && memcmp(at, DAMAGED "\t", 2) == 0 ? at + 2 : NULL;
-}
-
-bool res_listing_damaged(const char *line, size_t length, bn_status *why)
-{
-    const char *text = damage_in(line, length);
+    const char *text = damage_in(line, length, fault);
     if (!text)
         return false;
     bn_fail(why, BN_FORMAT, "%.*s; this was found before (bench history --reindex tries again)",
@@ -381,13 +450,15 @@ void res_listing_put(res_listing *l, const char *line, size_t length, bool kept)
     l->kept += kept ? 1 : 0;
 }
 
-void res_listing_put_damaged(res_listing *l, const res_file *file, const bn_status *why)
+void res_listing_put_damaged(res_listing *l, const res_file *file, const res_proof *proof,
+                             const bn_status *why)
 {
-    /* What is no fault of the file may be another the next time. */
-    if (why->code != BN_FORMAT)
+    if (!proof->proven || (int64_t)proof->as_read.st_size != file->size ||
+        written_of(&proof->as_read) != file->written_ns)
         return;
-    bn_text_printf(&l->body, "%s\t%lld\t%lld\t" DAMAGED "\t", file->key, (long long)file->size,
-                   (long long)file->mtime_ns);
+    bn_text_printf(&l->body, "%s\t%lld\t%lld\t%s\t", file->key, (long long)file->size,
+                   (long long)file->written_ns,
+                   proof->fault == RES_FAULT_STRANGE ? STRANGE : DAMAGED);
     bn_text_plain(&l->body, why->message);
     bn_text_putc(&l->body, '\n');
     l->lines++;

@@ -109,15 +109,16 @@ double res_step_median(const res_record *record, const uint64_t *series)
 {
     if (record->round_count == 0)
         return res_quantile(series, record->step_count, 0.5);
-    double *medians = calloc(record->round_count, sizeof *medians), middle = (double)NAN;
-    if (medians) {
-        size_t told = 0;
-        const size_t rounds = res_round_medians(record, series, medians);
-        for (size_t i = 0; i < rounds; i++)
-            if (isfinite(medians[i]))
-                medians[told++] = medians[i];
-        middle = res_middle_mean(medians, told);
-    }
+    double *medians = calloc(record->round_count, sizeof *medians);
+    bool whole = medians != NULL;
+    size_t told = 0;
+    const size_t rounds = whole ? res_round_medians(record, series, medians) : 0;
+    for (size_t i = 0; i < rounds; i++)
+        if (isfinite(medians[i]))
+            medians[told++] = medians[i];
+        else
+            whole = whole && record->rounds[i].steps == 0; /* else there was no memory */
+    const double middle = whole ? res_middle_mean(medians, told) : (double)NAN;
     free(medians);
     return middle;
 }
@@ -228,6 +229,20 @@ static const char *source_of(const res_record *record)
 
 /* ---- all of them --------------------------------------------------------------------- */
 
+/* Whether the median of an execution's times is unknown although it has some. */
+static bool lacks_median(const res_record *record)
+{
+    for (size_t i = 0; i < record->execution_count; i++) {
+        const res_execution *x = &record->executions[i];
+        if (x->pjrt_count > 0 && isfinite(x->device_ns) && !isfinite(x->overhead_ns) &&
+            isnan(res_execution_overhead(x).estimate) &&
+            x->device_source != BN_DEVICE_TIME_UNAVAILABLE &&
+            x->device_source != BN_DEVICE_TIME_EVENT)
+            return true;
+    }
+    return false;
+}
+
 res_measures res_record_measures(const res_record *record)
 {
     res_measures m = {.nodes_per_step = (double)NAN,
@@ -253,6 +268,8 @@ res_measures res_record_measures(const res_record *record)
          json_is_number(json_object_get(front_end, "nodes_per_step"))))
         m.nodes_per_step = res_counter_a_step(record, BN_COUNTER_NODES_TRACED);
     m.wall_ns = res_step_median(record, record->wall_ns);
+    m.lacking = isnan(m.wall_ns) || (isnan(m.trace_ns) && res_has_ledger(record)) ||
+                (isnan(m.overhead_ns) && lacks_median(record));
     return m;
 }
 

@@ -228,17 +228,19 @@ static const condition conditions[] = {
 };
 #define CONDITIONS (sizeof conditions / sizeof *conditions)
 
-/* The members of ALL that VARIABLES of a condition are (new reference); NULL: there are none. */
-static json_t *only(json_t *all, const char *variables)
+/* The members of ALL that VARIABLES of a condition are (new reference); NULL: there are none, or
+ * no memory, and then LACKING is set. */
+static json_t *only(json_t *all, const char *variables, bool *lacking)
 {
     json_t *some = json_object(), *value;
     const char *name;
+    *lacking = *lacking || !some;
     const bool framework = strcmp(variables, FRAMEWORK) == 0;
     json_object_foreach(all, name, value)
     {
         if (framework ? is_framework_variable(name, strlen(name))
                       : strncmp(name, variables, strlen(variables)) == 0)
-            json_object_set(some, name, value);
+            *lacking = json_object_set(some, name, value) != 0 || *lacking;
     }
     if (json_object_size(some) > 0)
         return some;
@@ -246,24 +248,25 @@ static json_t *only(json_t *all, const char *variables)
     return NULL;
 }
 
-/* What RECORD says of C (new reference); NULL: nothing. */
-static json_t *value_of(const res_record *record, const condition *c)
+/* What RECORD says of C (new reference); NULL: nothing, unless LACKING is set. */
+static json_t *value_of(const res_record *record, const condition *c, bool *lacking)
 {
     json_t *value = json_object_get(record->provenance, c->section);
     if (c->member)
         value = json_object_get(value, c->member);
-    return c->variables ? only(value, c->variables) : json_incref(value);
+    return c->variables ? only(value, c->variables, lacking) : json_incref(value);
 }
 
 static bool is_alike(const res_record *a, const res_record *b, const condition *c)
 {
-    json_t *left = value_of(a, c), *right = value_of(b, c);
+    bool lacking = false;
+    json_t *left = value_of(a, c, &lacking), *right = value_of(b, c, &lacking);
     const bool differs = strcmp(a->experiment.front_end, b->experiment.front_end) != 0;
     const bool alike =
         left == right || (c->of_front_end && differs) || (left && right && json_equal(left, right));
     json_decref(left);
     json_decref(right);
-    return alike;
+    return alike && !lacking;
 }
 
 bool res_same_conditions(const res_record *a, const res_record *b, char *differing, size_t size)
@@ -304,7 +307,9 @@ static bool put_conditions(const res_record *record, bool of_front_end, bn_text 
     for (size_t i = 0; i < CONDITIONS; i++) {
         if (conditions[i].of_front_end != of_front_end)
             continue;
-        json_t *value = value_of(record, &conditions[i]);
+        bool lacking = false;
+        json_t *value = value_of(record, &conditions[i], &lacking);
+        out->failed = out->failed || lacking;
         if (of_front_end && !value)
             continue;
         char *text = value ? json_dumps(value, JSON_ENSURE_ASCII | JSON_COMPACT | JSON_SORT_KEYS |

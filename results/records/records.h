@@ -264,6 +264,7 @@ typedef struct res_measures {
     double compile_ns;  /* lowering and compile calls of all graphs; NaN: some came from disk */
     const char *source; /* of the device time; "mixed" where executions differ; static */
     double wall_ns;     /* median step */
+    bool lacking;       /* one of them is NaN for want of memory alone */
 } res_measures;
 res_measures res_record_measures(const res_record *record);
 /* COUNTER in one of the measured steps. Where a sample is of several steps, as those of a recording
@@ -364,7 +365,7 @@ json_t *res_record_to_json(const res_record *record);
 json_t *res_json_text(const char *text);
 json_t *res_json_real(double value);
 /* The LENGTH bytes of TEXT, JSON from outside (new reference). No member may be there twice, and
- * BN_JSON_DEPTH is a limit. BN_FORMAT says where it ends to be JSON. */
+ * BN_JSON_DEPTH is a limit. BN_FORMAT says where it ends to be JSON; BN_OUT_OF_MEMORY. */
 BN_MUST_USE bn_code res_json_parse(const char *text, size_t length, json_t **value, bn_status *st);
 
 /* ---- identity (identity.c) -------------------------------------------- */
@@ -419,20 +420,42 @@ BN_MUST_USE bn_code res_store_write(const char *store, const res_record *record,
                                     size_t path_size, bn_status *st);
 /* Reads one file, which somebody else may have written (vet.c): a child of this process reads its
  * bytes, since libhdf5 does not survive all damaged files, and hands over the record. A file that
- * is not a whole record of a schema we know is BN_FORMAT, and so is what kills the child, or takes
- * it more memory or time than a record should. What the file is not to blame for is BN_IO: another
- * time it may be read.
+ * is not a whole record of a schema we know is BN_FORMAT. What the file may not be to blame for is
+ * BN_IO, since another time it may be read: also what ends the child, or takes it more memory or
+ * time than a record should.
  * The child waits for more until res_store_vet_end, or the end of this process. */
 BN_MUST_USE bn_code res_store_read_foreign(const char *path, res_record **record, bn_status *st);
 void res_store_vet_end(void);
 
+/* Why a file of a store was not taken for a record. */
+typedef enum res_fault {
+    RES_FAULT_UNREAD,  /* it could not be read this time, or not understood */
+    RES_FAULT_DAMAGED, /* its bytes are not those that were written: the seal says so */
+    RES_FAULT_STRANGE, /* it does not begin as a record does, or is no regular file */
+    RES_FAULT_COPY,    /* it has the id of a record that counts */
+    RES_FAULT_COUNT
+} res_fault;
 /* All records of a store in order of their ids. Damaged files do not hide the others: each is
- * reported in DAMAGED, and remembered in the store's index, so that it is tried once only. A
- * file with the id of another is reported, too: a record counts once. */
+ * reported in DAMAGED. What a file's own bytes prove is remembered in the store's index, so that it
+ * is tried once only; nothing else is. A file with the id of another is reported, too: a record
+ * counts once. */
 typedef struct res_damaged {
     char *path;
     bn_status status;
+    res_fault fault;
 } res_damaged;
+/* How many of the COUNT files of LIST may be records that nobody has read: all but copies, and but
+ * for what is no record and is not called like one. */
+size_t res_damaged_lost(const res_damaged *list, size_t count);
+/* Names files of a list without end: whether ONE, of a list that was passed in its order, is to be
+ * named. TOLD, zero at first, counts. */
+typedef struct res_told {
+    size_t count[RES_FAULT_COUNT];
+} res_told;
+bool res_damaged_told(res_told *told, const res_damaged *one);
+/* "4997 more files are no records": the sentence on those that were not to be named; nothing where
+ * all were. */
+void res_put_untold(const res_told *told, bn_text *out);
 /* Records of one cell, mode and number of graphs that were not read, since they are of other builds
  * than the newest (res_newest_read). */
 typedef struct res_unread {
@@ -534,7 +557,7 @@ typedef struct res_index {
     size_t count;
     const res_experiment **experiments; /* each once */
     size_t experiment_count;
-    res_damaged *damaged; /* files that cannot be read, and those with the ids of others */
+    res_damaged *damaged; /* files that were not taken for records */
     size_t damaged_count;
     size_t read;       /* files that were read: new, changed, or such as may be read another time */
     bn_status unsaved; /* why the index could not be written; BN_OK: it is up to date */
@@ -551,8 +574,8 @@ typedef struct res_index_options {
 
 /*
  * Summaries of all records of STORE. The folder's index is brought up to date on the way:
- * files whose name, size and time of change it knows are not opened, damaged ones are reported as
- * they were then, others are read, those that are gone drop out. An index that is missing, damaged
+ * files whose name, size and time of change it knows are not opened, those whose bytes proved their
+ * damage are reported as they were then, others are read, those that are gone drop out. An index that is missing, damaged
  * or of another version is made anew from the files; nothing is in it alone. Two programs that
  * write it at once may lose lines, which come back at the next call. A store that cannot be written
  * is no error. OPTIONS may be NULL. BN_NOT_FOUND, BN_IO, BN_OUT_OF_MEMORY.

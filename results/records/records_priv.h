@@ -5,6 +5,8 @@
 #ifndef BENCH_RESULTS_RECORDS_PRIV_H
 #define BENCH_RESULTS_RECORDS_PRIV_H
 
+#include <sys/stat.h>
+
 #include "results/records/records.h"
 
 /* ---- names (names.c) --------------------------------------------------------- */
@@ -27,6 +29,19 @@ bool res_name_ends(const char *name, const char *end);
 /* The process that left the temporary file NAME; 0 where NAME is no temporary file of this
  * machine. */
 long res_temporary_process(const char *name);
+
+/* ---- what a file's bytes prove (store_file.c) ----------------------------------------- */
+
+/* Only what this process reads off the bytes itself is a proof. */
+typedef struct res_proof {
+    res_fault fault;
+    bool proven;         /* FAULT is what the bytes of the file say, all of which were read */
+    struct stat as_read; /* the file, if PROVEN */
+} res_proof;
+
+/* As res_store_read_foreign; after a failure PROOF says whether it will be the same next time. */
+BN_MUST_USE bn_code res_foreign_read(const char *path, res_record **record, res_proof *proof,
+                                     bn_status *st);
 
 /* ---- what is in range (check.c) ------------------------------------------------ */
 

@@ -65,10 +65,10 @@ typedef struct loading {
     bn_status *st;
 } loading;
 
-static bn_code add_damaged(loading *l, const res_file *file, const bn_status *why)
+static bn_code add_damaged(loading *l, const res_file *file, res_fault fault, const bn_status *why)
 {
     res_collection *all = l->all;
-    return res_listing_report(&l->files, file, why, &all->damaged, &all->damaged_count,
+    return res_listing_report(&l->files, file, fault, why, &all->damaged, &all->damaged_count,
                               &all->damaged_room, l->st);
 }
 
@@ -103,22 +103,23 @@ static bn_code collect(loading *l, const res_file *file)
     char *path = NULL;
     size_t length = 0;
     res_record *record = NULL;
+    res_proof proof = {.fault = RES_FAULT_UNREAD};
     bn_status why = {.code = BN_OK};
     const char *line = res_listing_line(&l->files, file, &length);
-    if (line && res_listing_damaged(line, length, &why)) {
+    if (line && res_listing_damaged(line, length, &proof.fault, &why)) {
         res_listing_put(&l->files, line, length, true);
-        return add_damaged(l, file, &why);
+        return add_damaged(l, file, proof.fault, &why);
     }
     bn_code code = res_listing_path(&l->files, file, &path, &why);
     if (code == BN_OK)
-        code = res_store_read_foreign(path, &record, &why);
+        code = res_foreign_read(path, &record, &proof, &why);
     free(path);
     if (code == BN_OK)
         return add_record(l, file, record, line, length);
     if (code == BN_OUT_OF_MEMORY)
         return bn_fail(l->st, code, "no memory to read the store");
-    res_listing_put_damaged(&l->files, file, &why);
-    return add_damaged(l, file, &why);
+    res_listing_put_damaged(&l->files, file, &proof, &why);
+    return add_damaged(l, file, proof.fault, &why);
 }
 
 /* Reports copies of records as damaged files. */

@@ -83,14 +83,24 @@ bn_code res_seal_check(const char *image, size_t size, bn_status *st)
     return BN_OK;
 }
 
+/* Whether HEAD, of FIRST bytes, is the begin of a file that somebody meant to be a record. */
+static bool is_ours(const char *head, size_t first)
+{
+    return first >= strlen(seal_name) && memcmp(head, seal_name, strlen(seal_name)) == 0;
+}
+
 /* Reads the SIZE bytes of FD into *IMAGE if they may be a record's. */
-static bn_code take_image(int fd, size_t size, size_t most, char **image, bn_status *st)
+static bn_code take_image(int fd, size_t size, size_t most, char **image, res_proof *proof,
+                          bn_status *st)
 {
     char head[RES_SEAL_BYTES];
     const size_t first = size < sizeof head ? size : sizeof head;
     bn_code code = bn_regular_rest(fd, "its first bytes", head, first, st);
-    if (code == BN_OK)
+    if (code == BN_OK) {
         code = head_check(head, size, st);
+        proof->proven = code != BN_OK;
+        proof->fault = is_ours(head, first) ? RES_FAULT_DAMAGED : RES_FAULT_STRANGE;
+    }
     if (code == BN_OK && size > most)
         code = bn_fail(st, BN_FORMAT, "not read: it has %zu MB, and at most %zu MB are read",
                        size >> 20, most >> 20);
@@ -101,8 +111,10 @@ static bn_code take_image(int fd, size_t size, size_t most, char **image, bn_sta
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu bytes", size);
     memcpy(bytes, head, first);
     code = bn_regular_rest(fd, "the file", bytes + first, size - first, st);
-    if (code == BN_OK)
+    if (code == BN_OK) {
         code = res_seal_check(bytes, size, st);
+        proof->proven = code != BN_OK;
+    }
     if (code == BN_OK)
         *image = bytes;
     else
@@ -110,16 +122,26 @@ static bn_code take_image(int fd, size_t size, size_t most, char **image, bn_sta
     return code;
 }
 
-bn_code res_file_image(const char *path, size_t most, char **image, size_t *size, bn_status *st)
+bn_code res_file_image(const char *path, size_t most, char **image, size_t *size, res_proof *proof,
+                       bn_status *st)
 {
     int fd;
-    bn_status why = {.code = BN_OK};
-    bn_code code = bn_regular_open(path, &fd, size, &why);
-    if (code == BN_INVALID)
-        return bn_fail(st, BN_FORMAT, "%s: not a record: not a regular file", path);
+    struct stat after;
+    *proof = (res_proof){.fault = RES_FAULT_UNREAD};
+    bn_code code = bn_open_at(AT_FDCWD, path, 0, &fd, &proof->as_read, st);
     if (code != BN_OK)
-        return bn_fail(st, code, "%s", why.message);
-    code = take_image(fd, *size, most, image, st);
+        return code;
+    *size = (size_t)proof->as_read.st_size;
+    if (S_ISREG(proof->as_read.st_mode)) {
+        code = take_image(fd, *size, most, image, proof, st);
+    } else {
+        code = bn_fail(st, BN_FORMAT, "not a record: not a regular file");
+        proof->fault = RES_FAULT_STRANGE;
+    }
+    /* Of a file that is being written the bytes prove nothing. */
+    proof->proven = proof->proven && fstat(fd, &after) == 0 &&
+                    bn_untouched(&after, &proof->as_read);
+    proof->fault = code == BN_FORMAT ? proof->fault : RES_FAULT_UNREAD;
     close(fd);
     return code == BN_OK ? BN_OK : bn_context(st, "%s", path);
 }

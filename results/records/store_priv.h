@@ -30,11 +30,11 @@ BN_MUST_USE bn_code res_seal_check(const char *image, size_t size, bn_status *st
  * The bytes of the record at PATH into *IMAGE (malloc), seal checked. The file is opened once and
  * without waiting, and its first bytes tell whether it is a record before the others are read. A
  * link is followed: whatever it leads to must be a record as well, and nothing is written through
- * it. BN_FORMAT where it is no record, is damaged, or has more than MOST bytes. Messages begin with
- * the path.
+ * it. BN_FORMAT where it is no record, is damaged, or has more than MOST bytes; PROOF says what of
+ * that its bytes prove. Messages begin with the path.
  */
 BN_MUST_USE bn_code res_file_image(const char *path, size_t most, char **image, size_t *size,
-                                   bn_status *st);
+                                   res_proof *proof, bn_status *st);
 
 /* Writes a new file FOLDER/NAME, at first under the name FOLDER/TEMPORARY. After a failure the
  * temporary file is gone. */

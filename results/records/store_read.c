@@ -3,6 +3,9 @@
  *
  * Nothing in the image is trusted. The seal catches accidents; the checks here (presence, classes,
  * ranks, lengths, counts against the size of the file) are for files that another program wrote.
+ *
+ * Nor is HDF5: without memory it fails as it does on a damaged file, or finds what is there to be
+ * absent. That it cannot tell is never taken for "no".
  */
 #include "results/records/store_priv.h"
 
@@ -26,12 +29,20 @@ static void damaged(reader *r, const char *name, const char *what)
         r->code = bn_fail(r->st, BN_FORMAT, "%s/%s %s", r->where, name, what);
 }
 
+/* Whether HDF5 said "yes" of NAME. Where it cannot tell, nothing may be concluded of NAME. */
+static bool told(reader *r, htri_t answer, const char *name)
+{
+    if (answer < 0)
+        damaged(r, name, "cannot be read");
+    return answer > 0;
+}
+
 /* Opens an attribute that is a single value; below zero where there is none. */
 static hid_t attribute_open(reader *r, hid_t at, const char *name)
 {
     if (r->code != BN_OK)
         return H5I_INVALID_HID;
-    if (H5Aexists(at, name) <= 0) {
+    if (!told(r, H5Aexists(at, name), name)) {
         damaged(r, name, "is missing");
         return H5I_INVALID_HID;
     }
@@ -117,7 +128,8 @@ static void get_fields(reader *r, hid_t at, const res_field *fields, void *base)
 {
     for (const res_field *field = fields; field->name; field++) {
         void *value = (char *)base + field->offset;
-        if (field->later && r->code == BN_OK && H5Aexists(at, field->name) <= 0)
+        if (field->later && r->code == BN_OK &&
+            !told(r, H5Aexists(at, field->name), field->name))
             continue;
         switch (field->kind) {
         case RES_KIND_TEXT:
@@ -150,12 +162,13 @@ static void get_fields(reader *r, hid_t at, const res_field *fields, void *base)
 static bool present(reader *r, hid_t at, const char *name)
 {
     H5L_info_t info;
-    if (r->code != BN_OK || H5Lexists(at, name, H5P_DEFAULT) <= 0)
+    if (r->code != BN_OK || !told(r, H5Lexists(at, name, H5P_DEFAULT), name))
         return false;
-    if (H5Lget_info(at, name, &info, H5P_DEFAULT) >= 0 && info.type == H5L_TYPE_HARD)
-        return true;
-    damaged(r, name, "is a link to elsewhere, which is not followed");
-    return false;
+    if (H5Lget_info(at, name, &info, H5P_DEFAULT) < 0)
+        damaged(r, name, "cannot be read");
+    else if (info.type != H5L_TYPE_HARD)
+        damaged(r, name, "is a link to elsewhere, which is not followed");
+    return r->code == BN_OK;
 }
 
 /* Opens group PATH for reading its attributes; close with H5Gclose unless it is
@@ -437,7 +450,7 @@ static void get_counters(reader *r, const char *name, int64_t counters[BN_COUNTE
     hid_t group = group_open(r, name);
     for (int c = 0; r->code == BN_OK && c < BN_COUNTER_COUNT; c++) {
         const char *counter = bn_counter_name((bn_counter)c);
-        if (H5Aexists(group, counter) > 0)
+        if (told(r, H5Aexists(group, counter), counter))
             get_int(r, group, counter, H5T_NATIVE_INT64, &counters[c]);
     }
     group_close(group);
@@ -458,9 +471,9 @@ static void get_provenance(reader *r, res_record *record)
     } else {
         json_t *provenance = NULL;
         r->code = res_json_parse(text, strlen(text), &provenance, r->st);
-        if (r->code != BN_OK)
+        if (r->code != BN_OK) {
             bn_context(r->st, "provenance");
-        if (!json_is_object(provenance)) {
+        } else if (!json_is_object(provenance)) {
             damaged(r, "provenance", "is not a JSON object");
             json_decref(provenance);
         } else {

@@ -4,11 +4,16 @@
  * libhdf5 does not survive every damaged file (store_file.c), and a seal is no proof of who made
  * it. What it survives depends on what memory held before, too: that one process survived a file
  * says nothing of the next. So libhdf5 gets foreign bytes in a child of this process only, which
- * has a limit of memory and time. Where that kills it, the file is at fault, and the next one gets
- * a new child. What the child read comes back as plain bytes (wire.c).
+ * has a limit of memory and time, and the next file gets a new child where that one ended or
+ * refused. What the child read comes back as plain bytes (wire.c).
  *
  * The file is opened and read once, by us, and the child gets the bytes over the wire, whatever
  * becomes of the file's name meanwhile.
+ *
+ * Only the seal, which we check ourselves, proves damage, and proof alone is remembered. The child's
+ * word is news of this time: libhdf5 dies of little memory as it dies of a bad file, and a limit, a
+ * signal or a busy machine ends the child whatever it reads. So how a child ended is BN_IO, and the
+ * file is tried again the next time.
  */
 #define _GNU_SOURCE
 #include "results/records/store_priv.h"
@@ -54,7 +59,7 @@ static size_t address_space(void)
     return (size_t)pages * (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/* The signals that a file is to blame for. All others are somebody's doing. */
+/* The signals by which a process ends of what it does itself. All others are somebody's doing. */
 static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS, SIGXCPU};
 /* What ends a whole group of processes is for the parent to decide, and the child ends with it. */
 static const int requests[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
@@ -67,7 +72,7 @@ static void set_signals(void)
         signal(faults[i], SIG_DFL);
 }
 
-/* Whether less memory than a record may take is the limit's doing, and so the file's. */
+/* Whether the limit of memory is ours: it leaves what a record may take. */
 static bool set_limits(void)
 {
     const struct rlimit space = {address_space() + MOST_BYTES, address_space() + MOST_BYTES};
@@ -79,14 +84,14 @@ static bool set_limits(void)
     return !tighter && setrlimit(RLIMIT_AS, &space) == 0;
 }
 
-/* The limit counts from the child's start, so each file moves it. */
-static void allow_time(void)
+/* The limit counts from the child's start, so each file moves it. MOST is nobody's but a user's. */
+static void allow_time(rlim_t most)
 {
     struct rusage used;
     if (getrusage(RUSAGE_SELF, &used) != 0)
         return;
     const rlim_t seconds = (rlim_t)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) + 1 + MOST_CPU_S;
-    const struct rlimit time = {seconds, RLIM_INFINITY};
+    const struct rlimit time = {seconds < most ? seconds : most, most};
     (void)setrlimit(RLIMIT_CPU, &time);
 }
 
@@ -130,11 +135,15 @@ static bool receive_all(int fd, void *data, size_t size)
     return true;
 }
 
-/* Reads the image and puts the record into OUT. Frees the image. */
+/* Reads the image and puts the record into OUT. Frees the image. HDF5 says of little memory what it
+ * says of a damaged file, but the C library leaves its word. */
 static bn_code read_image(char *image, size_t size, bn_text *out, bn_status *st)
 {
     res_record *record = NULL;
+    errno = 0;
     bn_code code = res_image_read(image, size, &record, st);
+    if (code == BN_FORMAT && errno == ENOMEM)
+        code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory to read it");
     free(image);
     if (code == BN_OK)
         code = res_wire_put(record, out, st);
@@ -152,16 +161,19 @@ static void serve(int fd, pid_t parent)
     if (getppid() != parent || dup2(fd, SOCKET_FD) < 0)
         _exit(0);
     close_range(SOCKET_FD + 1, ~0U, 0);
+    struct rlimit cpu;
+    const rlim_t most_time = getrlimit(RLIMIT_CPU, &cpu) == 0 ? cpu.rlim_max : RLIM_INFINITY;
     const bool limited = set_limits();
     for (size_t size; receive_all(SOCKET_FD, &size, sizeof size);) {
         bn_text out = {0};
         answer a = {.st = {.code = BN_OK}};
         char *image = malloc(size ? size : 1);
-        allow_time();
+        allow_time(most_time);
         if (!image || !receive_all(SOCKET_FD, image, size))
             _exit(0);
-        if (read_image(image, size, &out, &a.st) == BN_OUT_OF_MEMORY && !limited)
-            a.st.code = BN_IO;
+        if (read_image(image, size, &out, &a.st) == BN_OUT_OF_MEMORY && limited)
+            bn_fail(&a.st, BN_OUT_OF_MEMORY, "it takes more than %zu MB of memory",
+                    MOST_BYTES >> 20);
         a.size = a.st.code == BN_OK ? out.length : 0;
         if (!send_all(SOCKET_FD, &a, sizeof a) || !send_all(SOCKET_FD, out.data, a.size))
             break;
@@ -229,8 +241,7 @@ static bool is_fault(int number)
     return false;
 }
 
-/* Ends the child, and says how it ended. What the file alone cannot be blamed for is BN_IO: another
- * time it may be read. */
+/* Ends the child, and says how it ended: BN_IO, since the file alone cannot be blamed. */
 static bn_code blame(bool late, bn_status *st)
 {
     int status = 0;
@@ -246,18 +257,20 @@ static bn_code blame(bool late, bn_status *st)
     if (late)
         return bn_fail(st, BN_IO, "not read: a child took longer than %d s for it", MOST_WAIT_S);
     if (number == SIGXCPU)
-        return bn_fail(st, BN_FORMAT,
+        return bn_fail(st, BN_IO,
                        "not read: a child took longer than %d s of processor time for it",
                        MOST_CPU_S);
     if (is_fault(number))
-        return bn_fail(st, BN_FORMAT, "not read: it killed the child that tried, by signal %d",
+        return bn_fail(st, BN_IO,
+                       "not read: the child that tried died by signal %d: of the file, or of "
+                       "little memory",
                        number);
     if (number)
         return bn_fail(st, BN_IO, "not read: somebody ended the child that tried, by signal %d",
                        number);
     /* A sanitizer ends it so. */
     if (WIFEXITED(status) && WEXITSTATUS(status) != 0)
-        return bn_fail(st, BN_FORMAT, "not read: it ended the child that tried");
+        return bn_fail(st, BN_IO, "not read: it ended the child that tried");
     return bn_fail(st, BN_IO,
                    "not read: the child that should do it had no memory, or was cut off");
 }
@@ -267,10 +280,9 @@ static bn_code refusal(answer *a, bn_status *st)
 {
     a->st.message[sizeof a->st.message - 1] = '\0';
     /* What the child could not read in little memory may take all of ours: its word is the last. */
-    if (a->st.code == BN_OUT_OF_MEMORY)
-        return bn_fail(st, BN_FORMAT, "not read: it takes more than %zu MB of memory",
-                       MOST_BYTES >> 20);
-    return bn_fail(st, a->st.code == BN_IO ? BN_IO : BN_FORMAT, "%s", a->st.message);
+    if (a->st.code == BN_FORMAT)
+        return bn_fail(st, BN_FORMAT, "%s", a->st.message);
+    return bn_fail(st, BN_IO, "not read: %s", a->st.message);
 }
 
 /* Has the child read the image; messages do not name the file. */
@@ -287,8 +299,8 @@ static bn_code vet(const char *image, size_t size, res_record **record, bn_statu
     if (a.st.code != BN_OK)
         code = refusal(&a, st);
     else if (a.size == 0 || a.size > MOST_BYTES)
-        code = bn_fail(st, BN_FORMAT, "not read: it takes more than %zu MB of memory",
-                       MOST_BYTES >> 20);
+        code =
+            bn_fail(st, BN_IO, "not read: it takes more than %zu MB of memory", MOST_BYTES >> 20);
     else if (!(bytes = malloc(a.size)))
         code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu bytes", a.size);
     else if (!receive_all(child.socket, bytes, a.size))
@@ -303,14 +315,20 @@ static bn_code vet(const char *image, size_t size, res_record **record, bn_statu
     return code;
 }
 
-bn_code res_store_read_foreign(const char *path, res_record **record, bn_status *st)
+bn_code res_foreign_read(const char *path, res_record **record, res_proof *proof, bn_status *st)
 {
     char *image = NULL;
     size_t size = 0;
-    bn_code code = res_file_image(path, MOST_IMAGE, &image, &size, st);
+    bn_code code = res_file_image(path, MOST_IMAGE, &image, &size, proof, st);
     if (code != BN_OK)
         return code;
     code = vet(image, size, record, st);
     free(image);
     return code == BN_OK ? BN_OK : bn_context(st, "%s", path);
+}
+
+bn_code res_store_read_foreign(const char *path, res_record **record, bn_status *st)
+{
+    res_proof proof;
+    return res_foreign_read(path, record, &proof, st);
 }

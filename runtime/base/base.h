@@ -306,6 +306,9 @@ bool bn_writer_gone(long pid, const struct stat *info);
 void bn_writers_sweep(int folder, const char *pattern);
 /* What is in the open FOLDER, which stays open; NULL where it cannot be listed. For closedir. */
 DIR *bn_folder_list(int folder);
+/* The next entry of LIST; NULL at its end, and then errno is 0, or where it cannot be read on: what
+ * was listed so far is not all then. */
+const struct dirent *bn_folder_next(DIR *list);
 /* Opens the folder NAME of the open FOLDER; *FD is the caller's. A link is BN_INVALID. */
 BN_MUST_USE bn_code bn_folder_in(int folder, const char *name, int *fd, bn_status *st);
 /* BN_INVALID where a folder of PATH that begins behind its first FROM bytes is a link: who may write

@@ -389,6 +389,12 @@ DIR *bn_folder_list(int folder)
     return list;
 }
 
+const struct dirent *bn_folder_next(DIR *list)
+{
+    errno = 0;
+    return readdir(list);
+}
+
 bn_code bn_folder_in(int folder, const char *name, int *fd, bn_status *st)
 {
     *fd = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);

@@ -17,7 +17,8 @@ static void read_line(const char *line, size_t length)
     fuzz_require(memory != NULL, "no memory");
     if (res_line_key_parse(line, &key))
         fuzz_touch(key.file, key.file_length);
-    if (res_listing_damaged(line, length, &st))
+    res_fault fault;
+    if (res_listing_damaged(line, length, &fault, &st))
         fuzz_status(BN_FORMAT, &st);
     st = (bn_status){.code = BN_OK};
     bn_code code = res_line_parse(line, length, &pools, &summary, &st);

@@ -72,11 +72,13 @@ static void load(const place *p, size_t *known)
         size_t length = 0;
         res_summary summary;
         bn_status why = {.code = BN_OK};
+        l.files[i].written_ns = l.files[i].mtime_ns; /* seeds cannot name the moment of this test */
         const char *line = res_listing_line(&l, &l.files[i], &length);
         if (!line)
             continue;
         fuzz_require(fuzz_touch(line, length) && line[length - 1] == '\n', "half a line");
-        if (!res_listing_damaged(line, length, &why) &&
+        res_fault fault;
+        if (!res_listing_damaged(line, length, &fault, &why) &&
             res_line_parse(line, length, &pools, &summary, &why) != BN_OK)
             continue;
         res_listing_put(&l, line, length, true);

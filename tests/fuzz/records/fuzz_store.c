@@ -57,7 +57,9 @@ static void read_file(const uint8_t *data, size_t size)
     int fd = fuzz_file(data, size, path);
     char *image = NULL;
     size_t length = 0;
-    bn_code code = res_file_image(path, SIZE_MAX, &image, &length, &st);
+    res_proof proof;
+    bn_code code = res_file_image(path, SIZE_MAX, &image, &length, &proof, &st);
+    fuzz_require(proof.proven == (code == BN_FORMAT), "what was read proves nothing, or too much");
     if (code == BN_OK)
         code = res_image_read(image, length, &record, &st);
     /* HDF5 keeps what its callers forget to close reachable, so no sanitizer tells. */

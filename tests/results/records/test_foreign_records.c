@@ -412,14 +412,9 @@ static void sealed_damage_kills_no_reader(void **state)
     if (version[0] == 1 && version[1] == 10 && version[2] == 8)
         assert_true(killed > 0);
     assert_int_equal(children(), 0);
-    /* Nobody is killed a second time. What libhdf5 makes of a damaged file that it survives may
-     * depend on what memory held before, so a file that was read may not be another time. */
-    size_t known = 0;
-    assert_int_equal(res_store_load(store, &all, &st), BN_OK);
-    for (size_t i = 0; i < all.damaged_count; i++)
-        known += strstr(all.damaged[i].status.message, "found before") != NULL;
-    assert_int_equal(known, damaged);
-    res_collection_free(&all);
+    /* Their seals are whole, so nothing is proven, and nothing of it is remembered. */
+    snprintf(name, sizeof name, "sealed/%s", RES_INDEX_FILE);
+    assert_int_equal(access(fixture_in(folder, name), F_OK), -1);
     sealed_free(&s);
 }
 

@@ -336,7 +336,7 @@ static void older_columns_are_strangers(void **state)
     char *heads_end = strchr(body, '\n');
     memmove(heads_end - 5, heads_end, strlen(heads_end) + 1); /* "\tseed" */
     bn_sha256(body, strlen(body), digest);
-    snprintf(first, sizeof first, "bench-index 4 records %d sha256 %s %zu\n", RES_SCHEMA_VERSION,
+    snprintf(first, sizeof first, "bench-index 5 records %d sha256 %s %zu\n", RES_SCHEMA_VERSION,
              digest, strlen(body));
     bn_text_puts(&whole, first);
     bn_text_puts(&whole, body);
