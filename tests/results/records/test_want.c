@@ -1,0 +1,117 @@
+/*
+ * test_want.c - no store loses a record to a reader that had no memory, time, right or luck. Some of
+ * the moments at which it may fail; test_full_want.c tries all. Needs no plugin.
+ */
+#define _GNU_SOURCE
+#include "tests/results/records/want_fixture.h"
+
+static void no_memory_at_some_moments(void **state)
+{
+    sweep_memory(*state, 41);
+}
+
+static void files_folders_and_processes_fail(void **state)
+{
+    sweep_errors(*state);
+}
+
+static void signals_at_some_moments(void **state)
+{
+    sweep_signals(*state, 257);
+}
+
+/* ---- limits ------------------------------------------------------------------------------- */
+
+static void limit_memory(const void *megabytes)
+{
+    const rlim_t bytes = (rlim_t)*(const size_t *)megabytes << 20;
+    const struct rlimit limit = {bytes, bytes};
+    assert_int_equal(setrlimit(RLIMIT_AS, &limit), 0);
+}
+
+/* As under ulimit -v: from less than the program has now to more than it ever takes. */
+static void a_limit_of_memory_marks_nothing(void **state)
+{
+    const place *p = *state;
+    char *wanted = whole_index(p);
+    for (size_t megabytes = 1; megabytes <= 512 && !SANITIZED; megabytes += 1 + megabytes / 8) {
+        unlink(p->index);
+        const int status = read_apart(p, megabytes % 2, limit_memory, &megabytes);
+        assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+        assert_as_before(p, wanted);
+    }
+    free(wanted);
+}
+
+/* A limit of time that is all but used up when the store is read. */
+static void limit_time(const void *what)
+{
+    (void)what;
+    const struct rlimit limit = {1, 1};
+    assert_int_equal(setrlimit(RLIMIT_CPU, &limit), 0);
+    struct rusage used;
+    do
+        getrusage(RUSAGE_SELF, &used);
+    while (used.ru_utime.tv_sec == 0 && used.ru_utime.tv_usec < 990000);
+}
+
+static void a_limit_of_time_marks_nothing(void **state)
+{
+    const place *p = *state;
+    char *wanted = whole_index(p);
+    unlink(p->index);
+    (void)read_apart(p, true, limit_time, NULL); /* it may die of it */
+    assert_as_before(p, wanted);
+    free(wanted);
+}
+
+/* ---- rights ------------------------------------------------------------------------------- */
+
+/* As a user without root's right to read all. */
+static void give_up_rights(const void *what)
+{
+    (void)what;
+    struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct none[2] = {{0}};
+    assert_int_equal(syscall(SYS_capset, &head, none), 0);
+}
+
+static void files_without_rights_are_no_damage(void **state)
+{
+    const place *p = *state;
+    char *wanted = whole_index(p), path[600];
+    for (int i = 0; i < 2; i++) {
+        unlink(p->index);
+        snprintf(path, sizeof path, "%s", p->store);
+        if (i == 0) {
+            res_index index;
+            load_with(p, NULL, &index);
+            snprintf(path, sizeof path, "%s/%s", p->store, index.records[1].file);
+            res_index_free(&index);
+            unlink(p->index);
+        }
+        struct stat info;
+        assert_int_equal(stat(path, &info), 0);
+        assert_int_equal(chmod(path, 0), 0);
+        const int status = read_apart(p, true, give_up_rights, NULL);
+        assert_int_equal(chmod(path, info.st_mode & 0777), 0);
+        assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+        assert_as_before(p, wanted);
+    }
+    free(wanted);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, begin_want, end)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(no_memory_at_some_moments),
+        TEST(files_folders_and_processes_fail),
+        TEST(signals_at_some_moments),
+        TEST(a_limit_of_memory_marks_nothing),
+        TEST(a_limit_of_time_marks_nothing),
+        TEST(files_without_rights_are_no_damage),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

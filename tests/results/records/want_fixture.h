@@ -1,0 +1,294 @@
+/*
+ * want_fixture.h - a store is read while what the system gives fails: memory, files, folders,
+ * processes, time. Whatever became of that reader, the next one finds all records, and an index as
+ * if nothing had happened. Included once in a program: test_want.c tries some of the moments,
+ * test_full_want.c each.
+ */
+#ifndef BENCH_TESTS_WANT_FIXTURE_H
+#define BENCH_TESTS_WANT_FIXTURE_H
+
+#include "tests/results/store_fixture.h"
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/support/sanitized.h"
+
+enum { RECORDS = 3 };
+
+/* ---- what fails --------------------------------------------------------------------------- */
+
+/* What one may ask of the system. */
+enum asked { MEMORY, OPEN, READ, LIST, LOOK, FORK, RECEIVE, ASKED };
+/* Who is refused: the process that reads the store, the child that it has for libhdf5, or both, each
+ * by its own count. */
+enum { READER = 1, CHILD = 2 };
+
+static struct fault {
+    enum asked what;
+    int whose, error; /* ERROR 0: it fails without a word */
+    int signal;       /* raised instead; 0: none */
+    bool for_ever;    /* from then on; else once */
+    long at;          /* which time; 0: never */
+} fault;
+static bool armed, in_child;
+static long times;  /* since this process was armed, or is a child */
+static int *failed; /* shared with all of them: whether anything was refused */
+
+static void begin_child(void)
+{
+    in_child = true;
+    times = 0;
+}
+
+/* Whether what was asked for is refused. */
+static bool refused(enum asked what)
+{
+    if (!armed || fault.at == 0 || what != fault.what ||
+        !(fault.whose & (in_child ? CHILD : READER)))
+        return false;
+    times++;
+    if (times < fault.at || (times > fault.at && !fault.for_ever))
+        return false;
+    *failed = 1;
+    if (fault.signal) {
+        raise(fault.signal);
+        return false;
+    }
+    if (fault.error)
+        errno = fault.error;
+    return true;
+}
+
+#if !SANITIZED
+void *__libc_malloc(size_t size);
+void *__libc_calloc(size_t count, size_t size);
+void *__libc_realloc(void *old, size_t size);
+
+void *malloc(size_t size)
+{
+    return refused(MEMORY) ? NULL : __libc_malloc(size);
+}
+
+void *calloc(size_t count, size_t size)
+{
+    return refused(MEMORY) ? NULL : __libc_calloc(count, size);
+}
+
+void *realloc(void *old, size_t size)
+{
+    return refused(MEMORY) ? NULL : __libc_realloc(old, size);
+}
+#endif
+
+int openat(int folder, const char *path, int flags, ...)
+{
+    va_list args;
+    va_start(args, flags);
+    const int mode = flags & O_CREAT ? va_arg(args, int) : 0;
+    va_end(args);
+    return refused(OPEN) ? -1 : (int)syscall(SYS_openat, folder, path, flags, mode);
+}
+
+ssize_t read(int fd, void *data, size_t size)
+{
+    return refused(READ) ? -1 : syscall(SYS_read, fd, data, size);
+}
+
+struct dirent *readdir(DIR *list)
+{
+    struct dirent *(*real)(DIR *);
+    *(void **)&real = dlsym(RTLD_NEXT, "readdir");
+    return refused(LIST) ? NULL : real(list);
+}
+
+int fstatat(int folder, const char *path, struct stat *info, int flags)
+{
+    return refused(LOOK) ? -1 : (int)syscall(SYS_newfstatat, folder, path, info, flags);
+}
+
+pid_t fork(void)
+{
+    pid_t (*real)(void);
+    *(void **)&real = dlsym(RTLD_NEXT, "fork");
+    return refused(FORK) ? -1 : real();
+}
+
+ssize_t recv(int fd, void *data, size_t size, int flags)
+{
+    return refused(RECEIVE) ? -1 : recvfrom(fd, data, size, flags, NULL, NULL);
+}
+
+/* ---- readers ------------------------------------------------------------------------------ */
+
+/* One loads the index, the other the records. Exits: 0, it read or refused the store, and no record
+ * vanished; 1, one did, or was called damaged. */
+static int read_store(const place *p, bool by_index)
+{
+    bn_status st = {.code = BN_OK};
+    res_index index = {0};
+    res_collection all = {0};
+    armed = true;
+    const bn_code code =
+        by_index ? res_index_load(p->store, NULL, &index, &st) : res_store_load(p->store, &all, &st);
+    armed = false;
+    const res_damaged *damaged = by_index ? index.damaged : all.damaged;
+    const size_t lost = by_index ? index.damaged_count : all.damaged_count;
+    bool vanished = code == BN_OK && lost + (by_index ? index.count : all.count) != RECORDS;
+    for (size_t i = 0; i < lost; i++)
+        vanished = vanished || damaged[i].fault != RES_FAULT_UNREAD;
+    return vanished ? 1 : 0;
+}
+
+/* Reads the store in a process of its own, with what PREPARE does there; its status. */
+static int read_apart(const place *p, bool by_index, void (*prepare)(const void *), const void *what)
+{
+    int status = -1;
+    fflush(NULL);
+    const pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        if (prepare)
+            prepare(what);
+        _exit(read_store(p, by_index));
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    return status;
+}
+
+/* The bytes of the index that a reader makes anew of all records, which are all there. */
+static char *whole_index(const place *p)
+{
+    char *text = NULL;
+    size_t size;
+    bn_status st = {.code = BN_OK};
+    res_index index;
+    load_with(p, NULL, &index);
+    assert_int_equal(index.count, RECORDS);
+    assert_int_equal(index.damaged_count, 0);
+    res_index_free(&index);
+    assert_ok(bn_regular_read(p->index, &text, &size, &st), &st);
+    return text;
+}
+
+/* After a reader that failed: what it wrote down is true, and the store is whole. */
+static void assert_as_before(const place *p, const char *wanted)
+{
+    char *text = whole_index(p);
+    assert_string_equal(text, wanted);
+    free(text);
+    unlink(p->index);
+}
+
+static int begin_want(void **state)
+{
+    static bool known;
+    const maker of[RECORDS] = {{"20260101T020000.000000000Z-h-1-0", "aa", "h1", 1, BN_OK, 1},
+                               {"20260102T020000.000000000Z-h-1-0", "bb", "h2", 2, BN_TIMEOUT, 2},
+                               {"20260103T020000.000000000Z-h-1-0", "cc", "h3", 3, BN_OK, 3}};
+    char path[600];
+    begin(state);
+    const place *p = *state;
+    for (size_t i = 0; i < RECORDS; i++)
+        write_with(p, &of[i], "cpu", path);
+    if (!known) {
+        assert_int_equal(pthread_atfork(NULL, NULL, begin_child), 0);
+        failed =
+            mmap(NULL, sizeof *failed, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        assert_true(failed != MAP_FAILED);
+    }
+    known = true;
+    return 0;
+}
+
+/* ---- each moment -------------------------------------------------------------------------- */
+
+static void arm(const void *what)
+{
+    (void)what;
+    in_child = false; /* this process is the reader */
+    times = 0;
+}
+
+/* Lets FAULT happen at each STRIDE-th moment until nothing is left that could fail; returns how many
+ * moments there were. */
+static size_t sweep(const place *p, long stride, bool by_index)
+{
+    char *wanted = whole_index(p);
+    const bool may_die = fault.signal != 0 && (fault.whose & READER);
+    size_t moments = 0;
+    unlink(p->index);
+    for (fault.at = 1, *failed = 1; *failed; fault.at += stride, moments++) {
+        *failed = 0;
+        const int status = read_apart(p, by_index, arm, NULL);
+        if (!(WIFEXITED(status) && WEXITSTATUS(status) == 0) &&
+            !(may_die && WIFSIGNALED(status) && WTERMSIG(status) == fault.signal))
+            fail_msg("asked %d of %d, error %d, time %ld: ended with %d", fault.what, fault.whose,
+                     fault.error, fault.at, status);
+        assert_as_before(p, wanted);
+    }
+    print_message("# asked %d of %d, error %d, signal %d: %zu moments\n", fault.what, fault.whose,
+                  fault.error, fault.signal, moments - 1);
+    fault.at = 0;
+    free(wanted);
+    return moments - 1;
+}
+
+/* ---- the tests ---------------------------------------------------------------------------- */
+
+/* A process may end for want of memory, or refuse the store; the next one finds everything. */
+static void sweep_memory(const place *p, long stride)
+{
+    for (int whose = READER; whose <= CHILD && !SANITIZED; whose++)
+        for (int for_ever = 0; for_ever < 2; for_ever++)
+            for (int told = 0; told < 2; told++) {
+                fault = (struct fault){.what = MEMORY,
+                                       .whose = whose,
+                                       .for_ever = for_ever,
+                                       .error = told ? ENOMEM : 0};
+                assert_true(sweep(p, stride, told || whose == READER) > 0);
+            }
+}
+
+static void sweep_errors(const place *p)
+{
+    static const struct {
+        enum asked what;
+        int error;
+    } faults[] = {{OPEN, EACCES}, {OPEN, EIO},   {OPEN, EMFILE}, {OPEN, ENOMEM}, {READ, EIO},
+                  {READ, EACCES}, {LIST, EIO},   {LOOK, EIO},    {LOOK, EACCES}, {FORK, EAGAIN},
+                  {FORK, ENOMEM}, {RECEIVE, EIO}};
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
+        for (int for_ever = 0; for_ever < 2; for_ever++)
+            for (int by_index = 0; by_index < 2; by_index++) {
+                fault = (struct fault){.what = faults[i].what,
+                                       .whose = READER | CHILD,
+                                       .for_ever = for_ever,
+                                       .error = faults[i].error};
+                assert_true(sweep(p, 1, by_index) > 0);
+            }
+}
+
+/* Whatever ends reader or child, and while it does whatever. */
+static void sweep_signals(const place *p, long stride)
+{
+    static const int signals[] = {SIGXCPU, SIGKILL, SIGSEGV, SIGBUS, SIGABRT, SIGTERM};
+    for (size_t i = 0; i < sizeof signals / sizeof *signals && !SANITIZED; i++)
+        for (int whose = READER; whose <= CHILD; whose++) {
+            fault = (struct fault){.what = MEMORY, .whose = whose, .signal = signals[i]};
+            assert_true(sweep(p, stride, i % 2) > 0);
+        }
+}
+
+#endif
