@@ -85,7 +85,7 @@ BN_MUST_USE bn_code night_recorded_find(nightly *n, bn_status *st);
  * many experiments they are. BN_OUT_OF_MEMORY. */
 BN_MUST_USE bn_code night_recorded_take(nightly *n, bn_status *st);
 
-/* ---- what was not read (nightly.c) --------------------------------------------------------- */
+/* ---- what was not read (night_lost.c) ------------------------------------------------------- */
 
 /* How many files may be records of any night, and were not read: those that one listing of the store
  * has at most (UNLISTED), and those that could not be read later (UNREAD). They may be of the last

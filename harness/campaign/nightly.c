@@ -59,17 +59,6 @@ static bn_code add_runs(nightly *n, const suite_end *end, bn_status *st)
     return BN_OK;
 }
 
-size_t night_lost(const nightly *n)
-{
-    return n->unlisted + n->unread;
-}
-
-void night_count_lost(nightly *n, const res_damaged *list, size_t count)
-{
-    const size_t lost = res_damaged_lost(list, count);
-    n->unlisted = lost > n->unlisted ? lost : n->unlisted;
-}
-
 /* Whether FOLDER is there, or nobody can say: then reading it says why. */
 static bool is_there(const char *folder)
 {

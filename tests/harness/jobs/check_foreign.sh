@@ -125,7 +125,7 @@ run compare --store "$folder/one" --store "$folder/later"
 report "a comparison of stores leaves them out, and says so" "$(
     [ "$status" -eq 1 ] || echo "exit status $status, not 1"
     grep -q "later: 1 record left out, dated " "$folder/err" || echo "it does not say so"
-    grep -q "later has no good records" "$folder/err" || echo "they were paired"
+    grep -q "later has no records" "$folder/err" || echo "they were paired"
 )"
 
 # ---- damaged records ---------------------------------------------------------------------------------
