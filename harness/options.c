@@ -342,7 +342,7 @@ static const cli_option others[] = {
      .text = "leave out experiments whose title has a part like PATTERN; may be repeated"},
     {"shard", "I/N", CLI_TEXT, AT(suite.shard), .commands = SUITE,
      .text = "part I of N, from 1, or none: the whole suite; by default what a launcher's "
-             "environment says (mpirun, srun)"},
+             "environment says (mpirun, srun, a job array)"},
     {"repetitions", "N", CLI_NUMBER, AT(suite.repetitions), .commands = SUITE | NIGHTLY,
      .fallback = "0", .text = "repetitions of each experiment; 0: as the file says"},
     {"retry-failed", NULL, CLI_FLAG, AT(suite.retry_failed), .commands = SUITE | NIGHTLY,

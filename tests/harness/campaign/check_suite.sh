@@ -271,6 +271,28 @@ if [ -z "$can_read" ]; then
 fi
 sorted "$store" >"$folder/whole"
 for i in 1 2 3; do run suite "$mine" --store "$folder/shards" --shard $i/3; done
+says_owed() { grep -c 'other shards owe [1-9]' "$folder/err"; }
+run suite "$mine" --store "$folder/owed" --shard 2/3
+report "a shard that is whole ends with 0 and says what others owe" "$(
+    fault_of 0
+    [ "$(says_owed)" = 1 ] || echo "not said"
+)"
+run suite "$mine" --store "$folder/owed" --shard none
+report "the suite after its shards runs what a lost one left" "$(
+    fault_of 0
+    sorted "$folder/owed" | diff - "$folder/whole"
+)"
+for i in 0 2 4; do
+    SLURM_ARRAY_TASK_ID=$i SLURM_ARRAY_TASK_COUNT=3 SLURM_ARRAY_TASK_MIN=0 SLURM_ARRAY_TASK_MAX=4 SLURM_ARRAY_TASK_STEP=2 \
+        run suite "$mine" --store "$folder/array"
+done
+report "elements of a job array make the suite, each experiment once" "$(
+    fault_of 0
+    [ "$(says_owed)" = 0 ] || echo "something is owed"
+    sorted "$folder/array" | diff - "$folder/whole"
+)"
+SLURM_ARRAY_TASK_ID=3 SLURM_ARRAY_TASK_COUNT=3 SLURM_ARRAY_TASK_MIN=1 SLURM_ARRAY_TASK_MAX=7 \
+    refuses "an array that is no range" 2 "--array=1-3" -- suite "$mine" --store "$folder/array"
 report "shards make the suite, each experiment once" "$(
     sorted "$folder/shards" | diff - "$folder/whole"
 )"

@@ -319,6 +319,79 @@ static void shards_keep_together_and_move_little(void **state)
     suite_close(&s);
 }
 
+/* ARRAY: "ID COUNT MIN MAX STEP", "-": not set. */
+static bn_code of_array(const char *array, const char *task, const char *tasks, suite_shard *shard,
+                        bn_status *st)
+{
+    static const char *const names[] = {"SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_COUNT",
+                                        "SLURM_ARRAY_TASK_MIN", "SLURM_ARRAY_TASK_MAX",
+                                        "SLURM_ARRAY_TASK_STEP"};
+    char words[5][24] = {"-", "-", "-", "-", "-"};
+    sscanf(array, "%23s %23s %23s %23s %23s", words[0], words[1], words[2], words[3], words[4]);
+    for (int i = 0; i < 5; i++)
+        if (strcmp(words[i], "-") == 0)
+            unsetenv(names[i]);
+        else
+            setenv(names[i], words[i], 1);
+    if (task) {
+        setenv("SLURM_PROCID", task, 1);
+        setenv("SLURM_NTASKS", tasks, 1);
+    } else {
+        unsetenv("SLURM_PROCID");
+        unsetenv("SLURM_NTASKS");
+    }
+    return suite_shard_find(NULL, shard, st);
+}
+
+static void elements_of_an_array_are_shards(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *array, *task, *tasks;
+        int index, of; /* 0: refused */
+    } rows[] = {
+        {"1 4 1 4 1", NULL, NULL, 1, 4},
+        {"4 4 1 4 1", NULL, NULL, 4, 4},
+        {"0 1 0 0 1", NULL, NULL, 1, 1},
+        {"6 4 0 6 2", NULL, NULL, 4, 4},
+        {"4 3 0 5 2", NULL, NULL, 3, 3}, /* --array=0-5:2 */
+        {"2 2 1 2 1", "1", "3", 5, 6},
+        {"1 2 1 2 1", "0", "1", 1, 2},
+        {"7 3 5 7 -", NULL, NULL, 3, 3},
+        {"- - - - -", "1", "3", 2, 3},
+        {"3 3 1 7 1", NULL, NULL, 0, 0}, /* --array=1,3,7 */
+        {"7 3 1 7 1", NULL, NULL, 0, 0},
+        {"2 4 1 7 2", NULL, NULL, 0, 0},
+        {"5 4 1 4 1", NULL, NULL, 0, 0},
+        {"0 4 1 4 1", NULL, NULL, 0, 0},
+        {"1 - 1 4 1", NULL, NULL, 0, 0},
+        {"1 4 - 4 1", NULL, NULL, 0, 0},
+        {"x 4 1 4 1", NULL, NULL, 0, 0},
+        {"-1 4 1 4 1", NULL, NULL, 0, 0},
+        {"1 4x 1 4 1", NULL, NULL, 0, 0},
+        {"1 4 1 4 0", NULL, NULL, 0, 0},
+        {"1 4 1 4 1", "4", "4", 0, 0},
+        {"1 4000 1 4000 1", "0", "2", 0, 0},
+        {"1 99999999999999999999 1 4 1", NULL, NULL, 0, 0},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        suite_shard shard;
+        bn_status st = {0};
+        const bn_code code = of_array(rows[i].array, rows[i].task, rows[i].tasks, &shard, &st);
+        if (rows[i].of == 0)
+            assert_int_equal(code, BN_INVALID);
+        else
+            assert_ok(code, &st);
+        if (rows[i].of && (shard.index != rows[i].index || shard.of != rows[i].of))
+            fail_msg("array %s: shard %d of %d", rows[i].array, shard.index, shard.of);
+    }
+    suite_shard shard;
+    bn_status st = {0};
+    assert_ok(suite_shard_find("2/3", &shard, &st), &st); /* who says it is right */
+    assert_int_equal(shard.of, 3);
+    of_array("- - - - -", NULL, NULL, &shard, &st);
+}
+
 static void shards_come_from_launchers(void **state)
 {
     (void)state;
@@ -524,6 +597,7 @@ int main(void)
         cmocka_unit_test(records_say_what_was_asked_for),
         cmocka_unit_test(shards_are_a_partition),
         cmocka_unit_test(shards_keep_together_and_move_little),
+        cmocka_unit_test(elements_of_an_array_are_shards),
         cmocka_unit_test(shards_come_from_launchers),
         cmocka_unit_test(rounds_are_shuffled_the_same_way_each_time),
         cmocka_unit_test(filters_look_at_titles),
