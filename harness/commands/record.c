@@ -233,6 +233,8 @@ static void say_process(const rec_process *p, double limit_bytes)
                 "bench replay cannot run them: they were compiled before the recording began, or "
                 "their files could not be written",
                 p->pid, without);
+    for (const char *const *lie = p->lies; lie && *lie; lie++)
+        cli_say("  process %u: %s; that answer was not recorded", p->pid, *lie);
     if (p->unseen > 0)
         cli_say("  process %u: nothing was recorded of %u more plugin%s that it loaded", p->pid,
                 p->unseen, plural(p->unseen));

@@ -116,6 +116,10 @@ static bool build_text(rec_builder *b, const rec_item *item)
         if (b->error_count < MOST_ERRORS)
             append(b, &b->errors, &b->error_count, &b->room.errors, text);
         return true;
+    case RECORD_TEXT_LIE:
+        if (b->lie_count < MOST_ERRORS)
+            append(b, &b->lies, &b->lie_count, &b->room.lies, text);
+        return true;
     default:
         return false;
     }
@@ -331,5 +335,6 @@ void rec_build_end(rec_builder *builder, uint32_t main_number)
     p->command = list_of(builder->command);
     p->frameworks = list_of(builder->frameworks);
     p->errors = list_of(builder->errors);
+    p->lies = list_of(builder->lies);
     p->framework = p->frameworks[0] ? p->frameworks[0] : "";
 }

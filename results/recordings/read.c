@@ -20,7 +20,7 @@
 /* What a process owns besides its arrays. */
 typedef struct owned {
     bn_arena *memory;
-    const char **command, **frameworks, **errors;
+    const char **command, **frameworks, **errors, **lies;
 } owned;
 
 static void process_free(rec_process *p)
@@ -43,6 +43,7 @@ static void process_free(rec_process *p)
         free(own->command);
         free(own->frameworks);
         free(own->errors);
+        free(own->lies);
         bn_arena_free(own->memory);
     }
     free(own);
@@ -130,6 +131,7 @@ static bn_code read_events(int fd, rec_process *p, bn_status *st)
     own->command = b.command;
     own->frameworks = b.frameworks;
     own->errors = b.errors;
+    own->lies = b.lies;
     builder_free(&b);
     rec_stream_free(&stream);
     return code;

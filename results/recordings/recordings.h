@@ -193,6 +193,7 @@ typedef struct rec_process {
     const char *framework;      /* "jax 0.10.2"; "": not told. The first that was told */
     const char *const *frameworks; /* all of them; ends with NULL */
     const char *const *errors;     /* what plugins said of failures, at most 100; ends with NULL */
+    const char *const *lies;       /* answers of plugins that cannot be; likewise */
     uint64_t failures;             /* calls that failed */
     bool cpu_clocks;               /* whether any call has CPU clocks */
     bool completions;              /* whether any execution has a completion */

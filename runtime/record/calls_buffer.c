@@ -46,8 +46,9 @@ static void ask_shape(record_plugin *p, made *m)
     if (RECORD_HAS(p, Buffer_ElementType) && record_good(p, p->api->PJRT_Buffer_ElementType(&type)))
         m->type = type.type;
     if (RECORD_HAS(p, Buffer_Dimensions) && record_good(p, p->api->PJRT_Buffer_Dimensions(&dims))) {
+        m->rank =
+            record_bounded(p, "dimensions of a buffer", dims.num_dims, RECORD_MOST_RANK, dims.dims);
         m->dims = dims.dims;
-        m->rank = dims.num_dims;
     }
 }
 

@@ -33,6 +33,9 @@ static void put_device(record_plugin *p, PJRT_Client *client, PJRT_Device *devic
     if (!RECORD_HAS(p, DeviceDescription_DebugString) ||
         !record_good(p, p->api->PJRT_DeviceDescription_DebugString(&text)))
         text.debug_string_size = 0;
+    text.debug_string_size =
+        record_bounded(p, "letters of a device's description", text.debug_string_size,
+                       RECORD_MOST_NAME, text.debug_string);
     const struct iovec part = {.iov_base = (void *)(uintptr_t)text.debug_string,
                                .iov_len = text.debug_string_size};
     record_event event = {.kind = RECORD_DEVICE, .time = record_now()};
@@ -53,15 +56,19 @@ static void put_client(record_plugin *p, PJRT_Client *client)
     if (RECORD_HAS(p, Client_PlatformName) &&
         record_good(p, p->api->PJRT_Client_PlatformName(&name)))
         record_put_text(p, RECORD_TEXT_PLATFORM, number, name.platform_name,
-                        name.platform_name_size);
+                        record_bounded(p, "letters of its platform", name.platform_name_size,
+                                       RECORD_MOST_NAME, name.platform_name));
     if (RECORD_HAS(p, Client_PlatformVersion) &&
         record_good(p, p->api->PJRT_Client_PlatformVersion(&version)))
         record_put_text(p, RECORD_TEXT_PLATFORM_VERSION, number, version.platform_version,
-                        version.platform_version_size);
+                        record_bounded(p, "letters of its version", version.platform_version_size,
+                                       RECORD_MOST_NAME, version.platform_version));
     if (!RECORD_HAS(p, Client_AddressableDevices) ||
         !record_good(p, p->api->PJRT_Client_AddressableDevices(&devices)))
         return;
-    for (size_t i = 0; i < devices.num_addressable_devices; i++)
+    const size_t count = record_bounded(p, "devices", devices.num_addressable_devices,
+                                        RECORD_MOST_LISTED, devices.addressable_devices);
+    for (size_t i = 0; i < count; i++)
         put_device(p, client, devices.addressable_devices[i]);
 }
 
@@ -88,10 +95,9 @@ static PJRT_Error *create(record_plugin *p, PJRT_Client_Create_Args *args)
     const char *text = getenv(RECORD_ENV_CPU_DEVICES);
     const long devices = text ? strtol(text, NULL, 10) : 0;
     const size_t count = args->num_options;
-    PJRT_NamedValue *options =
-        devices < 1 || args->struct_size > sizeof *args || says_devices(args)
-            ? NULL
-            : calloc(count + 1, sizeof *options);
+    PJRT_NamedValue *options = devices < 1 || args->struct_size > sizeof *args || says_devices(args)
+                                   ? NULL
+                                   : calloc(count + 1, sizeof *options);
     if (!options)
         return p->api->PJRT_Client_Create(args);
     if (count > 0)

@@ -7,6 +7,7 @@
 #include "runtime/record/record_priv.h"
 
 #include <dlfcn.h>
+#include <stdio.h>
 #include <unistd.h>
 
 /* Here, because an event says whose it is. */
@@ -246,12 +247,35 @@ void record_put_text(record_plugin *p, enum record_text what, uint64_t of, const
         record_text(what, of, record_thread(), text, length);
 }
 
+size_t record_bounded(record_plugin *p, const char *what, uint64_t count, uint64_t most,
+                      const void *at)
+{
+    if (count <= most && (at || count == 0))
+        return (size_t)count;
+    char text[160];
+    const int length =
+        snprintf(text, sizeof text, "the plugin says %llu %s%s", (unsigned long long)count, what,
+                 count > most ? ", which cannot be" : ", and gives none");
+    record_put_text(p, RECORD_TEXT_LIE, record_plugin_number(p), text, (size_t)length);
+    return 0;
+}
+
+void record_contradiction(record_plugin *p, const char *what, uint64_t found, uint64_t wanted)
+{
+    char text[160];
+    const int length = snprintf(text, sizeof text, "the plugin says %llu %s, and elsewhere %llu",
+                                (unsigned long long)found, what, (unsigned long long)wanted);
+    record_put_text(p, RECORD_TEXT_LIE, record_plugin_number(p), text, (size_t)length);
+}
+
 uint8_t record_failure(record_plugin *p, PJRT_Error *error)
 {
     if (!error)
         return 0;
     RECORD_ARGS(Error_Message, args, .error = error);
     p->api->PJRT_Error_Message(&args);
-    record_put_text(p, RECORD_TEXT_ERROR, record_plugin_number(p), args.message, args.message_size);
+    record_put_text(p, RECORD_TEXT_ERROR, record_plugin_number(p), args.message,
+                    record_bounded(p, "letters of an error", args.message_size, RECORD_MOST_NAME,
+                                   args.message));
     return RECORD_FAILED;
 }

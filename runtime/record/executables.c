@@ -108,13 +108,51 @@ static void give_back(record_plugin *p, PJRT_Executable *executable)
         record_good(p, p->api->PJRT_Executable_Destroy(&args));
 }
 
-static uint32_t result_count(record_plugin *p, PJRT_Executable *executable)
+/* What the plugin says of an executable's results. COUNT 0: nothing that can be used. */
+typedef struct told_results {
+    size_t count;
+    const PJRT_Buffer_Type *types; /* NULL: not told */
+    const size_t *ranks;           /* NULL: not told */
+    const int64_t *dims;
+} told_results;
+
+static told_results results_of(record_plugin *p, PJRT_Executable *executable)
 {
-    RECORD_ARGS(Executable_NumOutputs, args, .executable = executable);
+    told_results r = {0};
+    RECORD_ARGS(Executable_NumOutputs, outputs, .executable = executable);
+    RECORD_ARGS(Executable_OutputElementTypes, types, .executable = executable);
+    RECORD_ARGS(Executable_OutputDimensions, dims, .executable = executable);
     if (!executable || !RECORD_HAS(p, Executable_NumOutputs) ||
-        !record_good(p, p->api->PJRT_Executable_NumOutputs(&args)))
-        return 0;
-    return (uint32_t)args.num_outputs;
+        !record_good(p, p->api->PJRT_Executable_NumOutputs(&outputs)))
+        return r;
+    const bool types_told = RECORD_HAS(p, Executable_OutputElementTypes) &&
+                            record_good(p, p->api->PJRT_Executable_OutputElementTypes(&types)) &&
+                            types.output_types;
+    dims.num_outputs = outputs.num_outputs;
+    const bool dims_told = RECORD_HAS(p, Executable_OutputDimensions) &&
+                           record_good(p, p->api->PJRT_Executable_OutputDimensions(&dims)) &&
+                           dims.dim_sizes;
+    /* The number is that of handles in the caller's lists, which are read after each execution:
+     * where two answers differ, none are. */
+    if (types_told && types.num_output_types != outputs.num_outputs) {
+        record_contradiction(p, "results of a program", outputs.num_outputs,
+                             types.num_output_types);
+        return r;
+    }
+    if (dims_told && dims.num_outputs != outputs.num_outputs) {
+        record_contradiction(p, "results of a program", outputs.num_outputs, dims.num_outputs);
+        return r;
+    }
+    r.count = record_bounded(p, "results of a program", outputs.num_outputs, RECORD_MOST_LISTED,
+                             &outputs);
+    r.types = types_told ? types.output_types : NULL;
+    r.ranks = dims_told ? dims.dim_sizes : NULL;
+    r.dims = dims.dims;
+    for (size_t i = 0; r.ranks && i < r.count; i++)
+        if (r.ranks[i] && record_bounded(p, "dimensions of a result", r.ranks[i], RECORD_MOST_RANK,
+                                         dims.dims) == 0)
+            r.ranks = NULL; /* of the next ones nobody knows where they begin */
+    return r;
 }
 
 static void add_devices(record_plugin *p, PJRT_LoadedExecutable *loaded, words *w)
@@ -123,26 +161,20 @@ static void add_devices(record_plugin *p, PJRT_LoadedExecutable *loaded, words *
     if (!RECORD_HAS(p, LoadedExecutable_AddressableDevices) ||
         !record_good(p, p->api->PJRT_LoadedExecutable_AddressableDevices(&args)))
         args.num_addressable_devices = 0;
-    add(w, args.num_addressable_devices);
-    for (size_t i = 0; i < args.num_addressable_devices; i++)
+    const size_t count = record_bounded(p, "devices of a program", args.num_addressable_devices,
+                                        RECORD_MOST_LISTED, args.addressable_devices);
+    add(w, count);
+    for (size_t i = 0; i < count; i++)
         add(w, (uint64_t)(uintptr_t)args.addressable_devices[i]);
 }
 
-/* Type, rank and dimensions of each of COUNT results; type 0 and rank 0 where it is not told. */
-static void add_results(record_plugin *p, PJRT_Executable *executable, size_t count, words *w)
+/* Type, rank and dimensions of each result; type 0 and rank 0 where it is not told. */
+static void add_results(const told_results *r, words *w)
 {
-    RECORD_ARGS(Executable_OutputElementTypes, types, .executable = executable);
-    RECORD_ARGS(Executable_OutputDimensions, dims, .executable = executable, .num_outputs = count);
-    if (!RECORD_HAS(p, Executable_OutputElementTypes) ||
-        !record_good(p, p->api->PJRT_Executable_OutputElementTypes(&types)))
-        types.num_output_types = 0;
-    if (!RECORD_HAS(p, Executable_OutputDimensions) ||
-        !record_good(p, p->api->PJRT_Executable_OutputDimensions(&dims)))
-        dims.num_outputs = 0;
-    const int64_t *next = dims.dims;
-    for (size_t i = 0; i < count; i++) {
-        size_t rank = i < dims.num_outputs && dims.dim_sizes ? dims.dim_sizes[i] : 0;
-        add(w, i < types.num_output_types ? (uint64_t)types.output_types[i] : 0);
+    const int64_t *next = r->dims;
+    for (size_t i = 0; i < r->count; i++) {
+        const size_t rank = r->ranks ? r->ranks[i] : 0;
+        add(w, r->types ? (uint64_t)r->types[i] : 0);
         add(w, rank);
         for (size_t d = 0; d < rank; d++)
             add(w, (uint64_t)*next++);
@@ -156,7 +188,7 @@ static uint64_t cost_bits(const PJRT_Executable_GetCostAnalysis_Args *costs, con
     uint64_t bits;
     for (size_t i = 0; i < costs->num_properties; i++) {
         const PJRT_NamedValue *v = &costs->properties[i];
-        if (v->name_size != strlen(name) || memcmp(v->name, name, v->name_size) != 0)
+        if (!v->name || v->name_size != strlen(name) || memcmp(v->name, name, v->name_size) != 0)
             continue;
         if (v->type == PJRT_NamedValue_kFloat)
             value = (double)v->float_value;
@@ -174,6 +206,8 @@ static void set_costs(record_plugin *p, PJRT_Executable *executable, record_even
     if (!executable || !RECORD_HAS(p, Executable_GetCostAnalysis) ||
         !record_good(p, p->api->PJRT_Executable_GetCostAnalysis(&costs)))
         costs.num_properties = 0;
+    costs.num_properties = record_bounded(p, "costs of a program", costs.num_properties,
+                                          RECORD_MOST_LISTED, costs.properties);
     event->field[2] = cost_bits(&costs, "flops");
     event->field[3] = cost_bits(&costs, "bytes accessed");
     event->field[4] = event->field[5] = UINT64_MAX;
@@ -188,18 +222,20 @@ uint32_t record_executable_about(record_plugin *p, PJRT_LoadedExecutable *loaded
 {
     words w = {0};
     PJRT_Executable *executable = executable_of(p, loaded);
-    uint32_t results = result_count(p, executable);
+    const told_results r = results_of(p, executable);
     RECORD_ARGS(Executable_Name, name, .executable = executable);
     if (!executable || !RECORD_HAS(p, Executable_Name) ||
         !record_good(p, p->api->PJRT_Executable_Name(&name)))
         name.executable_name_size = 0;
+    name.executable_name_size =
+        record_bounded(p, "letters of a program's name", name.executable_name_size,
+                       RECORD_MOST_NAME, name.executable_name);
     record_event event = {.kind = RECORD_EXECUTABLE, .time = record_now()};
     event.field[0] = (uint64_t)(uintptr_t)loaded;
-    event.field[1] = results;
+    event.field[1] = r.count;
     set_costs(p, executable, &event);
     add_devices(p, loaded, &w);
-    if (results > 0)
-        add_results(p, executable, results, &w);
+    add_results(&r, &w);
     add(&w, name.executable_name_size);
     const struct iovec parts[2] = {
         {.iov_base = w.data, .iov_len = w.count * sizeof *w.data},
@@ -207,10 +243,10 @@ uint32_t record_executable_about(record_plugin *p, PJRT_LoadedExecutable *loaded
     };
     if (!w.failed)
         record_put(p, event, parts, 2);
-    remember((uintptr_t)loaded, results);
+    remember((uintptr_t)loaded, (uint32_t)r.count);
     give_back(p, executable);
     free(w.data);
-    return results;
+    return (uint32_t)r.count;
 }
 
 /* Whether the file tells of LOADED. Where it has a place, *BELIEF is there. */

@@ -209,7 +209,8 @@ enum record_text {
     RECORD_TEXT_PLATFORM_VERSION = 2, /* and its version */
     RECORD_TEXT_THREAD = 3,           /* a thread's name when it was first seen */
     RECORD_TEXT_FRAMEWORK = 4,        /* "jax 0.10.2", where a library of that name is loaded */
-    RECORD_TEXT_ERROR = 5             /* what the plugin said of a failure */
+    RECORD_TEXT_ERROR = 5,            /* what the plugin said of a failure */
+    RECORD_TEXT_LIE = 6               /* an answer of the plugin's that cannot be, in words */
 };
 
 enum record_source {

@@ -469,6 +469,17 @@ void record_belief_learn(record_belief *belief, uint32_t key, const uint64_t *an
                          size_t count);
 
 /* Puts what P says of LOADED, and remembers its results on each device, which come back. */
+/* What the plugin answers where nobody else asked is bounded before it is used: a list or text that
+ * is longer, or is not there, is as good as not told, and the recording names the plugin's answer. */
+#define RECORD_MOST_LISTED ((uint64_t)1 << 16)
+#define RECORD_MOST_RANK   ((uint64_t)64)
+#define RECORD_MOST_NAME   ((uint64_t)1 << 20)
+/* COUNT of the list or text AT, which the plugin gave as WHAT; 0 where it is more than MOST, or AT is
+ * NULL and COUNT is not 0. */
+size_t record_bounded(record_plugin *p, const char *what, uint64_t count, uint64_t most,
+                      const void *at);
+/* Notes that the plugin's answer WHAT is FOUND and cannot be: another one says WANTED. */
+void record_contradiction(record_plugin *p, const char *what, uint64_t found, uint64_t wanted);
 uint32_t record_executable_about(record_plugin *p, PJRT_LoadedExecutable *loaded);
 /* Results of LOADED on each device. Of one that no call seen here made, what P says is put first:
  * there is no COMPILE of it. *BELIEF is NULL where there is no room for one. */

@@ -121,7 +121,7 @@ refuses "byte code without types" 2 "untold.json:4:13: /matrix/0: |byte code" --
 suite typed '{"program": "step.mlirbc", "arguments": "f32"}'
 refuses "a type that is none" 2 "/matrix/0: |'f32' is not a type" -- suite "$folder/typed.json" "${refused[@]}"
 suite told '{"program": "affine.mlir", "arguments": ["f32[2]"]}'
-refuses "types of a program that tells them" 2 "tells the types of its arguments itself" -- \
+refuses "types of a program that tells them" 2 "--argument" -- \
     suite "$folder/told.json" "${refused[@]}"
 suite empty '{"program": "step.mlirbc", "arguments": []}'
 refuses "no types" 2 "/matrix/0/arguments: a list of 1 to" -- suite "$folder/empty.json" "${refused[@]}"

@@ -131,7 +131,7 @@ PJRT_Error *fake_Buffer_ElementType(PJRT_Buffer_ElementType_Args *args)
 PJRT_Error *fake_Buffer_Dimensions(PJRT_Buffer_Dimensions_Args *args)
 {
     args->dims = args->buffer->type.dims;
-    args->num_dims = args->buffer->type.rank;
+    args->num_dims = fake_order_number("lie_dims", args->buffer->type.rank);
     return NULL;
 }
 

@@ -104,21 +104,21 @@ PJRT_Error *fake_Client_Destroy(PJRT_Client_Destroy_Args *args)
 PJRT_Error *fake_Client_PlatformName(PJRT_Client_PlatformName_Args *args)
 {
     args->platform_name = "fakery"; /* longer than its size tells */
-    args->platform_name_size = 4;
+    args->platform_name_size = fake_order_number("lie_platform", 4);
     return NULL;
 }
 
 PJRT_Error *fake_Client_PlatformVersion(PJRT_Client_PlatformVersion_Args *args)
 {
     args->platform_version = "fake 1";
-    args->platform_version_size = 6;
+    args->platform_version_size = fake_order_number("lie_version", 6);
     return NULL;
 }
 
 PJRT_Error *fake_Client_AddressableDevices(PJRT_Client_AddressableDevices_Args *args)
 {
     args->addressable_devices = args->client->devices;
-    args->num_addressable_devices = args->client->device_count;
+    args->num_addressable_devices = fake_order_number("lie_devices", args->client->device_count);
     return NULL;
 }
 

@@ -116,13 +116,14 @@ PJRT_Error *fake_Executable_Name(PJRT_Executable_Name_Args *args)
     static const char before[] = "module @";
     const char *module = strstr(args->executable->text, before);
     args->executable_name = module ? module + sizeof before - 1 : "";
-    args->executable_name_size = strcspn(args->executable_name, " {\n");
+    args->executable_name_size =
+        fake_order_number("lie_name", strcspn(args->executable_name, " {\n"));
     return NULL;
 }
 
 PJRT_Error *fake_Executable_NumOutputs(PJRT_Executable_NumOutputs_Args *args)
 {
-    args->num_outputs = args->executable->result_count;
+    args->num_outputs = fake_order_number("lie_outputs", args->executable->result_count);
     return NULL;
 }
 
@@ -203,7 +204,7 @@ PJRT_Error *fake_Executable_GetCostAnalysis(PJRT_Executable_GetCostAnalysis_Args
         {NAMED("utilization", kFloat, 1), .float_value = 3}};
     memcpy(args->executable->costs, costs, sizeof costs);
     args->properties = args->executable->costs;
-    args->num_properties = 3;
+    args->num_properties = fake_order_number("lie_costs", 3);
     return NULL;
 }
 
@@ -261,7 +262,7 @@ PJRT_Error *fake_Executable_OutputElementTypes(PJRT_Executable_OutputElementType
 {
     list_results(args->executable);
     args->output_types = args->executable->result_types;
-    args->num_output_types = args->executable->result_count;
+    args->num_output_types = fake_order_number("lie_types", args->executable->result_count);
     return NULL;
 }
 
@@ -270,7 +271,9 @@ PJRT_Error *fake_Executable_OutputDimensions(PJRT_Executable_OutputDimensions_Ar
     list_results(args->executable);
     args->dims = args->executable->result_dims;
     args->dim_sizes = args->executable->result_ranks;
-    args->num_outputs = args->executable->result_count;
+    if (fake_ordered("lie_rank") && args->executable->result_count)
+        args->executable->result_ranks[0] = fake_order_number("lie_rank", 0);
+    args->num_outputs = fake_order_number("lie_shapes", args->executable->result_count);
     return NULL;
 }
 
