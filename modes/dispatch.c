@@ -9,6 +9,7 @@
 #include "modes/mode_priv.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Releasing handles that are not in use takes well under a microsecond each; a
@@ -39,12 +40,48 @@ static void probe_drop(mode *m, const mode_program *p, rt_buffer **results, bool
             rt_buffer_release(m->client, results[o]);
 }
 
+/* Of a device whose plugin tells nothing of its memory a probe may keep so many bytes of results.
+ */
+#define UNTOLD_BYTES ((int64_t)256 << 20)
+
+/* Whether the results of REPEAT executions of P have room beside each other. Those that take over
+ * an argument's memory need none. Their handles are best given back at the end, since that takes
+ * time, or waits. But the device must hold them all meanwhile. */
+static bool have_room(mode *m, const mode_program *p, unsigned repeat)
+{
+    rt_device_memory memory;
+    rt_result *list = NULL;
+    bn_status ignored = {.code = BN_OK};
+    int64_t bytes = 0, free_bytes = UNTOLD_BYTES;
+    if (rt_executable_results(p->executable, &list, &ignored) != BN_OK)
+        return false;
+    for (size_t o = 0; o < p->output_count; o++)
+        if (p->donor[o] < 0 &&
+            (list[o].bytes < 0 || __builtin_add_overflow(bytes, list[o].bytes, &bytes)))
+            bytes = INT64_MAX;
+    free(list);
+    if (rt_client_memory(m->client, (size_t)m->options.compile.device, &memory, &ignored) ==
+            BN_OK &&
+        memory.bytes_limit > 0 && memory.bytes_in_use >= 0)
+        /* Half of it: nobody tells what an execution needs for itself. */
+        free_bytes = (memory.bytes_limit - memory.bytes_in_use) / 2;
+    return bytes <= free_bytes / repeat;
+}
+
 /* A program being repeated. */
 typedef struct repeated {
     mode_list spent;  /* results that the next repetition replaced */
     mode_list events; /* of what is not awaited yet */
+    bool keeps;       /* SPENT are given back at the end; else as soon as they are replaced */
     uint64_t submit_ns, first_ns;
 } repeated;
+
+static void give_back(mode *m, repeated *r)
+{
+    for (size_t i = 0; i < r->spent.count; i++)
+        rt_buffer_release(m->client, r->spent.items[i]);
+    r->spent.count = 0;
+}
 
 /* Submits repetition DONE, fed from the one before. */
 static bn_code probe_submit(mode *m, mode_program *p, unsigned done, repeated *r, bn_status *st)
@@ -52,8 +89,14 @@ static bn_code probe_submit(mode *m, mode_program *p, unsigned done, repeated *r
     rt_buffer **arguments = (rt_buffer **)m->arguments.items;
     rt_buffer **results = (rt_buffer **)m->results.items;
     rt_event *event = NULL;
+    for (size_t o = 0; done > 0 && o < p->output_count; o++)
+        if (p->donor[o] < 0 && !r->keeps) {
+            rt_buffer_release(m->client, results[o]);
+            results[o] = NULL;
+        }
     for (size_t o = 0; done > 0 && o < p->output_count; o++) {
-        r->spent.items[r->spent.count++] = results[o];
+        if (results[o])
+            r->spent.items[r->spent.count++] = results[o];
         if (p->donor[o] >= 0)
             arguments[p->donor[o]] = results[o];
     }
@@ -67,11 +110,12 @@ static bn_code probe_submit(mode *m, mode_program *p, unsigned done, repeated *r
 }
 
 /* Runs the program PROBE_REPEAT times, behind one that is not timed: the first of a row would find
- * the caches of whatever ran before. Handles of donated results are given back at the end. */
+ * the caches of whatever ran before. Handles of results that were replaced are given back at the
+ * end, or where the device has no room for all of them as soon as they are replaced. */
 static bn_code probe(mode *m, mode_program *p, bn_status *st)
 {
     const unsigned repeat = m->probe_repeat, first = repeat > 1;
-    repeated r = {0};
+    repeated r = {.keeps = have_room(m, p, repeat + first)};
     bn_code code = mode_list_reserve(&r.spent, (repeat + 1) * (p->output_count + 1), st);
     if (code == BN_OK)
         code = mode_list_reserve(&r.events, repeat + 1, st);
@@ -97,8 +141,7 @@ static bn_code probe(mode *m, mode_program *p, bn_status *st)
         if (mode_await_events(m, &r.events, &ignored) != BN_OK)
             r.events.count = 0;
     }
-    for (size_t i = 0; i < r.spent.count; i++)
-        rt_buffer_release(m->client, r.spent.items[i]);
+    give_back(m, &r);
     p->row->view.submit_ns += r.submit_ns;
     p->row->view.pjrt_ns += end - start;
     p->row->view.first_ns += r.first_ns;

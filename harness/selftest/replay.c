@@ -62,6 +62,8 @@ static void summarize(const res_record *r, replayed *out)
         out->overhead_ms += x->per_step * res_execution_overhead(x).estimate / 1e6;
     }
     free(traced);
+    const json_t *memory = json_object_get(r->provenance, "device_memory");
+    out->memory_bytes = json_number_value(json_object_get(memory, "peak_bytes"));
 }
 
 /* Measures one case. SETTINGS: at most two further runtime options; ends with NULL. */
@@ -92,12 +94,18 @@ static bn_code run(replay *r, const char *model_name, const char *mode_name, int
     bn_code code = job_matrix_expand(&m, &list, &count, &notes, st);
     snprintf(title, sizeof title, "replay %s %s, %d %s", model_name, mode_name, graphs,
              graphs == 1 ? "graph" : "graphs");
-    const job_order job = {
-        NULL, title, ++r->done, r->of, m.timeout, r->options->output.verbose, false};
+    const job_order job = {NULL, title, ++r->done, r->of, m.timeout, r->options->output.verbose,
+                           false};
     if (code == BN_OK)
         code = job_measure_in_worker(&list[0], &job, &record, st);
     if (code == BN_OK)
         summarize(record, out);
+    if (code == BN_OK && out->memory_bytes > r->memory_bytes) {
+        r->memory_bytes = out->memory_bytes;
+        r->memory_limit = json_number_value(
+            json_object_get(json_object_get(record->provenance, "device_memory"), "limit_bytes"));
+        snprintf(r->largest, sizeof r->largest, "%s", title + strlen("replay "));
+    }
     res_record_free(record);
     bn_text_free(&notes);
     free(list);
@@ -305,12 +313,19 @@ static bn_code run_models(replay *r, bn_status *st)
     r->of = 1 + RES_PUBLISHED_MODELS * (1 + RES_PUBLISHED_COLUMNS);
     bn_code code = calibrate(r, st);
     snprintf(efficiency, sizeof efficiency, "efficiency=%.4f", r->efficiency);
-    for (size_t i = 0; i < RES_PUBLISHED_MODELS && code == BN_OK && !job_interrupted(); i++) {
+    /* A case that fails is named, and takes no other one with it. */
+    for (size_t i = 0; i < RES_PUBLISHED_MODELS && code == BN_OK; i++) {
         const res_published *m = &res_published_models[i];
-        code = run(r, m->model, "lazy", 1, m->batch, settings, &r->lazy[i], st);
-        for (size_t c = 0; c < RES_PUBLISHED_COLUMNS && code == BN_OK && !job_interrupted(); c++)
-            code = run(r, m->model, "capture", res_published_graphs[c], m->batch, settings,
-                       &r->captured[i][c], st);
+        for (int c = -1; c < RES_PUBLISHED_COLUMNS && !job_interrupted(); c++) {
+            bn_status why = {.code = BN_OK};
+            const bool lazy = c < 0;
+            if (run(r, m->model, lazy ? "lazy" : "capture", lazy ? 1 : res_published_graphs[c],
+                    m->batch, settings, lazy ? &r->lazy[i] : &r->captured[i][c], &why) == BN_OK ||
+                job_interrupted())
+                continue;
+            (void)cli_complain(&why);
+            r->incomplete = true;
+        }
     }
     return code;
 }
@@ -349,8 +364,12 @@ int replay_command(const selftest_options *options, const char *what)
     bn_code code = models ? run_models(&r, &st) : run_resnet50(&r, &st);
     cli_line_clear();
     cli_exit worst = CLI_EXIT_OK;
-    if (job_interrupted()) {
+    if (job_interrupted())
         worst = CLI_EXIT_INTERRUPTED;
+    else if (r.incomplete)
+        worst = CLI_EXIT_FAILED;
+    if (job_interrupted() && !models) {
+        /* Its cases only tell something together. */
     } else if (code != BN_OK) {
         worst = cli_complain(&st);
         worst = worst == CLI_EXIT_USAGE ? CLI_EXIT_FAILED : worst;

@@ -38,6 +38,7 @@ typedef struct replayed {
     double nodes;                                     /* traced in a step */
     double trace_ms, device_ms, overhead_ms, wall_ms; /* medians of a step */
     int executions;                                   /* of a step */
+    double memory_bytes;                              /* of the device, at most; 0: not told */
 } replayed;
 
 typedef struct replay {
@@ -47,10 +48,13 @@ typedef struct replay {
     double efficiency;  /* of the roofline, so that ResNet50's device time is right */
     double roofline_ms; /* ResNet50's device time at efficiency 1 */
     size_t done, of;
-    published_case set[REPLAY_CASES]; /* what the device was told: published or estimated times */
-    const char *topology;             /* that the times are estimated for; NULL: published ones */
-    char step[96];                    /* what they are estimated of, for people */
-    json_t *estimates;                /* that TOPOLOGY points into, or NULL */
+    bool incomplete;                   /* a case failed, and was told */
+    double memory_bytes, memory_limit; /* of the largest case, and of its device */
+    char largest[96];                  /* its name */
+    published_case set[REPLAY_CASES];  /* what the device was told: published or estimated times */
+    const char *topology;              /* that the times are estimated for; NULL: published ones */
+    char step[96];                     /* what they are estimated of, for people */
+    json_t *estimates;                 /* that TOPOLOGY points into, or NULL */
     replayed cases[REPLAY_CASES];
     replayed lazy[RES_PUBLISHED_MODELS], captured[RES_PUBLISHED_MODELS][RES_PUBLISHED_COLUMNS];
 } replay;

@@ -195,6 +195,8 @@ static double predict(const replay *r, size_t index, size_t c, bool gaps)
 {
     const published_case *lazy = &replay_resnet50[0], *five = &replay_resnet50[1];
     const replayed *x = &r->captured[index][c];
+    if (!x->measured || !r->lazy[index].measured)
+        return (double)NAN; /* it failed, or was not reached */
     double above = r->lazy[index].wall_ms, below = x->wall_ms;
     if (gaps) {
         above += replay_gap_ms(lazy);
@@ -207,9 +209,13 @@ static double predict(const replay *r, size_t index, size_t c, bool gaps)
 static double typical_factor(const replay *r, size_t c, bool gaps)
 {
     double sum = 0;
-    for (size_t i = 0; i < RES_PUBLISHED_MODELS; i++)
-        sum += fabs(log(predict(r, i, c, gaps) / res_published_models[i].speedup[c]));
-    return exp(sum / RES_PUBLISHED_MODELS);
+    int count = 0;
+    for (size_t i = 0; i < RES_PUBLISHED_MODELS; i++) {
+        const double factor = predict(r, i, c, gaps) / res_published_models[i].speedup[c];
+        sum += isfinite(factor) ? fabs(log(factor)) : 0;
+        count += isfinite(factor);
+    }
+    return exp(sum / count);
 }
 
 /* Share of the pairs of models that the prediction puts in the published order. */
@@ -217,18 +223,27 @@ static double ordered_share(const replay *r, size_t c, bool gaps)
 {
     int right = 0, all = 0;
     for (size_t i = 0; i < RES_PUBLISHED_MODELS; i++)
-        for (size_t k = i + 1; k < RES_PUBLISHED_MODELS; k++, all++)
-            right += (predict(r, i, c, gaps) > predict(r, k, c, gaps)) ==
-                     (res_published_models[i].speedup[c] > res_published_models[k].speedup[c]);
+        for (size_t k = i + 1; k < RES_PUBLISHED_MODELS; k++) {
+            const double one = predict(r, i, c, gaps), other = predict(r, k, c, gaps);
+            const bool published =
+                res_published_models[i].speedup[c] > res_published_models[k].speedup[c];
+            all += isfinite(one) && isfinite(other);
+            right += isfinite(one) && isfinite(other) && (one > other) == published;
+        }
     return (double)right / all;
 }
 
 static double mean_of(const replay *r, size_t c, int which)
 {
     double sum = 0;
-    for (size_t i = 0; i < RES_PUBLISHED_MODELS; i++)
-        sum += which == 0 ? res_published_models[i].speedup[c] : predict(r, i, c, which == 2);
-    return sum / RES_PUBLISHED_MODELS;
+    int count = 0;
+    for (size_t i = 0; i < RES_PUBLISHED_MODELS; i++) {
+        const double value =
+            which == 0 ? res_published_models[i].speedup[c] : predict(r, i, c, which == 2);
+        sum += isfinite(value) ? value : 0;
+        count += isfinite(value);
+    }
+    return sum / count;
 }
 
 static json_t *models_json(const replay *r)
@@ -240,9 +255,10 @@ static json_t *models_json(const replay *r)
         for (size_t c = 0; c < RES_PUBLISHED_COLUMNS; c++)
             json_array_append_new(
                 columns,
-                json_pack("{si sf sf sf sf sf}", "graphs", r->captured[i][c].executions,
-                          "published", m->speedup[c], "predicted", predict(r, i, c, false),
-                          "predicted_with_gaps", predict(r, i, c, true), "wall_ms",
+                json_pack("{si sb sf so so sf sf}", "graphs", r->captured[i][c].executions,
+                          "measured", (int)r->captured[i][c].measured, "published", m->speedup[c],
+                          "predicted", res_json_real(predict(r, i, c, false)),
+                          "predicted_with_gaps", res_json_real(predict(r, i, c, true)), "wall_ms",
                           r->captured[i][c].wall_ms, "device_ms", r->captured[i][c].device_ms));
         json_array_append_new(rows,
                               json_pack("{ss ss si sf sf sf so}", "name", m->published, "model",
@@ -250,15 +266,17 @@ static json_t *models_json(const replay *r)
                                         "lazy_wall_ms", r->lazy[i].wall_ms, "lazy_device_ms",
                                         r->lazy[i].device_ms, "columns", columns));
     }
-    return json_pack("{ss sf sf so}", "source", res_published_source, "node_ns", r->node_ns,
-                     "efficiency", r->efficiency, "models", rows);
+    return json_pack("{ss sf sf sb s{ss sf sf} so}", "source", res_published_source, "node_ns",
+                     r->node_ns, "efficiency", r->efficiency, "complete", (int)!r->incomplete,
+                     "largest", "case", r->largest, "device_memory_bytes", r->memory_bytes,
+                     "limit_bytes", r->memory_limit, "models", rows);
 }
 
 static void put_column(json_t *row, double published, double plain, double gaps)
 {
     res_sheet_put(row, "%.3f", published);
-    res_sheet_put(row, "%.2f", plain);
-    res_sheet_put(row, "%.2f", gaps);
+    res_sheet_put(row, isfinite(plain) ? "%.2f" : "-", plain);
+    res_sheet_put(row, isfinite(gaps) ? "%.2f" : "-", gaps);
 }
 
 static json_t *model_row(const replay *r, size_t i)
@@ -315,6 +333,10 @@ static void print_honesty(const replay *r)
         "Calibrated on ResNet50 alone: %.0f ns a node, and %.1f %% of the roofline (its device "
         "time by the roofline is %.2f ms, published %.2f).\n",
         r->node_ns, 100 * r->efficiency, r->roofline_ms, replay_resnet50[0].parts[0].device_ms);
+    if (r->memory_bytes > 0)
+        say(r,
+            "The largest case, %s, had %.1f GB of the device's %.1f GB of memory in use at most.\n",
+            r->largest, r->memory_bytes / 1e9, r->memory_limit / 1e9);
     say(r,
         "What this cannot explain: one efficiency for all models (small and depthwise "
         "convolutions reach another share than ResNet50's); overheads and gaps that differ by "

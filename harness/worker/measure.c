@@ -13,6 +13,19 @@
 
 /* ---- the record ----------------------------------------------------------------------- */
 
+/* What the plugin says of the device's memory, over the life of this process (new reference); NULL:
+ * nothing. */
+static json_t *worker_device_memory(const worker_session *s)
+{
+    rt_device_memory memory;
+    bn_status untold = {.code = BN_OK};
+    if (!s->client || rt_client_memory(s->client, 0, &memory, &untold) != BN_OK)
+        return NULL;
+    return json_pack("{sI sI sI}", "in_use_bytes", (json_int_t)memory.bytes_in_use, "peak_bytes",
+                     (json_int_t)memory.peak_bytes_in_use, "limit_bytes",
+                     (json_int_t)memory.bytes_limit);
+}
+
 static void describe(const worker_group *g, worker_session *s, res_record *r)
 {
     const job_memory memory = job_host_memory();
@@ -26,17 +39,17 @@ static void describe(const worker_group *g, worker_session *s, res_record *r)
     json_t *warmup = json_incref(json_object_get(r->provenance, "warmup"));
     json_decref(r->provenance);
     r->provenance = json_pack(
-        "{so so so so* so* so* sO* sO* so* sO* sO* s{sI sI sI} so*}", "host", job_host_describe(),
-        "runtime", worker_session_describe(s), "pinning", cores_pinning_to_json(s->pinning),
-        "idle_cores", cores_idle_to_json(s->idle), "nearness", cores_nearness_to_json(&g->near),
-        "others", worker_others_to_json(&g->others), "options", s->experiment->echo, "weights",
-        s->weights, "program",
+        "{so so so so* so* so* sO* sO* so* sO* sO* so* s{sI sI sI} so*}", "host",
+        job_host_describe(), "runtime", worker_session_describe(s), "pinning",
+        cores_pinning_to_json(s->pinning), "idle_cores", cores_idle_to_json(s->idle), "nearness",
+        cores_nearness_to_json(&g->near), "others", worker_others_to_json(&g->others), "options",
+        s->experiment->echo, "weights", s->weights, "program",
         s->recorded  ? worker_recorded_to_json(s)
         : s->program ? worker_program_to_json(s, s->program)
                      : NULL,
-        "suite", s->experiment->suite, "group", g->about, "memory", "rss_bytes",
-        (json_int_t)memory.now, "peak_rss_bytes", (json_int_t)memory.peak, "file_rss_bytes",
-        (json_int_t)memory.of_files, "warmup", warmup);
+        "suite", s->experiment->suite, "group", g->about, "device_memory", worker_device_memory(s),
+        "memory", "rss_bytes", (json_int_t)memory.now, "peak_rss_bytes", (json_int_t)memory.peak,
+        "file_rss_bytes", (json_int_t)memory.of_files, "warmup", warmup);
 }
 
 /* ---- the members ------------------------------------------------------------------------- */

@@ -182,6 +182,34 @@ for row in 'f8E4M3FN 30 3a c4 4e 38 42 cc 56' 'f8E5M2 38 3d c2 47 3c 41 c6 4b' \
     report "and made up: $type" "$(fault_of 0)"
 done
 
+# ---- memory ----------------------------------------------------------------------------------
+
+# Results of 32 MiB: a step has the last one's and its own, and a probe no more where there is no room.
+cat >"$folder/large.mlir" <<'MLIR'
+func.func @main(%a: tensor<f32>) -> tensor<8388608xf32> {
+  %r = stablehlo.broadcast_in_dim %a, dims = [] : (tensor<f32>) -> tensor<8388608xf32>
+  return %r : tensor<8388608xf32>
+}
+MLIR
+for mib in 70 100 160; do
+    run "${other[@]}" --program "$folder/large.mlir" --runtime sim --runtime-option values=none --device-time slope \
+        --runtime-option memory_bytes=$((mib << 20)) --format json
+    report "a probe takes no more memory than the device has: $mib MiB" "$(
+        fault_of 0
+        holds "
+[r] = records
+memory = r['provenance']['device_memory']
+assert memory['limit_bytes'] == $mib << 20 and 32 << 20 < memory['peak_bytes'] <= $mib << 20, memory
+assert r['executions'][0]['device_ns'] > 0"
+    )"
+done
+run "${other[@]}" --program "$folder/large.mlir" --runtime sim --runtime-option values=none \
+    --runtime-option memory_bytes=$((60 << 20)) --format json
+report "a step that does not fit is refused as that" "$(
+    fault_of 1 "out of device memory" 33554432
+    holds 'assert [r["status"] for r in records] == ["out-of-memory"], records[0]["status"]'
+)"
+
 # Edited while the first of two processes measures.
 cp tests/programs/affine.mlir "$folder/edited.mlir"
 rm -f "$folder/err"

@@ -233,7 +233,7 @@ for words in table "plot speedup --output $folder/x.svg" "report --output $folde
 done
 refuses "bench metrics of a folder without records" 3 "$folder/empty|no records" -- metrics "$folder/empty"
 mkdir "$folder/empty_too"
-refuses "bench compare of two folders without records" 1 "$folder/empty has no good records" -- \
+refuses "bench compare of two folders without records" 1 "$folder/empty has no records" -- \
     compare --store "$folder/empty" --store "$folder/empty_too"
 report "a folder without records stays as it is" "$(find "$folder/empty" "$folder/empty_too" -mindepth 1)"
 report "nor is anything made of it" "$(ls -d "$folder"/x.* 2>/dev/null)"
