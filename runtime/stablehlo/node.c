@@ -140,11 +140,11 @@ static uint64_t hash_types(const shlo_token *t, size_t from, size_t to)
 }
 
 /* The words of the dictionary that token AT opens, if it does. */
-static uint64_t hash_dictionary(const shlo_reader *r, const shlo_token *t, size_t at, size_t to)
+static uint64_t hash_dictionary(const shlo_token *t, size_t at, size_t to)
 {
     if (at >= to || !shlo_is_mark(&t[at], '{'))
         return 0;
-    shlo_scanner s = shlo_inside(&t[at], r->graph->text + r->graph->length);
+    shlo_scanner s = shlo_inside(&t[at], t[to - 1].at + t[to - 1].length);
     return shlo_dictionary(&s);
 }
 
@@ -202,7 +202,7 @@ static bn_code argument_node(shlo_reader *r, shlo_frame *f, size_t from, size_t 
         }
     }
     node->attribute_hash =
-        words->at ? next_dictionary(words, &node->attributes) : hash_dictionary(r, t, end, to);
+        words->at ? next_dictionary(words, &node->attributes) : hash_dictionary(t, end, to);
     node->type_hash = hash_types(t, from + 2, end);
     node->op_hash = shlo_hash("argument", 8);
     node->local = shlo_mix(shlo_mix(node->op_hash, node->attribute_hash), node->type_hash);
@@ -251,7 +251,7 @@ static shlo_scanner property(const shlo_reader *r, const shlo_frame *f, const ch
     shlo_scanner found = {0};
     for (size_t i = f->op; i < count && !found.at && !shlo_is_mark(&t[i], ':'); i++) {
         if (t[i].kind == SHLO_TOKEN_ANGLE || shlo_is_mark(&t[i], '{'))
-            found = value_in(shlo_inside(&t[i], r->graph->text + r->graph->length), key);
+            found = value_in(shlo_inside(&t[i], t[count - 1].at + t[count - 1].length), key);
         if (shlo_is_mark(&t[i], '{'))
             i = shlo_behind_bracket(t, i, count) - 1;
     }
@@ -530,8 +530,7 @@ static bn_code read_op(shlo_reader *r, const shlo_frame *f)
 
 /* The results that "-> T", or "-> (T {...}, U)", from the arrow AT of T on, gives NODE: types, and
  *what is said of each. */
-static void read_results_of(const shlo_reader *r, const shlo_token *t, size_t at, size_t to,
-                            shlo_node *node)
+static void read_results_of(const shlo_token *t, size_t at, size_t to, shlo_node *node)
 {
     size_t from = at + 1, end = to;
     if (from < to && shlo_is_mark(&t[from], '(') && shlo_is_mark(&t[to - 1], ')')) {
@@ -544,7 +543,7 @@ static void read_results_of(const shlo_reader *r, const shlo_token *t, size_t at
     node->type_hash = hash_types(t, from, end);
     for (size_t i = from; i < end; i++) {
         if (depth == 0 && shlo_is_mark(&t[i], '{')) {
-            const uint64_t words = hash_dictionary(r, t, i, end);
+            const uint64_t words = hash_dictionary(t, i, end);
             node->attribute_hash += words ? shlo_mix(place, words) : 0;
         }
         depth += shlo_bracket(&t[i]);
@@ -592,9 +591,9 @@ static void read_function(const shlo_reader *r, const shlo_frame *f)
            shlo_behind_place(t, to, count) == to)
         to++;
     if (from < to && t[from].kind == SHLO_TOKEN_ARROW)
-        read_results_of(r, t, from, to, node);
+        read_results_of(t, from, to, node);
     if (to + 1 < count && shlo_is_word(&t[to], "attributes"))
-        node->attribute_hash += hash_dictionary(r, t, to + 1, count);
+        node->attribute_hash += hash_dictionary(t, to + 1, count);
 }
 
 /* The same in generic form: what it says stands among the properties, or behind its region. */
@@ -609,7 +608,7 @@ static void read_generic_function(shlo_reader *r, const shlo_frame *f)
         shlo_entry_text entry;
         if (t[i].kind != SHLO_TOKEN_ANGLE && !shlo_is_mark(&t[i], '{'))
             continue;
-        shlo_scanner s = shlo_inside(&t[i], r->graph->text + r->graph->length);
+        shlo_scanner s = shlo_inside(&t[i], t[count - 1].at + t[count - 1].length);
         while (shlo_next_entry(&s, &entry)) {
             shlo_scanner value = entry.value;
             shlo_token first = {.at = ""};

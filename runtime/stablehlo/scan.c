@@ -136,9 +136,10 @@ bn_code shlo_scan(shlo_scanner *s, shlo_token *token, bn_status *st)
         return BN_OK; /* SHLO_TOKEN_END is 0 */
     const char c = *s->at;
     if (c == '"') {
-        s->at = string_end(s->at, s->end);
-        if (!s->at)
+        const char *behind = string_end(s->at, s->end);
+        if (!behind)
             return bn_fail(st, BN_FORMAT, "line %u: a string does not end", token->line);
+        s->at = behind;
         token->kind = SHLO_TOKEN_STRING;
     } else if (c == '%') {
         scan_value(s, token);
@@ -146,10 +147,11 @@ bn_code shlo_scan(shlo_scanner *s, shlo_token *token, bn_status *st)
         code = scan_angle(s, token, st);
     } else if (is_name(c) || ((c == '@' || c == '#' || c == '!') && s->end - s->at > 1 &&
                               (is_name(s->at[1]) || s->at[1] == '"'))) {
-        s->at = c == '@' && s->at[1] == '"' ? string_end(s->at + 1, s->end)
-                                            : name_end(s->at + 1, s->end);
-        if (!s->at)
+        const char *behind = c == '@' && s->at[1] == '"' ? string_end(s->at + 1, s->end)
+                                                         : name_end(s->at + 1, s->end);
+        if (!behind)
             return bn_fail(st, BN_FORMAT, "line %u: a name does not end", token->line);
+        s->at = behind;
         token->kind = SHLO_TOKEN_WORD;
     } else {
         code = scan_mark(s, token, st);

@@ -5,7 +5,9 @@
  *   scan.c    text -> tokens               match.c   which statements stand for each other
  *   names.c   values, ops, places          diff.c    differences, counts
  *   node.c    tokens -> a node             words.c   differences for people
- *   read.c    statements, regions             declared.c  what a module declares
+ *   read.c    statements, regions          declared.c  what a module declares
+ *   generic.c what statements say in either form of MLIR's text (generic_priv.h)
+ *   bytecode.c, bytes.c, encoding.c  what byte code declares (bytecode_priv.h)
  */
 #ifndef BENCH_RUNTIME_STABLEHLO_PRIV_H
 #define BENCH_RUNTIME_STABLEHLO_PRIV_H
