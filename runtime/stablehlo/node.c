@@ -706,6 +706,8 @@ static uint64_t block_types(const shlo_token *t, size_t count, const shlo_node *
 {
     uint64_t hash = 0;
     if (shlo_is_called(name, "stablehlo.while")) {
+        if (node->types.length == 0)
+            return 0;
         shlo_scanner s = {node->types.at, node->types.at + node->types.length, 1, false};
         shlo_token type;
         while (shlo_scan(&s, &type, NULL) == BN_OK && type.kind != SHLO_TOKEN_END)
