@@ -8,10 +8,8 @@
 /* Element types of the graph and of the runtime meet by their text. */
 static rt_dtype runtime_dtype(tg_dtype dtype)
 {
-    rt_dtype d = 0;
-    while (d < RT_DTYPE_COUNT && strcmp(rt_dtype_text(d), tg_dtype_text(dtype)) != 0)
-        d++;
-    return d;
+    const char *name = tg_dtype_text(dtype);
+    return rt_dtype_named(name, strlen(name), false);
 }
 
 bn_code mode_write(mode *m, tg_tensor *variable, const void *host, bn_status *st)

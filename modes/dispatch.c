@@ -76,26 +76,16 @@ typedef struct repeated {
     uint64_t submit_ns, first_ns;
 } repeated;
 
-static void give_back(mode *m, repeated *r)
-{
-    for (size_t i = 0; i < r->spent.count; i++)
-        rt_buffer_release(m->client, r->spent.items[i]);
-    r->spent.count = 0;
-}
-
 /* Submits repetition DONE, fed from the one before. */
 static bn_code probe_submit(mode *m, mode_program *p, unsigned done, repeated *r, bn_status *st)
 {
     rt_buffer **arguments = (rt_buffer **)m->arguments.items;
     rt_buffer **results = (rt_buffer **)m->results.items;
     rt_event *event = NULL;
-    for (size_t o = 0; done > 0 && o < p->output_count; o++)
-        if (p->donor[o] < 0 && !r->keeps) {
-            rt_buffer_release(m->client, results[o]);
-            results[o] = NULL;
-        }
     for (size_t o = 0; done > 0 && o < p->output_count; o++) {
-        if (results[o])
+        if (p->donor[o] < 0 && !r->keeps)
+            rt_buffer_release(m->client, results[o]);
+        else
             r->spent.items[r->spent.count++] = results[o];
         if (p->donor[o] >= 0)
             arguments[p->donor[o]] = results[o];
@@ -141,7 +131,8 @@ static bn_code probe(mode *m, mode_program *p, bn_status *st)
         if (mode_await_events(m, &r.events, &ignored) != BN_OK)
             r.events.count = 0;
     }
-    give_back(m, &r);
+    for (size_t i = 0; i < r.spent.count; i++)
+        rt_buffer_release(m->client, r.spent.items[i]);
     p->row->view.submit_ns += r.submit_ns;
     p->row->view.pjrt_ns += end - start;
     p->row->view.first_ns += r.first_ns;

@@ -28,11 +28,9 @@ bool mode_buffer_lies(mode *m, rt_buffer *buffer, const mode_argument *wanted)
 {
     int64_t order[RT_MAX_RANK];
     bn_status ignored = {.code = BN_OK};
-    if (wanted->rank < 2 ||
-        rt_buffer_order(m->client, buffer, order, wanted->rank, &ignored) != BN_OK)
-        return true;
-    return wanted->laid_out ? memcmp(order, wanted->order, wanted->rank * sizeof *order) == 0
-                            : rt_order_is_by_rows(order, wanted->rank);
+    return wanted->rank < 2 ||
+           rt_buffer_order(m->client, buffer, order, wanted->rank, &ignored) != BN_OK ||
+           mode_lies_by(wanted, order);
 }
 
 bool mode_buffer_is(mode *m, rt_buffer *buffer, const mode_argument *wanted)

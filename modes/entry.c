@@ -42,10 +42,7 @@ bn_code mode_entry_fit(const mode_program *program, mode_argument *arguments, si
     for (size_t i = 0; program->entry && i < count; i++) {
         mode_argument *a = &arguments[i];
         const mode_argument *taken = &program->entry[i];
-        const bool by_rows = !taken->laid_out || rt_order_is_by_rows(taken->order, taken->rank);
-        const bool lies_so = !a->laid_out || (by_rows ? rt_order_is_by_rows(a->order, a->rank)
-                                                      : memcmp(a->order, taken->order,
-                                                               a->rank * sizeof *a->order) == 0);
+        const bool lies_so = !a->laid_out || mode_lies_by(taken, a->order);
         if (!mode_same_type(a, taken) || !lies_so) {
             bn_text text = {0};
             bn_text_puts(&text, "is to be ");
@@ -57,7 +54,7 @@ bn_code mode_entry_fit(const mode_program *program, mode_argument *arguments, si
             bn_text_free(&text);
             return code;
         }
-        a->laid_out = !by_rows;
+        a->laid_out = taken->laid_out && !rt_order_is_by_rows(taken->order, taken->rank);
         memcpy(a->order, taken->order, sizeof a->order);
     }
     return BN_OK;

@@ -331,6 +331,8 @@ bool mode_buffer_is(mode *m, rt_buffer *buffer, const mode_argument *type);
  * mode_signature_read. */
 BN_MUST_USE bn_code mode_values_take(const shlo_value *list, size_t count, mode_argument **out,
                                      bn_status *st);
+/* Whether ORDER is how A is to lie: as it says, else by rows. */
+bool mode_lies_by(const mode_argument *a, const int64_t *order);
 /* Fills PROGRAM's entry where the plugin tells it. BN_OUT_OF_MEMORY is the only error. */
 BN_MUST_USE bn_code mode_entry_learn(mode_program *program, bn_status *st);
 /*

@@ -109,6 +109,12 @@ bool mode_same_type(const mode_argument *a, const mode_argument *b)
            memcmp(a->dims, b->dims, a->rank * sizeof *a->dims) == 0;
 }
 
+bool mode_lies_by(const mode_argument *a, const int64_t *order)
+{
+    return a->laid_out ? memcmp(order, a->order, a->rank * sizeof *order) == 0
+                       : rt_order_is_by_rows(order, a->rank);
+}
+
 /* ---- what a program declares ---------------------------------------------------------- */
 
 /* Fails with the reason where A, argument INDEX, cannot be passed. */

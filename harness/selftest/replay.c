@@ -62,8 +62,18 @@ static void summarize(const res_record *r, replayed *out)
         out->overhead_ms += x->per_step * res_execution_overhead(x).estimate / 1e6;
     }
     free(traced);
-    const json_t *memory = json_object_get(r->provenance, "device_memory");
-    out->memory_bytes = json_number_value(json_object_get(memory, "peak_bytes"));
+}
+
+/* Keeps TITLE where its case, of RECORD, had more of the device's memory than any before. */
+static void note_memory(replay *r, const char *title, const res_record *record)
+{
+    const json_t *memory = json_object_get(record->provenance, "device_memory");
+    const double bytes = json_number_value(json_object_get(memory, "peak_bytes"));
+    if (bytes <= r->memory_bytes)
+        return;
+    r->memory_bytes = bytes;
+    r->memory_limit = json_number_value(json_object_get(memory, "limit_bytes"));
+    snprintf(r->largest, sizeof r->largest, "%s", title + strlen("replay "));
 }
 
 /* Measures one case. SETTINGS: at most two further runtime options; ends with NULL. */
@@ -98,13 +108,9 @@ static bn_code run(replay *r, const char *model_name, const char *mode_name, int
                            false};
     if (code == BN_OK)
         code = job_measure_in_worker(&list[0], &job, &record, st);
-    if (code == BN_OK)
+    if (code == BN_OK) {
         summarize(record, out);
-    if (code == BN_OK && out->memory_bytes > r->memory_bytes) {
-        r->memory_bytes = out->memory_bytes;
-        r->memory_limit = json_number_value(
-            json_object_get(json_object_get(record->provenance, "device_memory"), "limit_bytes"));
-        snprintf(r->largest, sizeof r->largest, "%s", title + strlen("replay "));
+        note_memory(r, title, record);
     }
     res_record_free(record);
     bn_text_free(&notes);
@@ -363,19 +369,16 @@ int replay_command(const selftest_options *options, const char *what)
     job_supervise_begin();
     bn_code code = models ? run_models(&r, &st) : run_resnet50(&r, &st);
     cli_line_clear();
-    cli_exit worst = CLI_EXIT_OK;
-    if (job_interrupted())
-        worst = CLI_EXIT_INTERRUPTED;
-    else if (r.incomplete)
-        worst = CLI_EXIT_FAILED;
-    if (job_interrupted() && !models) {
-        /* Its cases only tell something together. */
-    } else if (code != BN_OK) {
+    const bool interrupted = job_interrupted();
+    cli_exit worst = interrupted    ? CLI_EXIT_INTERRUPTED
+                     : r.incomplete ? CLI_EXIT_FAILED
+                                    : CLI_EXIT_OK;
+    if (code != BN_OK && !interrupted) {
         worst = cli_complain(&st);
         worst = worst == CLI_EXIT_USAGE ? CLI_EXIT_FAILED : worst;
-    } else if (models) {
+    } else if (models && code == BN_OK) {
         replay_print_models(&r);
-    } else {
+    } else if (!models && !interrupted) { /* its cases only tell something together */
         replay_print_resnet50(&r);
     }
     json_decref(r.estimates);

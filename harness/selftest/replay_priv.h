@@ -38,7 +38,6 @@ typedef struct replayed {
     double nodes;                                     /* traced in a step */
     double trace_ms, device_ms, overhead_ms, wall_ms; /* medians of a step */
     int executions;                                   /* of a step */
-    double memory_bytes;                              /* of the device, at most; 0: not told */
 } replayed;
 
 typedef struct replay {

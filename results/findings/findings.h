@@ -66,7 +66,7 @@ typedef struct res_process {
     const char *group; /* borrowed; "": it ran alone */
     double began_s;    /* Unix time, by the id of its record; NaN: untold */
     size_t run;        /* in order of time; groups that began within ten minutes are of one */
-    double *round_ns;  /* [record->round_count] trimmed mean step of each round; NULL: none */
+    double *round_ns; /* [record->round_count] trimmed mean step of each round; NULL: none */
 } res_process;
 
 /* Room for the words of all conditions that may differ. */
@@ -220,7 +220,7 @@ typedef enum res_matching {
 /* BASE over OTHER: wall times of a step. */
 typedef struct res_pool_ratio {
     res_matching matching;
-    res_estimate own; /* log over the pairs or, unmatched, the processes of each; or over runs */
+    res_estimate own;   /* log over the pairs or, unmatched, the processes of each; or over runs */
     /* Standard errors that OWN's sample does not show (set_drift in ratio.c): the first the other
      * ratios of a run have, too, the second its processes share. MOST: of ratios far from 1. */
     double common, shared, common_most, shared_most;

@@ -171,15 +171,7 @@ static const res_record *newest_failure(const res_collection *all, const res_cho
     return newest;
 }
 
-static void fail_cell(res_compared *cell, char side, const res_record *failure)
-{
-    cell->failed = side;
-    cell->missing = !failure;
-    cell->failure = failure ? failure->status : BN_NOT_FOUND;
-    snprintf(cell->message, sizeof cell->message, "%s", failure ? failure->message : "no record");
-}
-
-/* The sides of CELL that failed or lack it; of two the one that failed, then B. */
+/* The side of CELL that failed or lacks it; of two the one that failed, then B. */
 static void note_failures(const res_collection *const all[2], const res_choice choice[2],
                           request_match *const same[2], const found of[2], res_compared *cell)
 {
@@ -189,14 +181,15 @@ static void note_failures(const res_collection *const all[2], const res_choice c
         failure[side] = newest_failure(all[side], &choice[side], &cell->experiment, same[side],
                                        cell->pairs ? paired[0] : NULL);
     }
-    for (int side = 1; side >= 0; side--)
-        if (failure[side] && (side == 1 || !failure[1])) {
-            fail_cell(cell, side ? 'B' : 'A', failure[side]);
-            return;
-        }
-    for (int side = 1; side >= 0; side--)
-        if (of[side].all == 0 && !cell->failed)
-            fail_cell(cell, side ? 'B' : 'A', NULL);
+    const int failed = failure[1] ? 1 : failure[0] ? 0 : -1;
+    const int side = failed >= 0 ? failed : of[1].all == 0 ? 1 : of[0].all == 0 ? 0 : -1;
+    if (side < 0)
+        return;
+    const res_record *r = failure[side];
+    cell->failed = side ? 'B' : 'A';
+    cell->missing = !r;
+    cell->failure = r ? r->status : BN_NOT_FOUND;
+    snprintf(cell->message, sizeof cell->message, "%s", r ? r->message : "no record");
 }
 
 /* Notes in which conditions the sides of CELL's pairs differ: what differs may be of them. */

@@ -203,10 +203,7 @@ static bn_code read_donations(const Hlo__Wire__Module *module, shlo_declared *to
 
 static void note_device(shlo_declared *to, int64_t device, const char *what)
 {
-    if (device <= to->highest_device && to->collective[0])
-        return;
-    snprintf(to->collective, sizeof to->collective, "%s", what);
-    to->highest_device = device > to->highest_device ? device : to->highest_device;
+    shlo_note_device(to, device, what, strlen(what));
 }
 
 static void note_groups(shlo_declared *to, Hlo__Wire__Group *const *groups, size_t count,

@@ -505,50 +505,34 @@ static bn_code read_function(shlo_code *c, const op_words *words)
 
 /* ---- devices --------------------------------------------------------------------------------- */
 
-static void note_device(shlo_code *c, int64_t device, const char *what, size_t length)
-{
-    shlo_declared *to = c->to;
-    if (device <= to->highest_device && to->collective[0])
-        return;
-    const size_t fits = length < sizeof to->collective ? length : sizeof to->collective - 1;
-    memcpy(to->collective, what, fits);
-    to->collective[fits] = '\0';
-    to->highest_device = device > to->highest_device ? device : to->highest_device;
-}
-
 static void note_mesh(shlo_code *c, int64_t devices, int64_t highest)
 {
     c->to->mesh = devices > c->to->mesh ? devices : c->to->mesh;
     if (highest >= 0)
-        note_device(c, highest, "sdy.mesh", 8);
+        shlo_note_device(c->to, highest, "sdy.mesh", 8);
 }
 
 /* Notes the devices that an op names by which devices exchange values. */
 static bn_code read_collective(shlo_code *c, const op_words *words)
 {
-    static const char *const ops[] = {
-        "all_reduce",         "all_gather",           "all_to_all",        "reduce_scatter",
-        "collective_permute", "collective_broadcast", "collective_reduce", "cross-replica-sum"};
     const shlo_piece op = bare_name(words->op);
     const bool known = shlo_is_piece(words->op->dialect, "vhlo") ||
                        shlo_is_piece(words->op->dialect, "stablehlo") ||
                        shlo_is_piece(words->op->dialect, "mhlo");
-    for (size_t i = 0; i < sizeof ops / sizeof *ops && known; i++) {
-        char name[48];
-        uint64_t groups;
-        int64_t highest = -1;
-        if (!shlo_is_piece(op, ops[i]))
-            continue;
-        const char *key = i == 4 ? "source_target_pairs" : "replica_groups";
-        const int length = snprintf(name, sizeof name, "stablehlo.%s", ops[i]);
-        bn_code code = find_word(c, words, key, &groups);
-        if (code == BN_OK && groups != SHLO_NO_ITEM)
-            code = shlo_highest_of(c, groups, key, &highest);
-        if (code == BN_OK)
-            note_device(c, highest, name, (size_t)length);
-        return code;
-    }
-    return BN_OK;
+    char name[48];
+    uint64_t groups;
+    int64_t highest = -1;
+    if (!known || !shlo_communicates(op))
+        return BN_OK;
+    const char *key =
+        shlo_is_piece(op, "collective_permute") ? "source_target_pairs" : "replica_groups";
+    const int length = snprintf(name, sizeof name, "stablehlo.%.*s", (int)op.length, op.at);
+    bn_code code = find_word(c, words, key, &groups);
+    if (code == BN_OK && groups != SHLO_NO_ITEM)
+        code = shlo_highest_of(c, groups, key, &highest);
+    if (code == BN_OK)
+        shlo_note_device(c->to, highest, name, (size_t)length);
+    return code;
 }
 
 /* What a dictionary says of devices, whatever it belongs to. */

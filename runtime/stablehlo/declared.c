@@ -479,9 +479,8 @@ static bn_code read_generic_function(reader *r, shlo_scanner s)
 
 /* ---- devices ------------------------------------------------------------------------------ */
 
-static void note_device(reader *r, int64_t device, const char *what, size_t length)
+void shlo_note_device(shlo_declared *to, int64_t device, const char *what, size_t length)
 {
-    shlo_declared *to = r->to;
     if (device <= to->highest_device && to->collective[0])
         return;
     const size_t fits = length < sizeof to->collective ? length : sizeof to->collective - 1;
@@ -504,7 +503,7 @@ static void note_mesh(reader *r, const shlo_token *angle)
         if (t.kind == SHLO_TOKEN_WORD && is_digit(t.at[0]) &&
             read_number(&(reader){0}, &t, INT32_MAX, &number) == BN_OK) {
             if (ids)
-                note_device(r, number, "sdy.mesh", 8);
+                shlo_note_device(r->to, number, "sdy.mesh", 8);
             else if (shlo_is_mark(&before, '=') &&
                      __builtin_mul_overflow(devices, number, &devices))
                 devices = INT64_MAX;
@@ -518,7 +517,6 @@ static void note_mesh(reader *r, const shlo_token *angle)
 void shlo_note_sharding(shlo_declared *to, const char *text, size_t length)
 {
     static const char tiles[] = "devices=[", one[] = "maximal device=";
-    reader r = {.to = to};
     const char *end = text + length;
     for (const char *at = text; at < end; at++) {
         const bool tiled =
@@ -540,7 +538,7 @@ void shlo_note_sharding(shlo_declared *to, const char *text, size_t length)
         }
         if (__builtin_mul_overflow(product, number, &product))
             product = INT64_MAX;
-        note_device(&r, tiled ? product - 1 : number, "mhlo.sharding", 13);
+        shlo_note_device(to, tiled ? product - 1 : number, "mhlo.sharding", 13);
     }
 }
 
@@ -574,20 +572,23 @@ static int64_t largest_of(const shlo_token *angle)
     return most;
 }
 
-/* Whether NAME, without quotes, is of an op by which devices exchange values. */
-static bool communicates(shlo_piece name)
+bool shlo_communicates(shlo_piece op)
 {
     static const char *const ops[] = {
-        "all_reduce",         "all_gather",           "all_to_all",       "reduce_scatter",
-        "collective_permute", "collective_broadcast", "cross-replica-sum"};
-    const char *dot = memchr(name.at, '.', name.length);
-    if (!dot)
-        return false;
-    const size_t length = name.length - (size_t)(dot + 1 - name.at);
+        "all_reduce",         "all_gather",           "all_to_all",        "reduce_scatter",
+        "collective_permute", "collective_broadcast", "collective_reduce", "cross-replica-sum"};
     for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
-        if (strlen(ops[i]) == length && memcmp(dot + 1, ops[i], length) == 0)
+        if (strlen(ops[i]) == op.length && memcmp(op.at, ops[i], op.length) == 0)
             return true;
     return false;
+}
+
+/* Whether NAME, "stablehlo.all_reduce", is of such an op. */
+static bool communicates(shlo_piece name)
+{
+    const char *dot = memchr(name.at, '.', name.length);
+    return dot &&
+           shlo_communicates((shlo_piece){dot + 1, name.length - (size_t)(dot + 1 - name.at)});
 }
 
 /* ---- the whole text ------------------------------------------------------------------------ */
@@ -616,7 +617,7 @@ static bn_code note_attribute(reader *r, const shlo_token *key, shlo_scanner s, 
         const shlo_token angle = peek(&s);
         /* Groups by the axes of a mesh, or behind an alias: more than any device. */
         const bool dense = shlo_is_word(&value, "dense") && angle.kind == SHLO_TOKEN_ANGLE;
-        note_device(r, dense ? largest_of(&angle) : INT64_MAX, op.at, op.length);
+        shlo_note_device(r->to, dense ? largest_of(&angle) : INT64_MAX, op.at, op.length);
     }
     return code;
 }
@@ -654,7 +655,7 @@ static bn_code survey(reader *r, shlo_scanner *s, int depth, shlo_piece op)
                              (t.first || shlo_is_mark(before, '=')))
                 op = name;
             if (op.at == name.at && communicates(name))
-                note_device(r, -1, name.at, name.length);
+                shlo_note_device(r->to, -1, name.at, name.length);
             code = note_attribute(r, &t, *s, op);
             if (code == BN_OK && is_string(&t, "func.func"))
                 code = read_generic_function(r, *s);

@@ -141,6 +141,9 @@ BN_MUST_USE bn_code shlo_declared_read_bytecode(const void *bytes, size_t length
                                                 shlo_declared *declared, bn_status *st);
 /* An empty one, for readers of other forms (runtime/hlo). */
 BN_MUST_USE bn_code shlo_declared_open(shlo_declared *declared, bn_status *st);
+/* Notes in DECLARED that what WHAT names, of LENGTH bytes, is for the device DEVICE; -1: that it
+ * communicates and names none. The highest device stays. */
+void shlo_note_device(shlo_declared *declared, int64_t device, const char *what, size_t length);
 void shlo_declared_free(shlo_declared *declared); /* leaves it empty */
 
 /* ---- differences (diff.c) ------------------------------------------------------------ */

@@ -171,6 +171,8 @@ BN_MUST_USE bn_code shlo_node_finish(shlo_reader *r, shlo_frame *f);
 
 /* Notes in TO the devices that a sharding of LENGTH bytes names, "{devices=[2,1]<=[2]}". */
 void shlo_note_sharding(shlo_declared *to, const char *text, size_t length);
+/* Whether by OP, named without its dialect, devices exchange values. */
+bool shlo_communicates(shlo_piece op);
 
 /* ---- alignment (align.c) -------------------------------------------------------------------- */
 
