@@ -301,7 +301,7 @@ tests-full: all $(TEST_PLUGINS) $(call needed,$(FULL_PROGRAMS))
 run-tests: tests
 	@$(TEST_ENV_$(VARIANT)) tests/run.sh $(BUILD) $(CHECK_PROGRAMS)
 run-tests-full: tests-full
-	@$(TEST_ENV_$(VARIANT)) tests/run.sh $(BUILD) $(FULL_PROGRAMS)
+	@BENCH_TEST_LIVE=yes $(TEST_ENV_$(VARIANT)) tests/run.sh $(BUILD) $(FULL_PROGRAMS)
 
 # How long the tests take, on two cores; of the sanitizers, asan has been timed.
 TESTS_TAKE := $(if $(TESTS),the tests of TESTS,$(if $(SANITIZER),tests: with asan some 45 minutes,some 20 minutes of tests))

@@ -9,8 +9,9 @@
 # runs out of time, or falls short of its plan is a failure, whatever it
 # printed before. The last line is always "N passed, N failed, N skipped".
 #
-# As many tests run at a time as there are cores (BENCH_TEST_JOBS says how many).
-# After them, one by one, come the scripts that judge times.
+# As many tests run at a time as there are cores (BENCH_TEST_JOBS says how many). With
+# BENCH_TEST_LIVE=yes, as in `make check-full`, what judges times is run, too (live in
+# support/cli.sh): its scripts come after the others, one by one.
 #
 # Environment for the tests: BENCH_TEST_BINARY, BENCH_TEST_FAKE,
 # BENCH_TEST_NOTPLUGIN, BENCH_TEST_BUILD, BENCH_RUNTIMES (absolute paths), BENCH_TEST_PYTHON
@@ -115,6 +116,7 @@ run_one() { # TEST
 
 # Whether TEST judges times (live in support/cli.sh), which others beside it would disturb.
 runs_alone() { # TEST
+    [ "${BENCH_TEST_LIVE:-no}" = yes ] || return
     case $1 in *.sh) grep -qE '^ *live "' "$1" ;; *) false ;; esac
 }
 

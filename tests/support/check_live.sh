@@ -5,6 +5,7 @@ set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
 . tests/support/cli.sh
 : >"$folder/out" >"$folder/err"
+export BENCH_TEST_LIVE=yes
 
 # says WANTED TRIES GOOD BUSY: what live says of an attempt that is good from its GOODth time on, on a
 # machine that is as the command BUSY says, and how often it tried.

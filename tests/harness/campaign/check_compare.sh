@@ -11,8 +11,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 # another seed, ends with one of STATUSES, and its JSON holds CODE.
 seed=0
 judged() {
-    local what=$1 wanted=$2 code=$3
-    arguments=("${@:4}")
+    local what=$1
+    wanted=$2 code=$3 arguments=("${@:4}")
     attempt() {
         seed=$((seed + 1))
         rm -rf "$store"
@@ -40,6 +40,7 @@ assert records["a"]["options"] == ["values=none", "device_us=10000"]
 assert records["b"]["options"][-1] == "device_us=15000" and records["b"]["sha256"]
 assert c["experiment"]["batch"] == 1 and c["experiment"]["layout"] == "nhwc"
 ' "${sides[@]}" "${more[@]}" --b-option device_us=15000
+made_by attempt
 report "the summary says so on standard error" "$(
     complaints | grep -q '^compare: 1 of 1 slower (.* device time.*); no control' ||
         echo "no summary"

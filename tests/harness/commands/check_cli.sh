@@ -287,6 +287,7 @@ for r in records:
     assert ledger["other"]["median_ns"] <= max(0.01 * wall, 20e3), (name, ledger["other"])'
 }
 live "the ledger has every part, and little is left over" every_part busy_stores "$folder/cpu"
+made_by every_part
 report "every mode runs on the CPU runtime" "$(
     fault_of 0
     holds '

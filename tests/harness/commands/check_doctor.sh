@@ -44,6 +44,7 @@ assert c["where"] == "" and c["why"] is None, c'
 }
 export lazy capture one two five
 live "tracing is priced by what capturing saves" plants_tracing busy_stores "$folder/trace"
+made_by plants_tracing
 
 # Tracing of some 2 ms hides behind the device's 4.
 hides_tracing() {

@@ -109,6 +109,7 @@ assert not {"executions", "dispatch"} & {c["rule"] for c in records["complaints"
     tr '\n' ' ' <"$folder/out" | grep -q "do not tell whether the device works in them" || cat "$folder/out"
 }
 live "nine programs that run within their calls draw no complaint of these" within_calls busy_machine
+made_by within_calls
 
 run metrics "$folder/within"
 report "who asks for a recording's records is told how it becomes one" "$(
@@ -122,6 +123,7 @@ anew() {
     planted compiles mean_ns --anew-every 3 -- --read-every 1
 }
 live "compiling on costs what doing without saves" anew busy_machine
+made_by anew
 
 # A compilation of 11 s at the start; the program's whole life is some steps longer.
 starts() {

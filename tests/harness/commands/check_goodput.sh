@@ -44,6 +44,7 @@ for row in records["rows"]:
     assert row["measuring_ns"] > 0 and row["warmup_ns"] >= 3 * 2 * 13e6, row'
 }
 live "each class has what was set" measures busy_stores "$folder/set"
+made_by measures
 
 # ---- side by side ------------------------------------------------------------------------------
 

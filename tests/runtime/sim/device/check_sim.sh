@@ -25,6 +25,7 @@ accuracy() {
     grep -q 'slope' "$folder/out" || echo "no slope"
 }
 live "what is reported of the simulated device is what was set" accuracy too_busy_to_judge
+made_by accuracy
 leftover=$(ls -d "${TMPDIR:-/tmp}"/bench-accuracy.* 2>/dev/null)
 report "it leaves nothing behind" "$leftover"
 
@@ -67,6 +68,7 @@ for x in told:
 '
 }
 live "graphs of one name are told apart, or not told" namesakes busy_stores "$store"
+made_by namesakes
 report "and not by the profiler, which does not tell them apart" "$(
     holds '
 [r] = records
@@ -94,6 +96,7 @@ assert queued["wall_ms"] < cases[1]["replayed"]["wall_ms"] - 5, cases
 '
 }
 live "the published ResNet50 case is replayed to its parts" replayed busy_stores "$store"
+made_by replayed
 run table --store "$store" --format json
 report "its records say simulated, emulated, and no values" "$(
     fault_of 0

@@ -1,5 +1,5 @@
 #!/bin/bash
-# check_doctor_planted.sh - the rules of bench doctor on runs, as TAP: a problem is planted on the
+# full_doctor_planted.sh - the rules of bench doctor on runs, as TAP: a problem is planted on the
 # simulated device, whose costs are known, and what the doctor says that it costs is what a run
 # without it saves. check_doctor.sh has tracing and executions, and runs that draw no complaint.
 set -u
