@@ -241,7 +241,7 @@ $(BUILD)/lib$(1).so.list: $(call remembered,$(BUILD)/lib$(1).so.list,$(2))
 	@mkdir -p $$(@D) && printf '%s' '$(strip $(2))' > $$@
 $(BUILD)/lib$(1).so: $(2) $(BUILD)/lib$(1).so.list $(BUILD)/flags
 	$$(call note,PLUGIN,$$@)
-	$$(Q)$$(LINK) -shared -o $$@ $(2) -lpthread
+	$$(Q)$$(LINK) -shared -o $$@ $(2) -lm -lpthread
 endef
 NOT_A_PLUGIN := tests/support/fake/not_a_plugin.c
 FAKE_SOURCES := $(filter-out $(NOT_A_PLUGIN),$(wildcard tests/support/fake/*.c))

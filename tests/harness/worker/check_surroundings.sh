@@ -173,7 +173,7 @@ assert len(glob(folder + "/r/*/events")) == 1, glob(folder + "/r/*")
 assert len(glob(folder + "/r/*/programs/*.mlir")) == 1, glob(folder + "/r/*/programs/*")
 about = json.load(open(folder + "/r/recording.json"))
 assert about["ended"]["exit_code"] == 0, about["ended"]
-assert records["steps"] >= 20 and records["executions_per_step"] == 1, records'
+assert records["found"] >= 20 and records["executions_per_step"] == 1, records'
 for what in locale rounding folder umask mask actions all_descriptors; do
     [ "$what" != locale ] || [ -n "$FAKE_LOCALE" ] || continue
     faults=''
