@@ -363,7 +363,7 @@ static void restore_limits(const char *when)
                                                     [RLIMIT_STACK] = "STACK",
                                                     [RLIMIT_MSGQUEUE] = "MSGQUEUE",
                                                     [RLIMIT_SIGPENDING] = "SIGPENDING"};
-    for (int i = 0; i < RLIM_NLIMITS; i++) {
+    for (unsigned i = 0; i < RLIM_NLIMITS; i++) {
         struct rlimit now, *kept = &around.limits[i];
         /* Without a name is that of core files, which nobody of us writes. */
         if (!names[i] || getrlimit(i, &now) != 0 || now.rlim_cur >= kept->rlim_cur)
@@ -450,7 +450,7 @@ void bn_surroundings_keep(void)
             sigaction(signals[i], NULL, &around.actions[i]);
         for (int fd = 0; fd < DESCRIPTORS; fd++)
             around.descriptors[fd] = keep_descriptor(fd);
-        for (int i = 0; i < RLIM_NLIMITS; i++)
+        for (unsigned i = 0; i < RLIM_NLIMITS; i++)
             if (getrlimit(i, &around.limits[i]) != 0)
                 around.limits[i].rlim_cur = 0;
         around.nice = getpriority(PRIO_PROCESS, 0);
