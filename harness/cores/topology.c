@@ -80,5 +80,7 @@ bool cores_bind_thread(pid_t tid, hwloc_const_bitmap_t wanted)
     }
     hwloc_bitmap_free(found);
     CPU_FREE(set);
+    if (tid == 0)
+        bn_surroundings_keep_cores();
     return bound;
 }

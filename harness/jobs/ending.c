@@ -182,7 +182,7 @@ void job_ending_explain(const job_ending *e, job_outcome *o)
                            : "starting");
     if (e->failed)
         return;
-    if (o->result && (ended_well || (e->cancelled && !more_to_come(o)))) {
+    if (o->result && !more_to_come(o) && (ended_well || e->cancelled)) {
         /* The result is whole, even if we asked the worker to stop in the meantime. */
         o->status = BN_OK;
         return;

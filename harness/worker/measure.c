@@ -91,7 +91,7 @@ static bn_code open_member(worker_member *m, const worker_session *first, bn_sta
     if (code == BN_OK)
         code = worker_warm_up(m, st);
     worker_annotate_end(m);
-    return code;
+    return code == BN_OK ? worker_surroundings_restore("executing", st) : code;
 }
 
 /* The order in which this process opens its members, into ORDER. Whoever comes first has other
@@ -275,6 +275,8 @@ static bn_code finish_member(worker_group *g, worker_member *m, bn_status *st)
     /* Of the same steps as the counters. */
     json_t *host_ops = host_ops_json(m);
     bn_code code = worker_finish_executions(m, g->rng, st);
+    if (code == BN_OK)
+        code = worker_surroundings_restore("executing", st);
     if (code == BN_OK) {
         describe(g, &m->s, m->record);
         json_object_set_new(m->record->provenance, "measured", worker_programs_json(m));
@@ -358,6 +360,16 @@ static void end_sessions(worker_group *g)
         worker_session_end(&g->members[i].s);
 }
 
+/* What the plugin changed in the process by its end. */
+static void put_surroundings(const worker_group *g)
+{
+    json_t *changes = worker_surroundings_to_json();
+    for (size_t i = 0; changes && i < g->count; i++)
+        if (g->members[i].failure.code == BN_OK)
+            json_object_set(g->members[i].record->provenance, "surroundings", changes);
+    json_decref(changes);
+}
+
 static void free_group(worker_group *g)
 {
     for (size_t i = 0; i < g->count; i++) {
@@ -414,8 +426,11 @@ bn_code worker_job_measure(const json_t *request, bn_status *st)
     /* Before the records are written: if the plugin dies in its own clean-up, the only records are
      * those of a crash. */
     end_sessions(&g);
+    if (code == BN_OK)
+        code = worker_surroundings_restore("ending", st);
     if (code == BN_OK) {
         worker_put_phases(&g);
+        put_surroundings(&g);
         /* After each, so that a process that dies on the way loses none that is written. */
         json_t *members = json_array();
         for (size_t i = 0; i < g.count; i++) {

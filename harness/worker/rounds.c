@@ -169,6 +169,8 @@ static bn_code run_turn(worker_group *g, worker_member *m, size_t round, size_t 
         code = run_kept(m, st);
     if (code == BN_OK)
         code = mode_drain(m->s.mode, st);
+    if (code == BN_OK)
+        code = worker_surroundings_restore("executing", st);
     *row = (res_round){.steps = m->steps, .position = position};
     if (code == BN_OK && round == 0)
         code = read_loss(&m->s, &m->record->loss, st);

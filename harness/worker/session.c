@@ -56,6 +56,7 @@ bn_code worker_session_begin(worker_session *s, const job_experiment *e, bn_stat
         code = cores_pin_begin(e->pin, &s->pinning, st);
     if (code == BN_OK)
         code = rt_plugin_find(e->what.runtime, s->path, sizeof s->path, st);
+    s->environment = worker_environment();
     if (code == BN_OK)
         code = rt_plugin_load(s->path, build, &s->plugin, st);
     if (code == BN_OK)
@@ -75,6 +76,7 @@ void worker_session_share(worker_session *s, const worker_session *other, const 
     *s = (worker_session){.experiment = e,
                           .plugin = other->plugin,
                           .client = other->client,
+                          .environment = other->environment,
                           .pinning = other->pinning,
                           .idle = other->idle,
                           .shared = true};
@@ -88,7 +90,9 @@ void worker_session_end(worker_session *s)
         rt_client_destroy(s->client);
         cores_pinning_free(s->pinning);
         cores_idle_end(s->idle);
+        json_decref(s->environment);
     }
+    s->environment = NULL;
     s->idle = 0;
     s->client = NULL;
     s->pinning = NULL;
@@ -304,7 +308,7 @@ json_t *worker_session_describe(const worker_session *s)
         json_array_append_new(options, json_string(list[i]));
     for (const char *const *f = e->xla_flag; *f; f++)
         json_array_append_new(flags, json_string(*f));
-    return json_pack("{so ss so s[ii] sI sb so so so si s{so so so} so so so}", "path",
+    return json_pack("{so ss so s[ii] sI sb so so so si s{so so so} so so sO}", "path",
                      res_json_text(p->path), "sha256", p->sha256, "label", res_json_text(e->label),
                      "api_version", p->api_major, p->api_minor, "api_bytes",
                      (json_int_t)p->api_bytes, "profiler", p->has_profiler, "attributes",
@@ -314,5 +318,5 @@ json_t *worker_session_describe(const worker_session *s)
                      (int)rt_client_device_count(s->client), "device", "kind",
                      res_json_text(d->kind), "description", res_json_text(d->description),
                      "attributes", attributes_json(d->attributes, d->attribute_count), "options",
-                     options, "compile_flags", flags, "environment", worker_environment());
+                     options, "compile_flags", flags, "environment", s->environment);
 }

@@ -37,6 +37,11 @@ static void write_line(const char *line, size_t length)
     sigaddset(&pipe_signal, SIGPIPE);
     if (sigpending(&waiting) == 0 && sigismember(&waiting, SIGPIPE) == 1)
         ours = false; /* it was pending before */
+    /* A plugin may have closed it, and the next file that is opened has its number. */
+    if (!bn_surroundings_descriptor(WIRE_FD, "calling")) {
+        cli_say("error: the plugin closed the descriptor on which the worker answers");
+        _exit(CLI_EXIT_FAILED);
+    }
     pthread_sigmask(SIG_BLOCK, &pipe_signal, &before);
     /* A process that the plugin starts must not keep the wire open. */
     fcntl(WIRE_FD, F_SETFD, FD_CLOEXEC);
@@ -104,6 +109,8 @@ bn_code worker_await_turn(bn_status *st)
     char token;
     ssize_t n;
     write_object(json_pack("{sb}", "turn", 1));
+    if (!bn_surroundings_descriptor(STDIN_FILENO, "calling"))
+        return bn_fail(st, BN_PLUGIN, "the plugin closed the descriptor on which turns are given");
     do
         n = read(STDIN_FILENO, &token, 1);
     while (n < 0 && errno == EINTR);

@@ -34,6 +34,8 @@ int worker_main(const worker_job *jobs)
         code = bn_fail(&st, BN_INVALID, "--worker is for bench itself, which sends a job");
     else
         code = jobs->run(request, &st);
+    if (code == BN_OK)
+        code = worker_surroundings_restore("ending", &st);
     if (code != BN_OK)
         worker_send_failure(&st);
     /* A leak shows in words and in the exit code; the answer that was sent stands. */

@@ -60,9 +60,10 @@ typedef struct worker_session {
     worker_recorded *recorded; /* a recorded step in its place; or NULL */
     worker_feed *feed;         /* of batches; NULL: the one batch that was written stays */
     json_t *weights;           /* the file of the initial ones, for the record; NULL: the rule */
+    json_t *environment; /* worker_environment before the plugin was loaded */
     cores_pinning *pinning;
     int idle;        /* as cores_idle_begin set it */
-    bool shared;     /* plugin, client, pinning and idle are another session's */
+    bool shared;     /* plugin, client, environment, pinning and idle are another session's */
     char path[4096]; /* of the plugin */
 } worker_session;
 
@@ -188,6 +189,14 @@ BN_MUST_USE bn_code worker_job_framework(const json_t *request, bn_status *st);
 
 /* What the environment told the plugin and its process (new reference), for the record. */
 json_t *worker_environment(void);
+
+/* ---- what the plugin changed in this process (surroundings.c) ---------------------------- */
+
+/* After steps: bn_surroundings_restore, and the same of the libraries that bench shares with the
+ * plugin. */
+BN_MUST_USE bn_code worker_surroundings_restore(const char *when, bn_status *st);
+/* What was found changed so far (new reference), for the record; NULL: nothing. */
+json_t *worker_surroundings_to_json(void);
 
 /* ---- executions (device_profile.c) ------------------------------------------------------------
  */

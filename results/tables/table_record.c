@@ -102,6 +102,27 @@ static void put_group(const res_record *record, res_format format, bn_text *out)
     put_line(out, format, "group", text);
 }
 
+/* What the plugin changed in the process that measured it. */
+static void put_surroundings(const res_record *record, res_format format, bn_text *out)
+{
+    const json_t *list = json_object_get(record->provenance, "surroundings");
+    bn_text line = {0};
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const char *what, *when, *detail;
+        int left;
+        if (json_unpack(json_array_get(list, i), "{ss ss ss sb}", "what", &what, "when", &when,
+                        "detail", &detail, "left", &left) != 0)
+            continue;
+        bn_text_printf(&line, "%s%s%s%s%s (%s%s)", line.length > 0 ? "; " : "", what,
+                       *detail ? " (" : "", detail, *detail ? ")" : "", when,
+                       left ? ", not put back" : "");
+    }
+    if (line.length > 0)
+        put_line(out, format, "the plugin changed", line.data);
+    out->failed = out->failed || line.failed;
+    bn_text_free(&line);
+}
+
 /* Whether what was asked into the host's memory lies there. */
 static void put_offload(const res_record *record, res_format format, bn_text *out)
 {
@@ -175,6 +196,7 @@ static void put_summary(const res_record *record, res_format format, bn_text *ou
         put_line(out, format, "setup", line.data);
     if (json_object_get(record->provenance, "idle_cores"))
         put_line(out, format, "cores", "idle ones were kept awake");
+    put_surroundings(record, format, out);
     put_line(out, format, "record", record->id);
     put_group(record, format, out);
     put_offload(record, format, out);

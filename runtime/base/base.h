@@ -339,4 +339,7 @@ void bn_sha256(const void *data, size_t size, char digest[BN_SHA256_TEXT]);
 /* When things happened. */
 #include "runtime/base/timeline.h"
 
+/* What all code of the process shares. */
+#include "runtime/base/surroundings.h"
+
 #endif

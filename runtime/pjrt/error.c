@@ -78,11 +78,30 @@ static int error_code(const rt_plugin *plugin, const PJRT_Error *error)
     return PJRT_Error_Code_UNKNOWN;
 }
 
+/* After each call of a plugin; all that takes more than nanoseconds only after slow calls. */
+static bn_code put_surroundings_back(enum rt_stage stage, bn_status *st)
+{
+    switch (stage) {
+    case RT_STAGE_CREATE:
+        return bn_surroundings_restore("client", st);
+    case RT_STAGE_COMPILE:
+        return bn_surroundings_restore("compiling", st);
+    case RT_STAGE_EXECUTE:
+        bn_surroundings_restore_floats("executing");
+        return BN_OK;
+    case RT_STAGE_OTHER:
+        break;
+    }
+    bn_surroundings_restore_floats("calling");
+    return BN_OK;
+}
+
 bn_code rt_error_take(const rt_plugin *plugin, PJRT_Error *error, enum rt_stage stage,
                       bn_status *st)
 {
+    const bn_code back = put_surroundings_back(stage, error ? NULL : st);
     if (!error)
-        return BN_OK;
+        return back;
     rt_live_add(RT_LIVE_ERROR, 1);
     bn_code code = rt_error_class(error_code(plugin, error), stage);
     PJRT_Error_Message_Args text = RT_ARGS(PJRT_Error_Message, .error = error);

@@ -42,6 +42,7 @@ static bn_code api_open(const char *path, const rt_identity *identity, const PJR
     }
     memcpy(&get_api, &symbol, sizeof get_api); /* ISO C has no cast for this */
     *api = get_api();
+    bn_surroundings_restore_floats("loading");
     if (!*api)
         return bn_fail(st, BN_PLUGIN, "%s: GetPjrtApi gave no function table", path);
     if ((*api)->struct_size < offsetof(PJRT_Api, PJRT_Error_Destroy))
@@ -158,10 +159,14 @@ bn_code rt_plugin_load(const char *path, const char *sha256, rt_plugin **plugin,
     rt_plugin *found = plugins;
     while (found && strcmp(found->info->path, resolved) != 0)
         found = found->next;
-    if (!found)
+    if (!found) {
+        bn_surroundings_keep();
         code = plugin_open(resolved, sha256, &found, st);
-    else
+        const bn_code back = bn_surroundings_restore("loading", code == BN_OK ? st : NULL);
+        code = code == BN_OK ? back : code;
+    } else {
         code = check_digest(resolved, found->identity.sha256, sha256, st);
+    }
     pthread_mutex_unlock(&plugins_lock);
     if (code == BN_OK)
         *plugin = found;

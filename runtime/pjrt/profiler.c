@@ -17,6 +17,7 @@ struct rt_profiler {
 static bn_code profiler_error_take(const struct rt_profiler_table *table, rt_profiler_error *error,
                                    bn_status *st)
 {
+    bn_surroundings_restore_floats("calling");
     if (!error)
         return BN_OK;
     rt_live_add(RT_LIVE_ERROR, 1);

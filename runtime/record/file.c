@@ -365,6 +365,13 @@ static bool chunk_is_there(uint64_t index)
 
 /* ---- the beginning -------------------------------------------------------------------------- */
 
+/* Makes the folder NAME of PARENT, the user's alone. The program's umask may take the user's own
+ * rights, too. */
+static bool private_make(int parent, const char *name)
+{
+    return mkdirat(parent, name, 0700) == 0 && fchmodat(parent, name, 0700, 0) == 0;
+}
+
 /* Its path, to PATH. */
 static int folder_make(uint64_t epoch_ns, char path[PATH_MAX])
 {
@@ -375,7 +382,7 @@ static int folder_make(uint64_t epoch_ns, char path[PATH_MAX])
     if (mkdir(file.parent, 0700) != 0 && errno != EEXIST)
         return -1;
     int parent = open(file.parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC), folder = -1;
-    if (parent >= 0 && mkdirat(parent, name, 0700) == 0)
+    if (parent >= 0 && private_make(parent, name))
         folder = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (parent >= 0)
         close(parent);
@@ -409,7 +416,7 @@ static bool file_make(void)
     /* First of all: the chunk takes a while, and whoever is killed meanwhile leaves a file that can
      * be read. */
     int error = write_head();
-    if (!error && mkdirat(folder, "programs", 0700) != 0)
+    if (!error && (fchmod(file.events.fd, 0600) != 0 || !private_make(folder, "programs")))
         error = errno;
     if (!error)
         error = chunk_make(0);

@@ -468,9 +468,9 @@ static void the_kernel_out_of_memory(void **state)
     assert_true(job_oom_kills() >= -1);
 }
 
-/* A group's worker tells its records one by one. Cancelled between two, the rest is not to blame.
- */
-static void half_a_result_is_cancelled(void **state)
+/* A group's worker tells its records one by one. Cancelled between two, the rest is not to blame;
+ * ended between two, it has not ended well. */
+static void half_a_result_is_no_result(void **state)
 {
     static job_noise noise;
     job_outcome outcome = {.result = json_pack("{sb}", "more", 1)};
@@ -478,6 +478,11 @@ static void half_a_result_is_cancelled(void **state)
         .wait_status = SIGTERM, .cancelled = true, .stage = "measuring", .noise = &noise};
     job_ending_explain(&ending, &outcome);
     assert_int_equal(outcome.status, BN_CANCELLED);
+    /* A plugin may end the process as if all were well. */
+    ending.cancelled = false;
+    ending.wait_status = 0;
+    job_ending_explain(&ending, &outcome);
+    assert_int_equal(outcome.status, BN_CRASH);
     json_object_set_new(outcome.result, "more", json_false());
     job_ending_explain(&ending, &outcome);
     assert_int_equal(outcome.status, BN_OK);
@@ -545,7 +550,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(reports_survive_a_broken_pipe),
         cmocka_unit_test(progress_is_thinned_out),
         cmocka_unit_test(the_kernel_out_of_memory),
-        cmocka_unit_test(half_a_result_is_cancelled),
+        cmocka_unit_test(half_a_result_is_no_result),
         cmocka_unit_test(the_tail_of_the_noise_counts),
         cmocka_unit_test(interrupts_cancel),
     };

@@ -4,7 +4,7 @@
  *
  * From top to bottom, each file calls only those below it: fake_pjrt.c (plugin, client, the
  * table), fake_execute.c, fake_program.c, fake_topology.c, fake_optimized.c, fake_profiler.c,
- * fake_signature.c, fake_object.c.
+ * fake_signature.c, fake_surroundings.c, fake_object.c.
  */
 #ifndef BENCH_TESTS_FAKE_H
 #define BENCH_TESTS_FAKE_H
@@ -123,6 +123,11 @@ PJRT_Error_Code fake_ordered_code(void);
 PJRT_Error *fake_error_new(PJRT_Error_Code code, const char *message);
 /* An error when WORD is ordered, else NULL. */
 PJRT_Error *fake_error_if(const char *word, const char *message);
+
+/* ---- what all code of a process shares (fake_surroundings.c) ------------- */
+
+/* Changes what is ordered for MOMENT: "load", "client", "compile", "execute", "destroy". */
+void fake_change(const char *moment);
 
 /* ---- types (fake_signature.c) ------------------------------------------- */
 

@@ -248,6 +248,7 @@ PJRT_Error *fake_LoadedExecutable_Execute(PJRT_LoadedExecutable_Execute_Args *ar
             memset(memory[alias], 0, program->arguments[i].bytes);
     }
     PJRT_Event done = execution_schedule();
+    fake_change("execute");
     for (size_t i = 0; i < program->result_count; i++) {
         PJRT_Buffer *result =
             fake_buffer_new(&program->results[i], memory[i], args->executable->device);

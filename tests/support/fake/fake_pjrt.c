@@ -35,6 +35,8 @@
  *                                       hands out the bytes
  *   collect_one_more                    and says one more than it wrote, as XLA's does
  *   collect_grows                       the second call says more than the first
+ *   WHAT_at_MOMENT                      changes what all code of the process shares
+ *                                       (fake_surroundings.c)
  */
 #include "tests/support/fake/fake.h"
 
@@ -79,6 +81,7 @@ PJRT_Error *fake_Client_Create(PJRT_Client_Create_Args *args)
         fputs("ev\x1b[31mi\x1b]0;l\x07\xc2\x9b"
               "31m\xe2\x80\xae\xe2\x80\x8b\xff\r\n",
               stderr);
+    fake_change("client");
     PJRT_Client *client = fake_object_new(sizeof *client);
     client->device_count = devices >= 0 && devices <= 8 ? (size_t)devices : 8;
     for (size_t i = 0; i < client->device_count; i++) {
@@ -95,6 +98,7 @@ PJRT_Error *fake_Client_Destroy(PJRT_Client_Destroy_Args *args)
 {
     if (fake_ordered("abort_at_end"))
         abort();
+    fake_change("destroy");
     for (size_t i = 0; i < args->client->device_count; i++)
         fake_object_free(args->client->devices[i]);
     fake_object_free(args->client);
@@ -170,6 +174,7 @@ EXPORT const PJRT_Api *GetPjrtApi(void);
 const PJRT_Api *GetPjrtApi(void)
 {
     static PJRT_Api api;
+    fake_change("load");
     api = (PJRT_Api){.struct_size = PJRT_Api_STRUCT_SIZE,
                      .pjrt_api_version = {.struct_size = PJRT_Api_Version_STRUCT_SIZE,
                                           .major_version = PJRT_API_MAJOR +

@@ -69,6 +69,7 @@ static PJRT_Error *load(PJRT_Client *client, const char *text, size_t size,
     PJRT_Error *error = fake_program_new(text, size, &program);
     if (error)
         return error;
+    fake_change("compile");
     *executable = fake_object_new(sizeof **executable);
     (*executable)->program = program;
     (*executable)->device = client->devices[0];
