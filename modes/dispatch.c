@@ -40,49 +40,61 @@ static void probe_drop(mode *m, const mode_program *p, rt_buffer **results, bool
             rt_buffer_release(m->client, results[o]);
 }
 
-/* Of a device whose plugin tells nothing of its memory a probe may keep so many bytes of results.
- */
+/* Of a device whose plugin tells nothing of its memory so many bytes of results may be kept. */
 #define UNTOLD_BYTES ((int64_t)256 << 20)
 
-/* Whether the results of REPEAT executions of P have room beside each other. Those that take over
- * an argument's memory need none. Their handles are best given back at the end, since that takes
- * time, or waits. But the device must hold them all meanwhile. */
-static bool have_room(mode *m, const mode_program *p, unsigned repeat)
+int64_t mode_result_bytes(const mode_program *p)
 {
-    rt_device_memory memory;
     rt_result *list = NULL;
     bn_status ignored = {.code = BN_OK};
-    int64_t bytes = 0, free_bytes = UNTOLD_BYTES;
+    int64_t bytes = 0;
     if (rt_executable_results(p->executable, &list, &ignored) != BN_OK)
-        return false;
+        return INT64_MAX;
     for (size_t o = 0; o < p->output_count; o++)
         if (p->donor[o] < 0 &&
             (list[o].bytes < 0 || __builtin_add_overflow(bytes, list[o].bytes, &bytes)))
             bytes = INT64_MAX;
     free(list);
+    return bytes;
+}
+
+bool mode_has_room(mode *m, int64_t bytes)
+{
+    rt_device_memory memory;
+    bn_status ignored = {.code = BN_OK};
+    int64_t free_bytes = UNTOLD_BYTES;
     if (rt_client_memory(m->client, (size_t)m->options.compile.device, &memory, &ignored) ==
             BN_OK &&
         memory.bytes_limit > 0 && memory.bytes_in_use >= 0)
         /* Half of it: nobody tells what an execution needs for itself. */
         free_bytes = (memory.bytes_limit - memory.bytes_in_use) / 2;
-    return bytes <= free_bytes / repeat;
+    return bytes <= free_bytes;
+}
+
+/* Whether the results of REPEAT executions of P have room beside each other. Their handles are best
+ * given back at the end, since that takes time, or waits. But the device must hold them all
+ * meanwhile. */
+static bool have_room(mode *m, const mode_program *p, unsigned repeat)
+{
+    int64_t bytes;
+    return !__builtin_mul_overflow(mode_result_bytes(p), (int64_t)repeat, &bytes) &&
+           mode_has_room(m, bytes);
 }
 
 /* A program being repeated. */
 typedef struct repeated {
-    mode_list spent;  /* results that the next repetition replaced */
+    mode_list spent;  /* results that the next repetition replaced, or took over */
     mode_list events; /* of what is not awaited yet */
     bool keeps;       /* SPENT are given back at the end; else as soon as they are replaced */
-    uint64_t submit_ns, first_ns;
+    uint64_t submit_ns, first_ns, begin_ns, end_ns;
 } repeated;
 
-/* Submits repetition DONE, fed from the one before. */
-static bn_code probe_submit(mode *m, mode_program *p, unsigned done, repeated *r, bn_status *st)
+/* Takes what the last repetition left: its results are the next one's arguments, or are spent. */
+static void probe_pass_on(mode *m, const mode_program *p, repeated *r)
 {
     rt_buffer **arguments = (rt_buffer **)m->arguments.items;
     rt_buffer **results = (rt_buffer **)m->results.items;
-    rt_event *event = NULL;
-    for (size_t o = 0; done > 0 && o < p->output_count; o++) {
+    for (size_t o = 0; o < p->output_count; o++) {
         if (p->donor[o] < 0 && !r->keeps)
             rt_buffer_release(m->client, results[o]);
         else
@@ -90,51 +102,108 @@ static bn_code probe_submit(mode *m, mode_program *p, unsigned done, repeated *r
         if (p->donor[o] >= 0)
             arguments[p->donor[o]] = results[o];
     }
-    uint64_t before = bn_now_ns();
-    bn_code code = rt_execute(p->executable, arguments, p->input_count, m->keep, m->keep_count,
-                              results, &event, st);
-    r->submit_ns += bn_now_ns() - before;
-    if (code == BN_OK)
-        r->events.items[r->events.count++] = event;
-    return code;
 }
 
 /* Runs the program PROBE_REPEAT times, behind one that is not timed: the first of a row would find
- * the caches of whatever ran before. Handles of results that were replaced are given back at the
- * end, or where the device has no room for all of them as soon as they are replaced. */
-static bn_code probe(mode *m, mode_program *p, bn_status *st)
+ * the caches of whatever ran before. *REFUSED: the plugin did not take a repetition, whose
+ * arguments are as they were; those before it are submitted. */
+static bn_code probe_row(mode *m, mode_program *p, repeated *r, bool *refused, bn_status *st)
 {
     const unsigned repeat = m->probe_repeat, first = repeat > 1;
-    repeated r = {.keeps = have_room(m, p, repeat + first)};
-    bn_code code = mode_list_reserve(&r.spent, (repeat + 1) * (p->output_count + 1), st);
-    if (code == BN_OK)
-        code = mode_list_reserve(&r.events, repeat + 1, st);
-    uint64_t start = bn_now_ns();
+    bn_code code = BN_OK;
+    r->begin_ns = bn_now_ns();
+    r->submit_ns = r->first_ns = 0;
     for (unsigned done = 0; code == BN_OK && done < repeat + first; done++) {
         const bool last = done + 1 == repeat + first, untimed = done < first;
-        code = probe_submit(m, p, done, &r, st);
+        rt_event *event = NULL;
+        if (done > 0)
+            probe_pass_on(m, p, r);
+        const uint64_t before = bn_now_ns();
+        code = rt_execute(p->executable, (rt_buffer *const *)m->arguments.items, p->input_count,
+                          m->keep, m->keep_count, (rt_buffer **)m->results.items, &event, st);
+        r->submit_ns += bn_now_ns() - before;
+        *refused = code != BN_OK;
+        if (code == BN_OK)
+            r->events.items[r->events.count++] = event;
         if (code == BN_OK && (m->probe == MODE_PROBE_AWAITED || last || untimed)) {
-            code = mode_await_events(m, &r.events, st);
+            code = mode_await_events(m, &r->events, st);
             if (code != BN_OK)
                 probe_drop(m, p, (rt_buffer **)m->results.items, true);
         }
         if (untimed) {
-            r.submit_ns = 0;
-            start = bn_now_ns();
+            r->submit_ns = 0;
+            r->begin_ns = bn_now_ns();
         } else if (done + 1 - first == repeat / 2) {
-            r.first_ns = bn_now_ns() - start;
+            r->first_ns = bn_now_ns() - r->begin_ns;
         }
     }
-    uint64_t end = bn_now_ns();
-    if (r.events.count > 0) {
-        bn_status ignored = {.code = BN_OK}; /* a submission failed, with its own reason */
-        if (mode_await_events(m, &r.events, &ignored) != BN_OK)
-            r.events.count = 0;
+    r->end_ns = bn_now_ns();
+    return code;
+}
+
+/* Awaits what a row that failed has submitted; it has its own reason. */
+static void probe_settle(mode *m, repeated *r)
+{
+    bn_status ignored = {.code = BN_OK};
+    if (mode_await_events(m, &r->events, &ignored) != BN_OK)
+        r->events.count = 0;
+}
+
+/* Gives the results back that the row kept, but those that are arguments now. Handles of memory
+ * that was taken over are among them: they hold none. */
+static void probe_make_room(mode *m, const mode_program *p, repeated *r)
+{
+    size_t left = 0;
+    for (size_t i = 0; i < r->spent.count; i++) {
+        bool argument = false;
+        for (size_t k = 0; k < p->input_count; k++)
+            argument = argument || m->arguments.items[k] == r->spent.items[i];
+        if (argument)
+            r->spent.items[left++] = r->spent.items[i];
+        else
+            rt_buffer_release(m->client, r->spent.items[i]);
     }
+    r->spent.count = left;
+}
+
+/* Whether the arguments are all there: a plugin that refuses an execution may have consumed some.
+ */
+static bool probe_may_repeat(mode *m, const mode_program *p)
+{
+    for (size_t i = 0; i < p->input_count; i++)
+        if (rt_buffer_is_deleted(m->client, m->arguments.items[i]))
+            return false;
+    return true;
+}
+
+/* Probes P. Handles of results that were replaced are given back at the end, or where the device
+ * has no room for all of them as soon as they are replaced. That it has none may show only when the
+ * plugin refuses a repetition for want of memory: then the row begins again without them, as do
+ * those of later probes. */
+static bn_code probe(mode *m, mode_program *p, bn_status *st)
+{
+    const unsigned all = m->probe_repeat + (m->probe_repeat > 1);
+    repeated r = {.keeps = !p->keeps_none && have_room(m, p, all)};
+    bool refused = false;
+    /* Two rows may each leave what took over an argument. */
+    bn_code code = mode_list_reserve(&r.spent, 2 * all * (p->output_count + 1), st);
+    if (code == BN_OK)
+        code = mode_list_reserve(&r.events, all, st);
+    if (code == BN_OK)
+        code = probe_row(m, p, &r, &refused, st);
+    if (code == BN_OUT_OF_MEMORY && refused && r.keeps && probe_may_repeat(m, p)) {
+        probe_settle(m, &r);
+        probe_make_room(m, p, &r);
+        r.keeps = false;
+        p->keeps_none = true;
+        *st = (bn_status){.code = BN_OK};
+        code = probe_row(m, p, &r, &refused, st);
+    }
+    probe_settle(m, &r);
     for (size_t i = 0; i < r.spent.count; i++)
         rt_buffer_release(m->client, r.spent.items[i]);
     p->row->view.submit_ns += r.submit_ns;
-    p->row->view.pjrt_ns += end - start;
+    p->row->view.pjrt_ns += r.end_ns - r.begin_ns;
     p->row->view.first_ns += r.first_ns;
     mode_list_free(&r.spent);
     mode_list_free(&r.events);
@@ -185,7 +254,9 @@ bn_code mode_dispatch(mode *m, mode_program *p, bn_status *st)
     mode_clock(m, before);
     if (m->timeline && event)
         note_execution(m, p, begin_ns, event);
-    return code == BN_OK ? BN_OK : bn_context(st, "executing %s", p->row->view.label);
+    return code == BN_OK ? BN_OK
+                         : bn_context(st, "%s %s", m->probe_repeat > 0 ? "probing" : "executing",
+                                      p->row->view.label);
 }
 
 bn_code mode_pend(mode *m, tg_tensor *variable, rt_buffer *buffer, bn_status *st)

@@ -56,6 +56,7 @@ struct mode_program {
     int32_t *donor;                /* [output] input whose memory it takes over, or -1 */
     mode_argument *entry;          /* [input] of a foreign program, as compiled; NULL: not told */
     int64_t handed_on, rearranged; /* as in mode_execution */
+    bool keeps_none; /* a probe of it had no memory for results that are given back at its end */
     int references;
     uint64_t used; /* tick of the last use, for LRU */
 };
@@ -355,6 +356,12 @@ BN_MUST_USE bn_code mode_read_buffer(mode *m, rt_buffer *buffer, void *host, siz
 
 /* Makes room for the arguments and results of PROGRAM. */
 BN_MUST_USE bn_code mode_dispatch_reserve(mode *m, const mode_program *program, bn_status *st);
+/* Bytes of the results of an execution of PROGRAM that take over no argument's memory; INT64_MAX:
+ * nobody tells. */
+int64_t mode_result_bytes(const mode_program *program);
+/* Whether the device has room for BYTES of results beside what it holds now and what executions
+ * need for themselves. */
+bool mode_has_room(mode *m, int64_t bytes);
 /* Submits PROGRAM with m->arguments; fills m->results. Charges dispatch. */
 BN_MUST_USE bn_code mode_dispatch(mode *m, mode_program *program, bn_status *st);
 /* Binds, dispatches and keeps the results of a graph of the current trace. */

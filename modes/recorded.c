@@ -5,7 +5,8 @@
  * were.
  *
  * Between steps the inputs lie on the device. Within a step a value lives to the step's end, or
- * until an execution consumes it.
+ * until an execution consumes it; where the device has no room for all of them, only until the last
+ * execution that takes it is submitted.
  */
 #include "modes/mode_priv.h"
 
@@ -23,6 +24,9 @@ typedef struct recorded {
     mode_argument *types; /* [input]: as the first program that takes it wants it to lie */
     /* Of each run: its first result, and which arguments a probe must not consume. */
     size_t *first_result;
+    size_t
+        *last_use; /* [value]: the last run that takes it; the one that makes it where none does */
+    bool frugal;   /* the device has no room for all results of a step */
     int64_t **probe_keep;
     size_t *probe_keep_count;
     /* While the first step finds out what is consumed. */
@@ -154,6 +158,29 @@ static void learn(mode *m, recorded *r, size_t index)
     }
 }
 
+/* Gives VALUE back if no run behind INDEX takes it, nor the next step. */
+static void let_go(mode *m, recorded *r, size_t value, size_t index)
+{
+    if (value < r->of->input_count || r->heir[value] != MODE_NO_VALUE ||
+        r->last_use[value] != index || !r->values[value])
+        return;
+    rt_buffer_release(m->client, r->values[value]);
+    r->values[value] = NULL;
+}
+
+/* Gives back what run INDEX was the last to take. */
+static void let_go_of_run(mode *m, recorded *r, size_t index)
+{
+    const mode_run *run = &r->of->runs[index];
+    const mode_program *p = r->programs[run->part];
+    bn_part before = mode_clock(m, BN_PART_RELEASE);
+    for (size_t i = 0; i < p->input_count; i++)
+        let_go(m, r, run->arguments[i], index);
+    for (size_t o = 0; o < p->output_count; o++)
+        let_go(m, r, r->first_result[index] + o, index);
+    mode_clock(m, before);
+}
+
 static bn_code run_one(mode *m, recorded *r, size_t index, bn_status *st)
 {
     const mode_run *run = &r->of->runs[index];
@@ -173,6 +200,8 @@ static bn_code run_one(mode *m, recorded *r, size_t index, bn_status *st)
         r->values[r->first_result[index] + o] = m->results.items[o];
     if (!r->known)
         learn(m, r, index);
+    if (r->frugal)
+        let_go_of_run(m, r, index);
     if (r->pace == MODE_AWAITED && (code = await_all(m, st)) != BN_OK)
         bn_context(st, "executing %s", p->row->view.label);
     return code;
@@ -212,7 +241,7 @@ static void pass_on(mode *m, recorded *r)
         if (r->heir[v] != MODE_NO_VALUE) {
             retire(m, r->values[r->heir[v]]);
             r->values[r->heir[v]] = r->values[v];
-        } else {
+        } else if (r->values[v]) {
             m->temporaries.items[m->temporaries.count++] = r->values[v];
         }
         r->values[v] = NULL;
@@ -232,6 +261,18 @@ static void drop_step(mode *m, recorded *r)
         rt_buffer_release(m->client, r->values[v]);
         r->values[v] = NULL;
     }
+}
+
+/* Whether the results of a step have no room beside each other. What takes over an argument's
+ * memory needs none, and is known after the first step. */
+static bool is_frugal(mode *m, const recorded *r)
+{
+    int64_t bytes = 0;
+    for (size_t i = 0; i < r->of->run_count; i++)
+        if (__builtin_add_overflow(bytes, mode_result_bytes(r->programs[r->of->runs[i].part]),
+                                   &bytes))
+            return true;
+    return !mode_has_room(m, bytes);
 }
 
 static bn_code recorded_step(mode *m, const mode_call *call, bn_status *st)
@@ -254,8 +295,10 @@ static bn_code recorded_step(mode *m, const mode_call *call, bn_status *st)
     if (code == BN_OK && !r->known)
         code = check_heirs(m, r, st);
     if (code == BN_OK) {
-        r->known = true;
         pass_on(m, r);
+        if (!r->known)
+            r->frugal = is_frugal(m, r);
+        r->known = true;
     } else {
         drop_step(m, r);
     }
@@ -282,6 +325,7 @@ static void recorded_end(mode *m)
     free(r->renewed);
     free(r->types);
     free(r->first_result);
+    free(r->last_use);
     free(r->probe_keep);
     free(r->probe_keep_count);
     free(r->addresses);
@@ -367,17 +411,21 @@ static bn_code make_room(recorded *r, bn_status *st)
     r->renewed = calloc(s->input_count + 1, sizeof *r->renewed);
     r->types = calloc(s->input_count + 1, sizeof *r->types);
     r->first_result = calloc(s->run_count + 1, sizeof *r->first_result);
+    r->last_use = calloc(r->value_count + 1, sizeof *r->last_use);
     r->probe_keep = calloc(s->run_count + 1, sizeof(int64_t *));
     r->probe_keep_count = calloc(s->run_count + 1, sizeof *r->probe_keep_count);
     r->addresses = calloc(most + 1, sizeof *r->addresses);
     r->consumed = calloc(most + 1, sizeof *r->consumed);
     bool good = r->programs && r->values && r->heir && r->renewed && r->types && r->first_result &&
-                r->probe_keep && r->probe_keep_count && r->addresses && r->consumed;
+                r->last_use && r->probe_keep && r->probe_keep_count && r->addresses && r->consumed;
     size_t next = s->input_count;
     for (size_t i = 0; i < s->run_count && good; i++) {
         const mode_part *part = &s->parts[s->runs[i].part];
         r->first_result[i] = next;
-        next += part->result_count;
+        for (size_t k = 0; k < part->argument_count; k++)
+            r->last_use[s->runs[i].arguments[k]] = i;
+        for (size_t o = 0; o < part->result_count; o++)
+            r->last_use[next++] = i;
         r->probe_keep[i] = calloc(part->argument_count + 1, sizeof(int64_t));
         good = r->probe_keep[i] != NULL;
     }
@@ -449,6 +497,7 @@ static bn_code build(mode *m, const mode_sequence *sequence, mode_pace pace, bn_
         code = compile_parts(m, r, st);
     if (code == BN_OK)
         code = choose_layouts(r, st);
+    r->frugal = true; /* until the first step has shown what takes over memory */
     return code == BN_OK ? send_inputs(m, r, st) : code;
 }
 

@@ -166,26 +166,6 @@ static void say_misdates(const res_misdates *misdates, const char *store)
     bn_text_free(&words);
 }
 
-/* Says what the suite still lacks once this shard is whole: others may be running, or be lost. */
-static void say_owed(const suite_spec *suite, const suite_options *options)
-{
-    const suite_shard all = {.index = 1, .of = 1};
-    bn_status ignored = {.code = BN_OK};
-    suite_plan plan = {0};
-    size_t owed = 0;
-    if (suite_plan_make(suite, options, &all, &plan, &ignored) == BN_OK) {
-        for (size_t i = 0; i < plan.count; i++)
-            owed += suite_to_run(options, &plan.runs[i]);
-        if (owed)
-            cli_say("suite %s: this shard is whole; other shards owe %zu of %zu processes; what is "
-                    "left when they have ended: bench suite %s --store %s --shard none",
-                    suite->name, owed, plan.count, suite->name, options->store);
-        else
-            cli_note("suite %s: all shards are whole", suite->name);
-    }
-    suite_plan_free(&plan);
-}
-
 int suite_command(const suite_options *options, const char *what)
 {
     suite_end end;
@@ -225,8 +205,6 @@ int suite_to_end(const suite_options *options, const char *what, const suite_vis
     if (!options->dry_run) {
         code = suite_run_plan(&suite, options, &shard, format, &plan);
         tell_end(&plan, end);
-        if (shard.of > 1 && code == CLI_EXIT_OK)
-            say_owed(&suite, options);
     } else if (format == RES_TABLE_JSON) {
         list_json(&plan, options->retry_failed);
     } else {

@@ -409,8 +409,23 @@ static int by_id(const void *a, const void *b)
     return strcmp((*left)->id, (*right)->id);
 }
 
+/* Puts what is OWED into TABLE, a text of JSON. */
+static void add_owed(const suite_owed *owed, bn_text *table)
+{
+    bn_status ignored = {.code = BN_OK};
+    json_t *object = NULL;
+    if (!table->data || res_json_parse(table->data, table->length, &object, &ignored) != BN_OK)
+        return;
+    json_object_set_new(object, "owed", suite_owed_to_json(owed));
+    char *text = json_dumps(object, JSON_INDENT(2) | RES_JSON_SHOWN);
+    bn_text_free(table);
+    bn_text_printf(table, "%s\n", text ? text : "");
+    free(text);
+    json_decref(object);
+}
+
 /* Prints the table of the plan's records, stored before or now, in order of time. */
-static void print_table(const carry *c, res_format format)
+static void print_table(const carry *c, const suite_owed *owed, res_format format)
 {
     bn_text text = {0}, page = {0};
     res_record **all = calloc(c->plan->count + c->record_count + 1, sizeof(res_record *));
@@ -423,9 +438,11 @@ static void print_table(const carry *c, res_format format)
     if (n > 1)
         qsort(all, n, sizeof *all, by_id);
     const res_collection list = {.records = all, .count = n};
-    /* Programs that read JSON get an array even if it is empty. */
+    /* Programs that read JSON get a table even if it is empty. */
     if (n || format == RES_TABLE_JSON)
         res_table_speedup(&list, format, &text);
+    if (owed->asked && format == RES_TABLE_JSON)
+        add_owed(owed, &text);
     if (format == RES_TABLE_HTML && text.data)
         res_put_page(&page, c->suite->name, text.data);
     if (text.data)
@@ -557,6 +574,7 @@ cli_exit suite_run_plan(const suite_spec *suite, const suite_options *options,
 {
     bn_status st = {.code = BN_OK};
     carry c = {.suite = suite, .options = options, .plan = plan};
+    suite_owed owed = {.asked = false};
     cli_exit code;
     plan->left = plan->count;
     size_t of = 0;
@@ -575,7 +593,9 @@ cli_exit suite_run_plan(const suite_spec *suite, const suite_options *options,
         job_cache_end(&c.cache);
         cli_line_clear();
         print_spent(&c);
-        print_table(&c, format);
+        if (!job_interrupted())
+            suite_owed_find(suite, options, shard, &owed);
+        print_table(&c, &owed, format);
         size_t ran = c.done + c.controls;
         for (int i = 0; i < BN_CODE_COUNT; i++)
             ran += c.failed[i];
@@ -587,6 +607,8 @@ cli_exit suite_run_plan(const suite_spec *suite, const suite_options *options,
         code = job_interrupted()                           ? CLI_EXIT_INTERRUPTED
                : c.worst == CLI_EXIT_OK && c.kept_failures ? CLI_EXIT_FAILED
                                                            : c.worst;
+        code = suite_owed_say(&owed, suite, options, code);
+        suite_owed_free(&owed);
     } else {
         code = cli_complain(&st);
     }

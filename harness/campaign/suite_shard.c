@@ -2,12 +2,15 @@
  * suite_shard.c - which part of a suite this process runs: --shard says it, or the launcher of a
  * parallel job.
  */
+#define _GNU_SOURCE
 #include "harness/campaign/suites_priv.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define MOST_SHARDS 4096
 
@@ -34,80 +37,156 @@ static bn_code parse(const char *word, suite_shard *shard, bn_status *st)
     return BN_OK;
 }
 
+/* ---- what the environment says ------------------------------------------------------------- */
+
+/* The value of NAME; NULL: it is not set. Fails where it is set twice, to different values: then
+ * each program reads the one it comes upon first. */
+static bn_code value_of(const char *name, const char **value, bn_status *st)
+{
+    const size_t length = strlen(name);
+    *value = NULL;
+    for (char **at = environ; at && *at; at++) {
+        if (strncmp(*at, name, length) != 0 || (*at)[length] != '=')
+            continue;
+        const char *found = *at + length + 1;
+        if (*value && strcmp(*value, found) != 0)
+            return bn_fail(st, BN_INVALID, "%s is set twice, to '%s' and '%s'; give --shard I/N",
+                           name, *value, found);
+        *value = found;
+    }
+    return BN_OK;
+}
+
+/* The whole number of NAME, which is one from LEAST on; MISSING where it is not set. */
+static bn_code number_of(const char *name, long least, long missing, long *n, bn_status *st)
+{
+    const char *text, *end;
+    *n = missing;
+    const bn_code code = value_of(name, &text, st);
+    if (code != BN_OK || !text)
+        return code;
+    *n = number(text, &end);
+    if (*end || *n < least)
+        return bn_fail(st, BN_INVALID,
+                       "%s='%s' is no whole number from %ld on; give --shard I/N or --shard none",
+                       name, text, least);
+    return BN_OK;
+}
+
+/* ---- tasks --------------------------------------------------------------------------------- */
+
+/* Steps with numbers from here on are Slurm's own: a shell of salloc, a batch script. */
+#define OWN_STEPS 0xfffffff0l
+
+/* Slurm gives a batch script the number of its tasks, too, and says that it is the first of them.
+ * But srun alone starts the others. */
+static bn_code check_step(long task, long tasks, bn_status *st)
+{
+    const char *job;
+    long step;
+    bn_code code = value_of("SLURM_JOB_ID", &job, st);
+    if (code == BN_OK)
+        code = number_of("SLURM_STEP_ID", 0, OWN_STEPS, &step, st);
+    if (code != BN_OK || !job || step < OWN_STEPS || task > 0 || tasks == 1)
+        return code;
+    return bn_fail(
+        st, BN_INVALID,
+        "SLURM_NTASKS=%ld, but no srun started this process, so there is no task for the "
+        "other shards; start bench with srun, or give --shard none, which runs the whole "
+        "suite here",
+        tasks);
+}
+
 /* The task of a launcher, from 0, and how many there are; *NAME is the variable that says it. */
-static bn_code find_task(long *index, long *of, const char **name, bn_status *st)
+static bn_code find_task(long *task, long *tasks, const char **name, bn_status *st)
 {
     /* Slurm is last: a launcher inside a Slurm job knows more than Slurm. */
     static const char *const launchers[][2] = {{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
                                                {"PMI_RANK", "PMI_SIZE"},
-                                               {"SLURM_PROCID", "SLURM_NTASKS"}};
-    *index = 0;
-    *of = 1;
-    *name = NULL;
+                                               {"SLURM_PROCID", "SLURM_NTASKS"},
+                                               {"PMIX_RANK", NULL}};
+    const char *alone = NULL;
     for (size_t i = 0; i < sizeof launchers / sizeof *launchers; i++) {
-        const char *rank = getenv(launchers[i][0]), *size = getenv(launchers[i][1]), *end, *rest;
-        if (!rank || !size)
-            continue;
-        *index = number(rank, &end);
-        *of = number(size, &rest);
-        *name = launchers[i][0];
-        if (*end || *rest || *index < 0 || *of <= *index || *of > MOST_SHARDS)
-            return bn_fail(st, BN_INVALID, "%s=%s and %s=%s are no task of a job; give --shard",
-                           launchers[i][0], rank, launchers[i][1], size);
-        return BN_OK;
+        const char *rank = launchers[i][0], *size = launchers[i][1];
+        const bool slurm = size && strcmp(size, "SLURM_NTASKS") == 0;
+        bn_code code = number_of(rank, 0, -1, task, st);
+        if (code == BN_OK && size)
+            code = number_of(size, 1, -1, tasks, st);
+        if (code != BN_OK)
+            return code;
+        if (*task >= 0 && size && *tasks > 0) {
+            *name = rank;
+            if (*task >= *tasks || *tasks > MOST_SHARDS)
+                return bn_fail(st, BN_INVALID,
+                               "%s=%ld and %s=%ld are no task of a job; give --shard", rank, *task,
+                               size, *tasks);
+            return slurm ? check_step(*task, *tasks, st) : BN_OK;
+        }
+        /* A batch script of Slurm is its job's task 0, whether or not the job asked for tasks. */
+        if (*task >= (slurm ? 1 : 0) && !alone)
+            alone = rank;
     }
+    *task = 0;
+    *tasks = 1;
+    *name = NULL;
     /* Without this, each task would run the whole suite. */
-    if (getenv("PMIX_RANK"))
+    if (alone)
         return bn_fail(st, BN_INVALID,
-                       "PMIX_RANK=%s is set, but nothing says of how many tasks; "
-                       "give --shard I/N or --shard none",
-                       getenv("PMIX_RANK"));
+                       "%s is set, but nothing says of how many tasks; give --shard I/N or "
+                       "--shard none",
+                       alone);
     return BN_OK;
 }
 
-/* Whole number of the variable NAME; MISSING where it is not set, -1 where it is no number. */
-static long variable(const char *name, long missing)
-{
-    const char *text = getenv(name), *end;
-    if (!text)
-        return missing;
-    const long n = number(text, &end);
-    return *end ? -1 : n;
-}
+/* ---- elements of an array ------------------------------------------------------------------ */
 
 /* The element of a job array that this job is, from 0, and how many there are; without an array the
  * first of one. Its numbers must be those of a range, or of one with a step: the numbers of others
  * do not tell which of them an element is. */
 static bn_code find_element(long *index, long *of, bn_status *st)
 {
-    const char *text = getenv("SLURM_ARRAY_TASK_ID");
+    long id, count, least, step, most;
+    const struct {
+        const char *name;
+        long from, missing, *n;
+    } numbers[] = {{"SLURM_ARRAY_TASK_ID", 0, -1, &id},
+                   {"SLURM_ARRAY_TASK_COUNT", 1, -1, &count},
+                   {"SLURM_ARRAY_TASK_MIN", 0, -1, &least},
+                   {"SLURM_ARRAY_TASK_STEP", 1, 1, &step},
+                   {"SLURM_ARRAY_TASK_MAX", 0, -1, &most}};
+    bn_code code = BN_OK;
     *index = 0;
     *of = 1;
-    if (!text)
-        return BN_OK;
-    const long id = variable("SLURM_ARRAY_TASK_ID", -1);
-    const long count = variable("SLURM_ARRAY_TASK_COUNT", -1);
-    const long least = variable("SLURM_ARRAY_TASK_MIN", -1);
-    const long step = variable("SLURM_ARRAY_TASK_STEP", 1);
-    const long most = variable("SLURM_ARRAY_TASK_MAX", least + (count - 1) * step);
-    if (id < 0 || least < 0 || count < 1 || count > MOST_SHARDS || step < 1 || id < least ||
-        most < id)
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers && code == BN_OK; i++)
+        code = number_of(numbers[i].name, numbers[i].from, numbers[i].missing, numbers[i].n, st);
+    if (code != BN_OK || (id < 0 && count < 0))
+        return code;
+    if (id < 0 || count < 0 || least < 0)
+        return bn_fail(st, BN_INVALID,
+                       "this is an element of a job array, but %s is not set; give --shard I/N",
+                       id < 0      ? "SLURM_ARRAY_TASK_ID"
+                       : count < 0 ? "SLURM_ARRAY_TASK_COUNT"
+                                   : "SLURM_ARRAY_TASK_MIN");
+    if (count > MOST_SHARDS)
+        return bn_fail(st, BN_INVALID, "SLURM_ARRAY_TASK_COUNT=%ld is more than %d shards", count,
+                       MOST_SHARDS);
+    if (most < 0 && (__builtin_mul_overflow(count - 1, step, &most) ||
+                     __builtin_add_overflow(least, most, &most)))
+        most = LONG_MAX;
+    if (id < least || id > most || (id - least) % step || (id - least) / step >= count ||
+        (most - least) / step + 1 != count)
         return bn_fail(
             st, BN_INVALID,
-            "SLURM_ARRAY_TASK_ID=%s with _MIN, _MAX, _COUNT and _STEP is no element of a "
-            "job array; give --shard I/N",
-            text);
-    if ((id - least) % step || (id - least) / step >= count || (most - least) / step + 1 != count)
-        return bn_fail(
-            st, BN_INVALID,
-            "SLURM_ARRAY_TASK_ID=%s: the numbers of this job array are no range, so they "
+            "SLURM_ARRAY_TASK_ID=%ld: the numbers of this job array are no range, so they "
             "do not tell which part is whose; submit it with --array=1-%ld, or give "
             "--shard I/N",
-            text, count);
+            id, count);
     *index = (id - least) / step;
     *of = count;
     return BN_OK;
 }
+
+/* ---- which part ---------------------------------------------------------------------------- */
 
 bn_code suite_shard_find(const char *word, suite_shard *shard, bn_status *st)
 {

@@ -6,7 +6,7 @@
  *   suite_expand.c  matrices to experiments         suite_shard.c   who runs what
  *   suite_plan.c    repetitions, order              suite_stored.c  what the store has already
  *   suite_run.c     one after the other             suite.c         the command
- *   suite_control.c another build beside it
+ *   suite_owed.c    what other shards owe           suite_control.c another build beside it
  */
 #ifndef BENCH_HARNESS_SUITE_H
 #define BENCH_HARNESS_SUITE_H
@@ -200,6 +200,30 @@ bool suite_wanted(const char *title, const suite_options *options);
 /* Runs what is open (and with --retry-failed what failed), and prints the table and the summary. */
 cli_exit suite_run_plan(const suite_spec *suite, const suite_options *options,
                         const suite_shard *shard, res_format format, suite_plan *plan);
+
+/* ---- what is owed (suite_owed.c) -------------------------------------------------------- */
+
+/* What the whole suite lacks once a process of it has ended, whichever shard it was. */
+typedef struct suite_owed {
+    bool asked;       /* the suite is split, or --shard was given; else nothing below is known */
+    bn_status why;    /* why the store does not tell; BN_OK: it does */
+    suite_plan whole; /* all runs of the suite, and what of them is in the store */
+    size_t count, failed; /* runs without a record; with one of a failure only */
+    int shards;
+} suite_owed;
+
+/* Fills OWED by the store of OPTIONS as it is now. Ends with suite_owed_free, which SUITE
+ * outlives. */
+void suite_owed_find(const suite_spec *suite, const suite_options *options,
+                     const suite_shard *shard, suite_owed *owed);
+/* {known, processes, of, failed, shards, experiments, message} of docs/suites.md (new reference).
+ */
+json_t *suite_owed_to_json(const suite_owed *owed);
+/* Says it on standard error behind a run that ended with CODE, unless that is a failure itself.
+ * Returns CODE, or behind --shard none a failure where something is owed, or nobody knows. */
+cli_exit suite_owed_say(const suite_owed *owed, const suite_spec *suite,
+                        const suite_options *options, cli_exit code);
+void suite_owed_free(suite_owed *owed);
 
 /* What became of a suite. */
 typedef struct suite_end {

@@ -304,19 +304,23 @@ static void put_head(const rec_steps *steps, bn_text *out)
         bn_text_printf(out, ", device %lld of %s", (long long)device->id,
                        plugin && plugin->platform[0] ? plugin->platform : "an unknown platform");
     bn_text_printf(out, ". Found %zu", steps->found);
-    if (steps->with_compiles) {
-        const bool most = steps->with_compiles > steps->found / 2;
-        bn_text_printf(out, ", %zu of them compile (%s%s)", steps->with_compiles,
-                       time_cell((double)steps->compile_ns).text,
-                       most ? "; bench doctor says why" : "");
-    }
+    if (steps->with_compiles)
+        bn_text_printf(out, ", %zu of them compile (%s)", steps->with_compiles,
+                       time_cell((double)steps->compile_ns).text);
     if (steps->profiled)
         bn_text_printf(out, ", %zu were profiled", steps->profiled);
     if (steps->warming)
         bn_text_printf(out, ", %zu warm up", steps->warming);
     if (steps->unlike)
         bn_text_printf(out, ", %zu are unlike the others", steps->unlike);
-    bn_text_puts(out, ".\n");
+    bn_text_puts(out, ".");
+    rec_late_compiles late;
+    if (rec_compiles_late(p, &late))
+        bn_text_printf(out,
+                       " In the later half of its executions the process still compiles %u "
+                       "programs, which these steps leave out; bench doctor says why.",
+                       late.compiles);
+    bn_text_puts(out, "\n");
 }
 
 void command_put_words(const char *words, res_format format, bn_text *out)

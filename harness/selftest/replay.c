@@ -76,6 +76,19 @@ static void note_memory(replay *r, const char *title, const res_record *record)
     snprintf(r->largest, sizeof r->largest, "%s", title + strlen("replay "));
 }
 
+/* Takes what the machine did during the case TITLE, of RECORD. */
+static void note_witness(replay *r, const char *title, const res_record *record)
+{
+    res_witness own = {0};
+    res_witness_add_record(&own, record);
+    res_witness_add_record(&r->witness, record);
+    if (!res_witness_busy(&own) ||
+        (r->busiest_case[0] && res_witness_stalled(&own) <= res_witness_stalled(&r->busiest)))
+        return;
+    r->busiest = own;
+    snprintf(r->busiest_case, sizeof r->busiest_case, "%s", title + strlen("replay "));
+}
+
 /* Measures one case. SETTINGS: at most two further runtime options; ends with NULL. */
 static bn_code run(replay *r, const char *model_name, const char *mode_name, int graphs, int batch,
                    const char *const *settings, replayed *out, bn_status *st)
@@ -111,6 +124,7 @@ static bn_code run(replay *r, const char *model_name, const char *mode_name, int
     if (code == BN_OK) {
         summarize(record, out);
         note_memory(r, title, record);
+        note_witness(r, title, record);
     }
     res_record_free(record);
     bn_text_free(&notes);

@@ -50,6 +50,8 @@ typedef struct replay {
     bool incomplete;                   /* a case failed, and was told */
     double memory_bytes, memory_limit; /* of the largest case, and of its device */
     char largest[96];                  /* its name */
+    res_witness witness, busiest;      /* of all cases; of the one that waited most */
+    char busiest_case[96];             /* its name; "": the machine was busy for none */
     published_case set[REPLAY_CASES];  /* what the device was told: published or estimated times */
     const char *topology;              /* that the times are estimated for; NULL: published ones */
     char step[96];                     /* what they are estimated of, for people */

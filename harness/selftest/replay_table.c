@@ -47,8 +47,30 @@ static void print_head(const replay *r, const char *what)
         say(r, "\n");
 }
 
-static void print_json(json_t *all)
+/* What the machine did meanwhile; nothing where it was quiet. */
+static void put_busy(const replay *r, bn_text *out)
 {
+    res_put_witness(&r->witness, r->busiest_case[0] ? &r->busiest : NULL, r->busiest_case, out);
+}
+
+static void print_busy(const replay *r)
+{
+    bn_text sentence = {0};
+    put_busy(r, &sentence);
+    if (sentence.data && sentence.length > 0)
+        say(r, "\n%s\n", sentence.data);
+    bn_text_free(&sentence);
+}
+
+static void print_json(const replay *r, json_t *all)
+{
+    bn_text sentence = {0};
+    put_busy(r, &sentence);
+    json_object_set_new(all, "witness",
+                        res_witness_to_json(&r->witness,
+                                            r->busiest_case[0] ? r->busiest_case : NULL,
+                                            sentence.data));
+    bn_text_free(&sentence);
     cli_json(all);
     json_decref(all);
 }
@@ -174,7 +196,7 @@ static void print_why(const replay *r)
 void replay_print_resnet50(const replay *r)
 {
     if (r->format == RES_TABLE_JSON) {
-        print_json(resnet50_json(r));
+        print_json(r, resnet50_json(r));
         return;
     }
     bn_text cases = {0};
@@ -185,6 +207,8 @@ void replay_print_resnet50(const replay *r)
         print_estimated(r);
     else if (for_people(r))
         print_why(r);
+    if (for_people(r))
+        print_busy(r);
 }
 
 /* ---- ten models ---------------------------------------------------------------------------- */
@@ -351,13 +375,15 @@ static void print_honesty(const replay *r)
 void replay_print_models(const replay *r)
 {
     if (r->format == RES_TABLE_JSON) {
-        print_json(models_json(r));
+        print_json(r, models_json(r));
         return;
     }
     bn_text rows = {0};
     print_head(r, "Ten models, captured against lazy training steps");
     put_rows(r, &rows);
     cli_text(&rows);
-    if (for_people(r))
-        print_honesty(r);
+    if (!for_people(r))
+        return;
+    print_honesty(r);
+    print_busy(r);
 }

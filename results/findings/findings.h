@@ -192,6 +192,8 @@ typedef struct res_witness {
     double repeated;        /* rounds measured again, since the cores were apart */
 } res_witness;
 void res_witness_add(res_witness *witness, const res_pool *pool);
+/* The same for the one process of RECORD. Without memory nothing is added. */
+void res_witness_add_record(res_witness *witness, const res_record *record);
 /* A machine is busy where other programs used more than so much of the cores, and something waited
  * for a core for more than so much of the rounds' time (RES_BUSY_BESIDE), or nobody tells that;
  * where nobody tells of other programs, and something waited for more (RES_BUSY_STALLED); where a
@@ -208,6 +210,8 @@ bool res_witness_busy(const res_witness *witness);
  * does not say it (/proc/pressure/cpu). Then nobody can tell whether the machine was busy, unless a
  * hypervisor took much. */
 bool res_witness_untold(const res_witness *witness);
+/* How much of the rounds' time something waited for a core; 0 where nobody tells. */
+double res_witness_stalled(const res_witness *witness);
 
 /* ---- two pools side by side (ratio.c) ------------------------------------------- */
 

@@ -541,6 +541,20 @@ void res_witness_add(res_witness *w, const res_pool *pool)
     }
 }
 
+void res_witness_add_record(res_witness *w, const res_record *record)
+{
+    res_pool pool;
+    if (res_pool_make(&record, 1, &pool)) {
+        res_witness_add(w, &pool);
+        res_pool_free(&pool);
+    }
+}
+
+double res_witness_stalled(const res_witness *w)
+{
+    return w->stalled_of_ns > 0 ? w->stalled_ns / w->stalled_of_ns : 0;
+}
+
 bool res_witness_busy(const res_witness *w)
 {
     const bool told = w->others_of_ns > 0;

@@ -37,10 +37,35 @@ const int res_published_graphs[RES_PUBLISHED_COLUMNS] = {5, 3, 1};
 
 void res_published_take(const res_published *published, res_experiment *e)
 {
-    e->batch = published->batch;
-    e->image = published->image;
-    e->seq = published->seq;
-    snprintf(e->dtype, sizeof e->dtype, "%s", RES_PUBLISHED_DTYPE);
+    /* Nobody published what of a step these are, and they were as the publication's tools make
+     * them. */
+    static const res_axis_id plain[] = {RES_AXIS_LENGTHS,    RES_AXIS_BUCKETS, RES_AXIS_IN_FLIGHT,
+                                        RES_AXIS_TRACE_COST, RES_AXIS_DEPTH,   RES_AXIS_SCAN,
+                                        RES_AXIS_REMAT,      RES_AXIS_OFFLOAD, RES_AXIS_LAYOUTS};
+    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++) {
+        const res_axis *axis = &res_axes[plain[i]];
+        if (res_axis_number(axis, e) != 0 || res_axis_text(axis, e)[0])
+            res_axis_set_value(axis, axis->usual, strtoll(axis->usual, NULL, 10), e);
+    }
+    /* What a record does not know is not told to be another. */
+    e->batch = e->batch > 0 ? published->batch : 0;
+    e->image = e->image > 0 ? published->image : 0;
+    e->seq = e->seq > 0 ? published->seq : 0;
+    if (e->dtype[0])
+        snprintf(e->dtype, sizeof e->dtype, "%s", RES_PUBLISHED_DTYPE);
+}
+
+res_axis_set res_published_difference(const res_beside *beside, res_experiment *published,
+                                      const char **device)
+{
+    const res_record *record = beside->row->record;
+    const json_t *runtime = json_object_get(record->provenance, "runtime");
+    const char *kind =
+        json_string_value(json_object_get(json_object_get(runtime, "device"), "kind"));
+    *published = record->experiment;
+    res_published_take(beside->published, published);
+    *device = kind && strcmp(kind, RES_PUBLISHED_DEVICE) != 0 ? kind : NULL;
+    return res_setup_difference(&record->experiment, published);
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */
@@ -122,11 +147,14 @@ static bool same_mean(const res_beside *a, const res_beside *b)
 static bool fill_mean(const res_besides *besides, const res_pool_ratio **ratios,
                       res_beside_mean *mean)
 {
+    res_experiment published;
+    const char *device;
     for (size_t i = 0; i < besides->count; i++) {
         const res_beside *beside = &besides->list[i];
         if (!same_mean(beside, mean->example) || !isfinite(beside->ratio.own.mean))
             continue;
         ratios[mean->rows++] = &beside->ratio;
+        mean->differing += res_published_difference(beside, &published, &device) || device;
         for (size_t c = 0; c < RES_PUBLISHED_COLUMNS; c++)
             mean->published[c] += log(beside->published->speedup[c]);
     }

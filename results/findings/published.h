@@ -22,8 +22,10 @@ extern const double res_published_means[RES_PUBLISHED_COLUMNS];
 /* Graphs of a captured step, a column each. */
 extern const int res_published_graphs[RES_PUBLISHED_COLUMNS];
 extern const char res_published_source[];
-#define RES_PUBLISHED_DTYPE "f32"
-/* Makes *E, an experiment of PUBLISHED's model, what was published: its sizes and dtype. */
+#define RES_PUBLISHED_DTYPE  "f32"
+#define RES_PUBLISHED_DEVICE "TPU v4"
+/* Makes *E, an experiment of PUBLISHED's model, what was published: its sizes and dtype, and
+ * nothing of what only bench has. What E does not know stays so. */
 void res_published_take(const res_published *published, res_experiment *e);
 
 /* ---- what a store has beside it ---------------------------------------------------------------
@@ -40,6 +42,7 @@ typedef struct res_beside {
 typedef struct res_beside_mean {
     const res_beside *example;               /* the first of them */
     size_t rows;                             /* that have a ratio */
+    size_t differing;                        /* of them, those that are not what was published */
     res_ratio_mean mean;
     double published[RES_PUBLISHED_COLUMNS]; /* the same over the published models of these rows */
 } res_beside_mean;
@@ -50,6 +53,11 @@ typedef struct res_besides {
     res_beside_mean *means; /* in the order of their first rows */
     size_t mean_count;
 } res_besides;
+
+/* The axes in which BESIDE's row is not what was published, which *PUBLISHED gets; *DEVICE is the
+ * kind of its device (borrowed), or NULL: the published one, or nobody knows. */
+res_axis_set res_published_difference(const res_beside *beside, res_experiment *published,
+                                      const char **device);
 
 /* Of the rows of SPEEDUP, which must outlive BESIDES, whose front end has a lazy step in the same
  * cell, of the same build and under like conditions. False without memory. BESIDES is to be freed

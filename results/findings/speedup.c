@@ -298,19 +298,14 @@ void res_speedup_free(res_speedup *speedup)
     *speedup = (res_speedup){0};
 }
 
-/* Of the rounds' time, how much something waited for a core. */
-static double stalled(const res_witness *w)
-{
-    return w->stalled_of_ns > 0 ? w->stalled_ns / w->stalled_of_ns : 0;
-}
-
 const res_speedup_row *res_speedup_busiest(const res_speedup *speedup)
 {
     const res_speedup_row *busiest = NULL;
     for (size_t i = 0; i < speedup->count; i++) {
         const res_speedup_row *row = &speedup->rows[i];
         if (res_witness_busy(&row->witness) &&
-            (!busiest || stalled(&row->witness) > stalled(&busiest->witness)))
+            (!busiest ||
+             res_witness_stalled(&row->witness) > res_witness_stalled(&busiest->witness)))
             busiest = row;
     }
     return busiest;

@@ -170,6 +170,13 @@ static json_t *answer_json(const rec_steps *steps, const rec_answer *a)
     return o;
 }
 
+static json_t *late_json(const rec_late_compiles *late)
+{
+    return json_pack("{s:o, s:o, s:s, s:s}", "executions", count(late->executions), "compiles",
+                     count(late->compiles), "program", late->program->name, "hash",
+                     late->program->hash);
+}
+
 json_t *rec_steps_json(const rec_recording *recording, const rec_steps *steps,
                        const rec_answer *answer)
 {
@@ -190,6 +197,9 @@ json_t *rec_steps_json(const rec_recording *recording, const rec_steps *steps,
         steps->completions ? parts_json(steps, rec_steps_gap) : json_null(), "threads",
         threads_json(steps), "programs", programs, "profile", profile_json(steps), "verdict",
         rec_verdict_name(answer->verdict), "answer", answer_json(steps, answer));
+    rec_late_compiles late;
+    json_object_set_new(o, "late_compiles",
+                        rec_compiles_late(steps->process, &late) ? late_json(&late) : json_null());
     bn_text_free(&path);
     return o;
 }
@@ -199,12 +209,10 @@ json_t *rec_compiles_late_json(const rec_recording *recording, const rec_process
 {
     bn_text path = {0};
     bn_text_plain(&path, recording->path);
-    json_t *o = json_pack("{s:s, s:{s:I, s:s}, s:i, s:s, s:{s:o, s:o, s:s, s:s}}", "recording",
+    json_t *o = json_pack("{s:s, s:{s:I, s:s}, s:i, s:s, s:o}", "recording",
                           path.data && !path.failed ? path.data : "", "process", "pid",
                           (json_int_t)process->pid, "framework", process->framework, "steps", 0,
-                          "verdict", "compiles", "late_compiles", "executions",
-                          count(late->executions), "compiles", count(late->compiles), "program",
-                          late->program->name, "hash", late->program->hash);
+                          "verdict", "compiles", "late_compiles", late_json(late));
     bn_text_free(&path);
     return o;
 }

@@ -430,7 +430,8 @@ typedef struct rec_late_compiles {
     uint32_t compiles;
     const rec_program *program; /* that took longest */
 } rec_late_compiles;
-/* Whether it did so again and again: a program that compiles in each step has no steady ones. */
+/* Whether it did so again and again, and did not only warm up for long: a program that compiles in
+ * each step has no steady ones, and one that does so now and then has more time than they tell. */
 bool rec_compiles_late(const rec_process *process, rec_late_compiles *late);
 /* Why PROCESS, of RECORDING, then has no steady steps, as JSON (new reference; docs/steps.md). */
 json_t *rec_compiles_late_json(const rec_recording *recording, const rec_process *process,

@@ -18,10 +18,12 @@
 #define MOST_MEDIANS  4.0
 /* Programs that an error names. */
 #define NAMED         3
-/* Programs that are compiled in the later half of the executions, and their share, where a loop
- * compiles anew. */
+/* Programs that are compiled in the later half of the executions where a loop compiles anew; their
+ * share of the executions, or of the time, of which one suffices: a step may have a thousand
+ * executions and compile once. */
 #define LEAST_LATE    2
 #define LATE_SHARE    0.01
+#define LATE_TIME     0.05
 
 typedef struct owned {
     rec_sequence sequence;
@@ -345,9 +347,13 @@ static void put_programs(const rec_sequence *q, bn_text *out)
 
 bool rec_compiles_late(const rec_process *p, rec_late_compiles *late)
 {
-    const size_t middle = p->execution_count / 2;
-    *late = (rec_late_compiles){.executions = (uint32_t)(p->execution_count - middle)};
+    const size_t count = p->execution_count, middle = count / 2, last = count - count / 4;
+    *late = (rec_late_compiles){.executions = (uint32_t)(count - middle)};
     const uint64_t from = middle ? p->executions[middle - 1].end_ns : 0;
+    const uint64_t quarter = last ? p->executions[last - 1].end_ns : 0;
+    const uint64_t end = count ? p->executions[count - 1].end_ns : 0;
+    bool goes_on = false; /* into the last quarter: what a long warm-up does not */
+    double taken_ns = 0;
     for (size_t i = 0; i < p->call_count; i++) {
         const rec_call *c = &p->calls[i];
         if (c->kind != REC_CALL_COMPILE || c->failed || c->begin_ns < from ||
@@ -355,10 +361,14 @@ bool rec_compiles_late(const rec_process *p, rec_late_compiles *late)
             continue;
         const rec_program *program = &p->programs[c->program];
         late->compiles++;
+        goes_on = goes_on || c->begin_ns >= quarter;
+        taken_ns += (double)(c->end_ns - c->begin_ns);
         if (!late->program || program->compile_ns > late->program->compile_ns)
             late->program = program;
     }
-    return late->compiles >= LEAST_LATE && late->compiles >= LATE_SHARE * late->executions;
+    return goes_on && late->compiles >= LEAST_LATE &&
+           (late->compiles >= LATE_SHARE * late->executions ||
+            (end > from && taken_ns >= LATE_TIME * (double)(end - from)));
 }
 
 /* The step changes, so to name a program that begins it would not help. */

@@ -162,34 +162,13 @@ static json_t *mean_json(const res_speedup_mean *mean)
     return object;
 }
 
-/* Null where no round told. */
-static json_t *share(double part, double whole)
-{
-    return whole > 0 ? res_json_real(part / whole) : json_null();
-}
-
 static json_t *witness_json(const res_speedup *speedup)
 {
-    const res_witness *w = &speedup->witness;
     const res_speedup_row *busiest = res_speedup_busiest(speedup);
-    json_t *object = json_object();
     bn_text sentence = {0};
-    json_object_set_new(object, "rounds", json_integer((json_int_t)w->rounds));
-    json_object_set_new(object, "stalled_share", share(w->stalled_ns, w->stalled_of_ns));
-    json_object_set_new(object, "stolen_share", share(w->stolen_ns, w->stolen_of_ns));
-    json_object_set_new(object, "others_share", share(w->others_ns, w->others_of_ns));
-    json_object_set_new(object, "apart_share", share(w->apart, w->apart_of));
-    json_object_set_new(object, "rounds_repeated", json_integer((json_int_t)w->repeated));
-    json_object_set_new(object, "switches_per_s", share(1e9 * w->switches, w->switches_of_ns));
-    json_object_set_new(object, "busy",
-                        res_witness_busy(w) || !res_witness_untold(w)
-                            ? json_boolean(res_witness_busy(w))
-                            : json_null());
-    json_object_set_new(object, "busiest",
-                        busiest ? res_json_text(busiest->record->id) : json_null());
     res_speedup_busy(speedup, &sentence);
-    json_object_set_new(object, "sentence",
-                        sentence.data ? res_json_text(sentence.data) : json_null());
+    json_t *object =
+        res_witness_to_json(&speedup->witness, busiest ? busiest->record->id : NULL, sentence.data);
     bn_text_free(&sentence);
     return object;
 }

@@ -147,56 +147,15 @@ void res_speedup_put_column(const res_speedup *speedup, size_t first, size_t end
 
 /* ---- the machine ---------------------------------------------------------------------- */
 
-/* Between two parts of what is put below. */
-static const char *comma(bool *first)
-{
-    const char *mark = *first ? " " : ", ";
-    *first = false;
-    return mark;
-}
-
-/* ": 80 % of the time something waited for a core, ..." */
-static void put_witness(const res_witness *w, bn_text *out)
-{
-    bool first = true;
-    bn_text_putc(out, ':');
-    if (w->stalled_of_ns > 0)
-        bn_text_printf(out, "%s%.0f %% of the time something waited for a core", comma(&first),
-                       100 * w->stalled_ns / w->stalled_of_ns);
-    if (w->others_ns > RES_BUSY_OTHERS * w->others_of_ns)
-        bn_text_printf(out, "%sother programs used %.0f %% of the cores' time", comma(&first),
-                       100 * w->others_ns / w->others_of_ns);
-    if (w->stolen_ns > RES_BUSY_STOLEN * w->stolen_of_ns)
-        bn_text_printf(out, "%sa hypervisor took %.0f %% of the cores' time", comma(&first),
-                       100 * w->stolen_ns / w->stolen_of_ns);
-    if (w->apart > RES_BUSY_APART * w->apart_of)
-        bn_text_printf(out,
-                       "%sin %.0f %% of the rounds the cores shared no cache, since a hypervisor "
-                       "had moved them apart",
-                       comma(&first), 100 * w->apart / w->apart_of);
-    const double switches =
-        w->switches_of_ns > 0 ? round(1e9 * w->switches / w->switches_of_ns) : 0;
-    if (w->switches_of_ns > 0 && switches == 1)
-        bn_text_puts(out, "; once a second bench lost its core");
-    else if (w->switches_of_ns > 0)
-        bn_text_printf(out, "; %.0f times a second bench lost its core", switches);
-    bn_text_putc(out, '.');
-}
-
 void res_speedup_busy(const res_speedup *speedup, bn_text *out)
 {
     const res_speedup_row *busiest = res_speedup_busiest(speedup);
-    if (res_witness_busy(&speedup->witness)) {
-        bn_text_puts(out, "The machine was busy");
-        put_witness(&speedup->witness, out);
-    } else if (busiest) {
-        bn_text_puts(out, "The machine was busy at times, most of all for ");
-        res_speedup_name(speedup, busiest, out);
-        put_witness(&busiest->witness, out);
-    } else if (res_witness_untold(&speedup->witness)) {
-        bn_text_puts(out, "Nobody can tell whether the machine was busy: the system has no "
-                          "/proc/pressure/cpu.");
-    }
+    bn_text name = {0};
+    if (busiest)
+        res_speedup_name(speedup, busiest, &name);
+    res_put_witness(&speedup->witness, busiest ? &busiest->witness : NULL, name.data, out);
+    out->failed = out->failed || name.failed;
+    bn_text_free(&name);
 }
 
 /* ---- notes ------------------------------------------------------------------------------ */

@@ -31,26 +31,13 @@ static void set_published(json_t *object, const double *speedup)
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-/* The sizes and the dtype in which the row is not what was published, which *PUBLISHED gets. What a
- * record does not know is none of them. Lazy over captured depends on all of them. */
-static res_axis_set differing(const res_beside *beside, res_experiment *published)
-{
-    const res_experiment *e = &beside->row->record->experiment;
-    *published = *e;
-    res_published_take(beside->published, published);
-    published->batch = e->batch > 0 ? published->batch : 0;
-    published->image = e->image > 0 ? published->image : 0;
-    published->seq = e->seq > 0 ? published->seq : 0;
-    if (!e->dtype[0])
-        published->dtype[0] = '\0';
-    return res_setup_difference(e, published);
-}
-
-/* "batch 31, not 32; image 64, not 224" (new reference); null: the row differs in nothing. */
+/* "batch 31, not 32; image 64, not 224; cpu, not TPU v4" (new reference); null: the row differs in
+ * nothing. Lazy over captured depends on all of them. */
 static json_t *difference_json(const res_beside *beside)
 {
     res_experiment published;
-    const res_axis_set set = differing(beside, &published);
+    const char *device;
+    const res_axis_set set = res_published_difference(beside, &published, &device);
     bn_text text = {0};
     for (int i = 0; i < RES_AXIS_COUNT; i++) {
         if (!(set & RES_AXIS_BIT(i)))
@@ -60,6 +47,9 @@ static json_t *difference_json(const res_beside *beside)
         bn_text_puts(&text, ", not ");
         res_axis_put(&res_axes[i], &published, &text);
     }
+    if (device)
+        bn_text_printf(&text, "%s%s, not " RES_PUBLISHED_DEVICE, text.length > 0 ? "; " : "",
+                       device);
     json_t *json = text.data ? res_json_text(text.data) : json_null();
     bn_text_free(&text);
     return json;
@@ -96,17 +86,20 @@ static const char *const notes[] = {
     NULL};
 
 static const char differs_note[] =
-    "differs: batch, image, tokens or dtype of the row are not the published ones. Tracing takes "
-    "as long whatever the batch is, and the device takes longer with a larger one. So a smaller "
+    "differs: what of the row is not as it was published: batch, image, tokens, dtype, the device, "
+    "or what only bench's steps have, such as remat. Tracing takes as "
+    "long whatever the batch is, and the device takes longer with a larger one. So a smaller "
     "batch makes lazy over captured larger, and a larger one smaller. Larger images and longer "
-    "rows are like a larger batch. Another dtype changes the device's time, too. The means have "
-    "these rows, too.";
+    "rows are like a larger batch. Another dtype or device changes the device's time, too. The "
+    "means "
+    "have these rows, too, and say how many differ.";
 
 static bool any_differs(const res_besides *besides)
 {
     res_experiment published;
+    const char *device;
     for (size_t i = 0; i < besides->count; i++)
-        if (differing(&besides->list[i], &published))
+        if (res_published_difference(&besides->list[i], &published, &device) || device)
             return true;
     return false;
 }
@@ -124,6 +117,7 @@ static json_t *mean_json(const res_beside_mean *mean)
     json_object_set_new(object, "mode", res_json_text(e->mode));
     json_object_set_new(object, "graphs", json_integer(e->graphs));
     json_object_set_new(object, "rows", json_integer((json_int_t)mean->rows));
+    json_object_set_new(object, "rows_differing", json_integer((json_int_t)mean->differing));
     json_object_set_new(object, "processes", json_integer((json_int_t)mean->mean.processes));
     set_speedup(object, mean->mean.ratio);
     set_published(object, mean->published);
@@ -141,6 +135,7 @@ static json_t *mean_cells(const res_beside_mean *mean)
     else
         res_sheet_put(row, "-");
     res_sheet_put(row, "%zu", mean->rows);
+    res_sheet_put(row, "%zu", mean->differing);
     res_sheet_put(row, "%s", res_ratio(mean->mean.ratio).text);
     res_sheet_put(row, "%s", res_ratio_range(mean->mean.ratio).text);
     res_sheet_put(row, mean->mean.by_process ? "%zu" : "%zu or more", mean->mean.processes);
@@ -152,8 +147,9 @@ static json_t *mean_cells(const res_beside_mean *mean)
 static void put_means(const res_besides *besides, res_format format, bn_text *out)
 {
     static const res_sheet_column sheet[] = {
-        {"runtime", false}, {"mode", false},     {"graphs", true}, {"rows", true}, {"here", true},
-        {"95 %", true},     {"processes", true}, {HEAD_5, true},   {HEAD_3, true}, {HEAD_1, true}};
+        {"runtime", false}, {"mode", false}, {"graphs", true}, {"rows", true},
+        {"differ", true},   {"here", true},  {"95 %", true},   {"processes", true},
+        {HEAD_5, true},     {HEAD_3, true},  {HEAD_1, true}};
     json_t *rows = json_array();
     for (size_t i = 0; i < besides->mean_count; i++)
         json_array_append_new(rows, mean_cells(&besides->means[i]));

@@ -95,6 +95,17 @@ void res_put_lines(bn_text *out, res_format format, const char *lines);
  * goes on below, two columns further in than it began; other lines stay as they are. */
 void res_put_set_in(bn_text *out, res_format format, const char *lines);
 
+/* ---- the machine (witness.c) -------------------------------------------------- */
+
+/* Appends the sentence on a machine that was busy by ALL; or at times, most of all for NAME, whose
+ * rounds BUSIEST is of; or of which nobody can tell. Nothing on a quiet one. BUSIEST may be NULL.
+ */
+void res_put_witness(const res_witness *all, const res_witness *busiest, const char *name,
+                     bn_text *out);
+/* The member "witness" of tables (new reference), docs/tables.md. BUSIEST and SENTENCE may be NULL.
+ */
+json_t *res_witness_to_json(const res_witness *witness, const char *busiest, const char *sentence);
+
 /* ---- tables of records (table_*.c) -------------------------------------------- */
 
 /* Ledger and summary of one record, for people or machines. */

@@ -272,15 +272,38 @@ fi
 sorted "$store" >"$folder/whole"
 for i in 1 2 3; do run suite "$mine" --store "$folder/shards" --shard $i/3; done
 says_owed() { grep -c 'other shards owe [1-9]' "$folder/err"; }
-run suite "$mine" --store "$folder/owed" --shard 2/3
+run suite "$mine" --store "$folder/owed" --shard 2/2 --format json
 report "a shard that is whole ends with 0 and says what others owe" "$(
     fault_of 0
     [ "$(says_owed)" = 1 ] || echo "not said"
+    holds '
+owed = records["owed"]
+assert owed["known"] and owed["message"] is None and owed["failed"] == 0, owed
+assert 0 < owed["processes"] < owed["of"] and len(owed["experiments"]) == owed["processes"], owed
+assert set(owed["shards"]) == {e["shard"] for e in owed["experiments"]} == {1}, owed["shards"]
+json.dump(sorted(e["identity"] for e in owed["experiments"]), open(folder + "/identities", "w"))
+'
 )"
-run suite "$mine" --store "$folder/owed" --shard none
+run suite "$mine" --store "$folder/owed" --shard none --dry-run --format json
+report "what is owed is what the suite would run" "$(
+    holds '
+left = sorted(r["identity"] for r in records if r["state"] == "run")
+assert left == json.load(open(folder + "/identities")), left
+'
+)"
+run suite "$mine" --store "$folder/owed" --shard none --format json
 report "the suite after its shards runs what a lost one left" "$(
     fault_of 0
     sorted "$folder/owed" | diff - "$folder/whole"
+    holds '
+owed = records["owed"]
+assert owed["known"] and owed["processes"] == 0 and owed["shards"] == owed["experiments"] == [], owed
+'
+)"
+run suite "$mine" --store "$folder/owed" --format json
+report "where nothing is split nothing is said to be owed" "$(
+    fault_of 0
+    holds 'assert "owed" not in records'
 )"
 for i in 0 2 4; do
     SLURM_ARRAY_TASK_ID=$i SLURM_ARRAY_TASK_COUNT=3 SLURM_ARRAY_TASK_MIN=0 SLURM_ARRAY_TASK_MAX=4 SLURM_ARRAY_TASK_STEP=2 \
@@ -293,6 +316,18 @@ report "elements of a job array make the suite, each experiment once" "$(
 )"
 SLURM_ARRAY_TASK_ID=3 SLURM_ARRAY_TASK_COUNT=3 SLURM_ARRAY_TASK_MIN=1 SLURM_ARRAY_TASK_MAX=7 \
     refuses "an array that is no range" 2 "--array=1-3" -- suite "$mine" --store "$folder/array"
+for step in x '' -1 0; do
+    SLURM_ARRAY_TASK_ID=1 SLURM_ARRAY_TASK_COUNT=2 SLURM_ARRAY_TASK_MIN=1 SLURM_ARRAY_TASK_STEP=$step \
+        refuses "an array with the step '$step'" 2 "SLURM_ARRAY_TASK_STEP" -- suite "$mine" --store "$folder/array"
+done
+SLURM_JOB_ID=7 SLURM_PROCID=0 SLURM_NTASKS=3 \
+    refuses "a batch script of several tasks without srun" 2 "srun|--shard none" -- suite "$mine" --store "$folder/batch"
+report "which makes no store" "$([ ! -e "$folder/batch" ] || echo "there is one")"
+SLURM_JOB_ID=7 SLURM_STEP_ID=0 SLURM_PROCID=2 SLURM_NTASKS=3 run suite "$mine" --store "$folder/array"
+report "and a task of srun is a shard" "$(
+    fault_of 0
+    says "suite mine, shard 3/3 by SLURM_PROCID"
+)"
 report "shards make the suite, each experiment once" "$(
     sorted "$folder/shards" | diff - "$folder/whole"
 )"

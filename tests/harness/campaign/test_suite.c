@@ -1,5 +1,6 @@
 /* test_suite.c - suites: their files, what is wrong in them and where, experiments, shards,
  * order, identities. */
+#define _GNU_SOURCE /* environ */
 #include "tests/support/test_runtime.h"
 
 #include "harness/campaign/suites_priv.h"
@@ -373,6 +374,7 @@ static void elements_of_an_array_are_shards(void **state)
         {"1 4 1 4 1", "4", "4", 0, 0},
         {"1 4000 1 4000 1", "0", "2", 0, 0},
         {"1 99999999999999999999 1 4 1", NULL, NULL, 0, 0},
+        {"2 3 0 - 9223372036854775807", NULL, NULL, 0, 0},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         suite_shard shard;
@@ -392,14 +394,168 @@ static void elements_of_an_array_are_shards(void **state)
     of_array("- - - - -", NULL, NULL, &shard, &st);
 }
 
+/* The shard where the environment is ALL. */
+static bn_code find_in(char **all, suite_shard *shard, bn_status *st)
+{
+    char **own = environ;
+    environ = all;
+    const bn_code code = suite_shard_find(NULL, shard, st);
+    environ = own;
+    return code;
+}
+
+/* Each of the variables is refused by its name, whatever is wrong with it. */
+static void wrong_numbers_are_refused_by_name(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"SLURM_ARRAY_TASK_ID",   "SLURM_ARRAY_TASK_COUNT",
+                                        "SLURM_ARRAY_TASK_MIN",  "SLURM_ARRAY_TASK_MAX",
+                                        "SLURM_ARRAY_TASK_STEP", "SLURM_PROCID",
+                                        "SLURM_NTASKS",          "PMI_RANK",
+                                        "OMPI_COMM_WORLD_SIZE"};
+    static const char *const good[] = {"1", "4", "1", "4", "1", "0", "2", "0", "2"};
+    static const char *const wrong[] = {"x",  "-1", "",    "1x",
+                                        " 1", "1 ", "0x1", "99999999999999999999"};
+    suite_shard shard;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        for (size_t w = 0; w < sizeof wrong / sizeof *wrong; w++) {
+            bn_status st = {0};
+            for (size_t k = 0; k < 7; k++)
+                setenv(names[k], good[k], 1);
+            setenv(names[i], wrong[w], 1);
+            assert_fails(suite_shard_find(NULL, &shard, &st), BN_INVALID, names[i], &st);
+            unsetenv(names[i]);
+        }
+    /* One that is not there beside the others, too. */
+    for (size_t i = 0; i < 3; i++) {
+        bn_status st = {0};
+        for (size_t k = 0; k < 5; k++)
+            setenv(names[k], good[k], 1);
+        unsetenv(names[i]);
+        assert_fails(suite_shard_find(NULL, &shard, &st), BN_INVALID, names[i], &st);
+    }
+    for (size_t k = 0; k < 7; k++)
+        unsetenv(names[k]);
+    /* Twice the same is no matter, and two values are nobody's. */
+    char id[] = "SLURM_ARRAY_TASK_ID=2", count[] = "SLURM_ARRAY_TASK_COUNT=2",
+         least[] = "SLURM_ARRAY_TASK_MIN=1", step[] = "SLURM_ARRAY_TASK_STEP=1",
+         other[] = "SLURM_ARRAY_TASK_STEP=2";
+    char *same[] = {id, step, count, least, step, NULL};
+    char *twice[] = {id, step, count, least, other, NULL};
+    bn_status st = {0};
+    assert_ok(find_in(same, &shard, &st), &st);
+    assert_int_equal(shard.index, 2);
+    assert_fails(find_in(twice, &shard, &st), BN_INVALID, "SLURM_ARRAY_TASK_STEP", &st);
+}
+
+/* What Slurm sets for a batch script, a shell of salloc, and a task of srun. */
+static void only_srun_makes_tasks(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"SLURM_JOB_ID", "SLURM_STEP_ID", "SLURM_PROCID",
+                                        "SLURM_NTASKS", "PMI_RANK",      "PMI_SIZE"};
+    static const struct {
+        const char *set[6];
+        int index, of; /* 0: refused */
+    } rows[] = {
+        {{"7", NULL, "0", "4", NULL, NULL}, 0, 0},         /* a batch script of four tasks */
+        {{"7", "4294967290", "0", "4", NULL, NULL}, 0, 0}, /* salloc's shell is a step, too */
+        {{"7", NULL, "0", "1", NULL, NULL}, 1, 1},
+        {{"7", NULL, "0", NULL, NULL, NULL}, 1, 1}, /* --nodes alone */
+        {{"7", NULL, NULL, "4", NULL, NULL}, 1, 1}, /* beside salloc */
+        {{"7", "0", "0", "4", NULL, NULL}, 1, 4},
+        {{"7", "3", "3", "4", NULL, NULL}, 4, 4},
+        {{"7", "0", "0", "1", NULL, NULL}, 1, 1},
+        {{"7", NULL, "0", "4", "1", "2"}, 2, 2},   /* mpirun in a batch script */
+        {{"7", "0", "2", NULL, NULL, NULL}, 0, 0}, /* of how many? */
+        {{NULL, NULL, NULL, NULL, "1", NULL}, 0, 0},
+        {{"7", "0", "1", "2", "0", NULL}, 2, 2}, /* Slurm says it */
+        {{"7", "x", "0", "2", NULL, NULL}, 0, 0},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        suite_shard shard;
+        bn_status st = {0};
+        for (size_t k = 0; k < 6; k++)
+            if (rows[i].set[k])
+                setenv(names[k], rows[i].set[k], 1);
+            else
+                unsetenv(names[k]);
+        const bn_code code = suite_shard_find(NULL, &shard, &st);
+        if (rows[i].of == 0)
+            assert_int_equal(code, BN_INVALID);
+        else
+            assert_ok(code, &st);
+        if (rows[i].of && (shard.index != rows[i].index || shard.of != rows[i].of))
+            fail_msg("row %zu: shard %d of %d", i, shard.index, shard.of);
+        if (i < 2)
+            assert_non_null(strstr(st.message, "srun"));
+        /* An element of an array is none of its tasks. */
+        if (i == 0) {
+            st = (bn_status){0};
+            setenv("SLURM_ARRAY_TASK_ID", "1", 1);
+            setenv("SLURM_ARRAY_TASK_COUNT", "2", 1);
+            setenv("SLURM_ARRAY_TASK_MIN", "1", 1);
+            assert_fails(suite_shard_find(NULL, &shard, &st), BN_INVALID, "srun", &st);
+            unsetenv("SLURM_ARRAY_TASK_ID");
+            unsetenv("SLURM_ARRAY_TASK_COUNT");
+            unsetenv("SLURM_ARRAY_TASK_MIN");
+        }
+    }
+    for (size_t k = 0; k < 6; k++)
+        unsetenv(names[k]);
+}
+
+/* A store that cannot be asked is not whole. */
+static void what_is_owed_is_asked_of_the_store(void **state)
+{
+    (void)state;
+    suite_spec s;
+    suite_owed owed;
+    suite_options o = command_line(NULL, 0);
+    const suite_shard one = {.index = 1, .of = 1}, split = {.index = 1, .of = 3};
+    open_text(&s, big, &o);
+    o.shard = NULL;
+    suite_owed_find(&s, &o, &one, &owed);
+    assert_false(owed.asked);
+    suite_owed_free(&owed);
+    o.shard = "none";
+    suite_owed_find(&s, &o, &one, &owed);
+    assert_true(owed.asked && owed.why.code == BN_OK && owed.count == owed.whole.count);
+    assert_int_equal(suite_owed_say(&owed, &s, &o, CLI_EXIT_OK), CLI_EXIT_FAILED);
+    assert_int_equal(suite_owed_say(&owed, &s, &o, CLI_EXIT_INTERRUPTED), CLI_EXIT_INTERRUPTED);
+    suite_owed_free(&owed);
+    suite_owed_find(&s, &o, &split, &owed);
+    assert_int_equal(suite_owed_say(&owed, &s, &o, CLI_EXIT_OK), CLI_EXIT_OK);
+    json_t *told = suite_owed_to_json(&owed);
+    assert_int_equal(json_integer_value(json_object_get(told, "processes")), owed.count);
+    assert_int_equal(json_array_size(json_object_get(told, "shards")), 3);
+    assert_int_equal(json_array_size(json_object_get(told, "experiments")), owed.count);
+    json_decref(told);
+    suite_owed_free(&owed);
+    o.store = "/dev/null"; /* no folder */
+    suite_owed_find(&s, &o, &one, &owed);
+    assert_true(owed.asked && owed.why.code != BN_OK);
+    assert_int_not_equal(suite_owed_say(&owed, &s, &o, CLI_EXIT_OK), CLI_EXIT_OK);
+    told = suite_owed_to_json(&owed);
+    assert_true(json_is_false(json_object_get(told, "known")));
+    assert_true(json_is_null(json_object_get(told, "processes")));
+    assert_true(json_is_string(json_object_get(told, "message")));
+    json_decref(told);
+    suite_owed_free(&owed);
+    suite_owed_find(&s, &o, &split, &owed);
+    assert_int_equal(suite_owed_say(&owed, &s, &o, CLI_EXIT_OK), CLI_EXIT_OK);
+    suite_owed_free(&owed);
+    suite_close(&s);
+}
+
 static void shards_come_from_launchers(void **state)
 {
     (void)state;
     suite_shard shard;
     bn_status st = {0};
     static const char *const names[] = {
-        "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "PMI_RANK", "PMI_SIZE", "PMIX_RANK",
-        "SLURM_PROCID",         "SLURM_NTASKS"};
+        "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "PMI_RANK",     "PMI_SIZE",     "PMIX_RANK",
+        "SLURM_PROCID",         "SLURM_NTASKS",         "SLURM_JOB_ID", "SLURM_STEP_ID"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         unsetenv(names[i]);
     assert_ok(suite_shard_find(NULL, &shard, &st), &st);
@@ -598,6 +754,9 @@ int main(void)
         cmocka_unit_test(shards_are_a_partition),
         cmocka_unit_test(shards_keep_together_and_move_little),
         cmocka_unit_test(elements_of_an_array_are_shards),
+        cmocka_unit_test(wrong_numbers_are_refused_by_name),
+        cmocka_unit_test(only_srun_makes_tasks),
+        cmocka_unit_test(what_is_owed_is_asked_of_the_store),
         cmocka_unit_test(shards_come_from_launchers),
         cmocka_unit_test(rounds_are_shuffled_the_same_way_each_time),
         cmocka_unit_test(filters_look_at_titles),

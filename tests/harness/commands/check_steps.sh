@@ -132,6 +132,33 @@ assert (late["executions"], late["compiles"], late["program"]) == (20, 20, "jit_
 '
     )"
 done
+# kind: steps, steady ones of them or "-", and compiles in the later half or "-".
+while read -r kind steps steady late; do
+    mkdir "$folder/$kind-$steps" && "$make" "$folder/$kind-$steps" "$kind" "$steps"
+    run steps "$folder/$kind-$steps" --format json
+    report "$kind, $steps steps: whether it compiles again and again" "$(
+        [ "$steady" = - ] && fault_of 3 "bench doctor $folder/$kind-$steps" || fault_of 0
+        holds "
+late = records['late_compiles']
+assert (str(late['compiles']) if late else '-') == '$late', late
+assert str(records['steps'] or '-') == '$steady', records['steps']
+assert (records['verdict'] == 'compiles') == ('$steady' == '-'), records['verdict']"
+    )"
+    run steps "$folder/$kind-$steps"
+    report "$kind, $steps steps: who is named" "$(
+        [ "$(cat "$folder/out" "$folder/err" | tr '\n' ' ' | grep -c 'bench doctor')" -eq "$([ "$late" = - ] && echo 0 || echo 1)" ] ||
+            echo "bench doctor is named where it cannot help, or not where it can"
+    )"
+done <<'ROWS'
+anew 15 - 8
+second 40 - 10
+tenth 40 32 2
+tenth 100 80 5
+first 40 29 -
+first 20 9 -
+first 15 4 -
+eager 10 2990 5
+ROWS
 run doctor "$folder/anew" --format json
 report "bench doctor has steps, and does not call them steady" "$(
     fault_of 0

@@ -1,15 +1,17 @@
 /*
  * make_recording.c - a recording on disk whose truth is known, for tests of the program.
  *
- *   make_recording FOLDER loop|two|many|threads|unclocked|none|anew|damaged [STEPS]
+ *   make_recording FOLDER
+ * loop|two|many|threads|unclocked|none|anew|second|tenth|first|eager|damaged [STEPS]
  *
  * FOLDER must exist. Each step takes: 2 ms of the device, of which the host is 0.1 ms in Execute
  * and waits for the rest outside of calls; then it works for 1 ms and sleeps for 3.
  * "two" has a gradient and an update of 1 ms each, "many" fifteen programs of 0.1 to 1.5 ms; in
  * "threads" the main thread traces for 4 ms and another one executes, after 0.5 ms of work.
- * "anew" compiles another program of the same name in each step.
- * "unclocked" has no CPU clocks, "none" no steps; "damaged" is a loop and a second process, whose
- * file is not one of events.
+ * "anew" compiles another program of the same name in each step, "second" in each second one,
+ * "tenth" in each tenth, "first" in the first ten only; "eager" one beside 300 executions of
+ * another. "unclocked" has no CPU clocks, "none" no steps; "damaged" is a loop and a second
+ * process, whose file is not one of events.
  */
 #include "tests/results/recordings/recording_fixture.h"
 
@@ -84,11 +86,33 @@ static void play_nothing(play *p, int executions)
                      (run){.call_ns = 100 * US, .device_ns = MS}, NULL);
 }
 
-static void play_anew(play *p, int steps)
+/* Of the first UNTIL steps each EVERYth compiles; all others execute the same program. */
+static void play_anew(play *p, int steps, int every, int until)
 {
+    play_program same = {0};
+    bool made = false;
     for (int i = 0; i < steps; i++) {
-        const play_program step = play_compile(p, "jit_step", 40 + (uint64_t)i, 1, 1, 50 * MS);
+        const bool anew = i < until && i % every == 0;
+        if (!anew && !made)
+            same = play_compile(p, "jit_step", 39, 1, 1, 50 * MS);
+        made = made || !anew;
+        const play_program step =
+            anew ? play_compile(p, "jit_step", 40 + (uint64_t)i, 1, 1, 50 * MS) : same;
         play_execute(p, &step, (run){.call_ns = 100 * US, .device_ns = 2 * MS}, NULL);
+        play_wait(p, 0, 0);
+    }
+}
+
+/* As frameworks do that hand over op by op: of the many executions of a step one is new. */
+static void play_eager(play *p, int steps)
+{
+    enum { OPS = 300 };
+    const play_program add = play_compile(p, "jit_add", 38, 1, 1, 50 * MS);
+    for (int i = 0; i < steps; i++) {
+        for (int op = 0; op < OPS; op++)
+            play_execute(p, &add, (run){.call_ns = 10 * US, .device_ns = 20 * US}, NULL);
+        const play_program own = play_compile(p, "jit_slice", 40 + (uint64_t)i, 1, 1, 50 * MS);
+        play_execute(p, &own, (run){.call_ns = 10 * US, .device_ns = 20 * US}, NULL);
         play_wait(p, 0, 0);
     }
 }
@@ -97,8 +121,9 @@ int main(int argc, char **argv)
 {
     static play p;
     if (argc < 3) {
-        fprintf(stderr, "usage: %s FOLDER loop|two|many|threads|unclocked|none|anew|damaged "
-                        "[STEPS]\n",
+        fprintf(stderr,
+                "usage: %s FOLDER loop|two|many|threads|unclocked|none|anew|second|tenth|"
+                "first|eager|damaged [STEPS]\n",
                 argv[0]);
         return 2;
     }
@@ -108,7 +133,15 @@ int main(int argc, char **argv)
     if (strcmp(argv[2], "none") == 0)
         play_nothing(&p, steps);
     else if (strcmp(argv[2], "anew") == 0)
-        play_anew(&p, steps);
+        play_anew(&p, steps, 1, steps);
+    else if (strcmp(argv[2], "eager") == 0)
+        play_eager(&p, steps);
+    else if (strcmp(argv[2], "second") == 0)
+        play_anew(&p, steps, 2, steps);
+    else if (strcmp(argv[2], "tenth") == 0)
+        play_anew(&p, steps, 10, steps);
+    else if (strcmp(argv[2], "first") == 0)
+        play_anew(&p, steps, 1, 10);
     else if (strcmp(argv[2], "many") == 0)
         play_many(&p, steps);
     else if (strcmp(argv[2], "threads") == 0)

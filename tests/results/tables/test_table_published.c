@@ -228,6 +228,53 @@ static void a_row_of_other_sizes_or_types_is_marked(void **state)
     }
 }
 
+/* So do the device, and what only bench's steps have; in the means, too. */
+static void a_row_of_another_device_or_kind_of_step_is_marked(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *device;
+        res_axis_id axis;
+        const char *word;
+        int64_t number;
+        const char *differs; /* NULL: nothing */
+    } steps[] = {
+        {"TPU v4", RES_AXIS_REMAT, "none", 0, NULL},
+        {NULL, RES_AXIS_REMAT, "none", 0, NULL},
+        {"TPU v5 lite", RES_AXIS_REMAT, "none", 0, "TPU v5 lite, not TPU v4"},
+        {"cpu", RES_AXIS_REMAT, "layer", 0, "remat layer, not none; cpu, not TPU v4"},
+        {"TPU v4", RES_AXIS_OFFLOAD, "activations", 0, "offload activations, not none"},
+        {"TPU v4", RES_AXIS_LAYOUTS, "auto", 0, "layouts auto, not default"},
+        {"TPU v4", RES_AXIS_IN_FLIGHT, "", 4, "4 in flight, not 1"},
+        {"TPU v4", RES_AXIS_TRACE_COST, "", 17000, "emulated front end of 17000 ns a node, not 0"},
+    };
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        res_collection store = store_of(all_ways, 2);
+        for (size_t k = 0; k < store.count; k++) {
+            res_record *r = store.records[k];
+            r->experiment.batch = 32;
+            res_axis_set_value(&res_axes[steps[i].axis], steps[i].word, steps[i].number,
+                               &r->experiment);
+            json_t *runtime = json_object_get(r->provenance, "runtime");
+            if (steps[i].device)
+                json_object_set_new(runtime, "device", json_pack("{ss}", "kind", steps[i].device));
+            else
+                json_object_del(runtime, "device");
+        }
+        json_t *root = table_json("published", &store), *differs = difference_of(&store);
+        const json_t *mean = json_array_get(json_object_get(root, "means"), 0);
+        if (steps[i].differs)
+            assert_string_equal(json_string_value(differs), steps[i].differs);
+        else
+            assert_true(json_is_null(differs));
+        assert_true(number(mean, "rows") == 1);
+        assert_true(number(mean, "rows_differing") == (steps[i].differs ? 1 : 0));
+        json_decref(differs);
+        json_decref(root);
+        res_collection_free(&store);
+    }
+}
+
 static void people_read_both_tables(void **state)
 {
     (void)state;
@@ -260,6 +307,7 @@ int main(void)
         cmocka_unit_test(smaller_models_were_not_published),
         cmocka_unit_test(a_row_of_another_batch_is_marked),
         cmocka_unit_test(a_row_of_other_sizes_or_types_is_marked),
+        cmocka_unit_test(a_row_of_another_device_or_kind_of_step_is_marked),
         cmocka_unit_test(people_read_both_tables),
     };
     return cmocka_run_group_tests(tests, begin, NULL);

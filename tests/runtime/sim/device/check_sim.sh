@@ -97,7 +97,20 @@ assert queued["wall_ms"] < cases[1]["replayed"]["wall_ms"] - 5, cases
 }
 live "the published ResNet50 case is replayed to its parts" replayed busy_stores "$store"
 made_by replayed
+"$python" -c 'import json, sys
+json.dump(json.load(sys.stdin)["witness"], open(sys.argv[1], "w"))' "$folder/witness" <"$folder/out"
 run table --store "$store" --format json
+report "it tells of the machine what the table of its records tells" "$(
+    fault_of 0
+    holds '
+own, table = json.load(open(folder + "/witness")), records["witness"]
+assert own["rounds"] == table["rounds"] > 0, own
+for member in "stalled_share", "stolen_share", "others_share", "apart_share", "switches_per_s":
+    assert own[member] == table[member] or abs(own[member] / table[member] - 1) < 1e-9, member
+assert own["busy"] == table["busy"] and set(own) == set(table), (own, table)
+assert (own["busiest"] is None) == (table["busiest"] is None), (own, table)
+'
+)"
 report "its records say simulated, emulated, and no values" "$(
     fault_of 0
     holds '

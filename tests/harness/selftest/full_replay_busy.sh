@@ -1,0 +1,25 @@
+#!/bin/bash
+# full_replay_busy.sh - bench replay resnet50 beside busy loops, as TAP: it says that the machine was busy, in
+# text and in JSON. For minutes of a machine that nobody else measures on.
+set -u
+cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
+. tests/support/cli.sh
+trap 'end_loops; rm -rf "$folder"' EXIT
+
+begin_loops $(($(nproc) * 2))
+run replay resnet50 --store "$store" --format json
+report "in JSON" "$(
+    fault_of 0
+    holds '
+w = records["witness"]
+assert w["busy"] is True and w["busiest"] in ("resnet50 lazy, 1 graph", "resnet50 capture, 5 graphs",
+    "resnet50 capture, 3 graphs", "resnet50 capture, 1 graph"), w
+assert w["others_share"] > 0.1 and w["sentence"], w'
+)"
+run replay resnet50 --store "$store"
+report "in text" "$(
+    fault_of 0
+    [ "$(grep -c '^The machine was busy' "$folder/out")" -eq 1 ] || echo "no such sentence"
+)"
+end_loops
+echo "1..$count"
