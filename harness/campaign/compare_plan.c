@@ -70,14 +70,31 @@ static void name_folders(compare_plan *p)
                      folders[control][side]);
 }
 
-/* Makes the experiments of --suite for one side; for A those that --filter and --exclude leave. */
-static bn_code expand_suite(compare_plan *p, int side, size_t *count, bn_text *notes, bn_status *st)
+/* Adds the lines of MORE that NOTES does not have: of both sides, most are the same. */
+static void add_notes(bn_text *notes, const char *more)
+{
+    while (*more) {
+        const size_t length = strcspn(more, "\n") + 1;
+        bn_text line = {0};
+        bn_text_append(&line, more, length);
+        if (!line.failed && (!notes->data || !strstr(notes->data, line.data)))
+            bn_text_puts(notes, line.data);
+        bn_text_free(&line);
+        more += length;
+    }
+}
+
+/* Makes the experiments of --suite for one side, and says which of them --filter and --exclude
+ * leave. */
+static bn_code expand_suite(compare_plan *p, int side, bn_text *notes, bn_status *st)
 {
     const compare_options *o = p->compare->options;
     const job_matrix *own = &p->sides[side];
     suite_spec *suite = &p->suites[side];
+    compare_found *f = &p->found[side];
     suite_options options = *o->suites;
     char path[4096];
+    size_t left = 0;
     options.runtimes = own->axis[RES_AXIS_RUNTIME];
     options.runtime_option = own->runtime_option;
     options.xla_flag = own->xla_flag;
@@ -86,66 +103,129 @@ static bn_code expand_suite(compare_plan *p, int side, size_t *count, bn_text *n
     if (suite_find(o->suite, path, sizeof path, st) != BN_OK ||
         suite_open(path, suite, st) != BN_OK || suite_expand(suite, &options, st) != BN_OK)
         return st->code;
-    p->list[side] = calloc(suite->count + 1, sizeof *p->list[side]);
-    if (!p->list[side])
+    f->list = calloc(suite->count + 1, sizeof *f->list);
+    f->left_out = calloc(suite->count + 1, sizeof *f->left_out);
+    if (!f->list || !f->left_out)
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu experiments", suite->count);
-    *count = 0;
-    for (size_t i = 0; i < suite->count; i++)
-        if (side == 1 || suite_wanted(suite->items[i].title, &options))
-            p->list[side][(*count)++] = suite->items[i].e;
-    bn_text_puts(notes, suite->notes.data ? suite->notes.data : "");
-    if (*count == 0)
+    f->count = suite->count;
+    for (size_t i = 0; i < suite->count; i++) {
+        f->list[i] = suite->items[i].e;
+        f->left_out[i] = !suite_wanted(suite->items[i].title, &options);
+        left += !f->left_out[i];
+    }
+    add_notes(notes, suite->notes.data ? suite->notes.data : "");
+    if (side == 0 && left == 0)
         return bn_fail(st, BN_INVALID,
                        "suite %s: --filter and --exclude leave nothing of its %zu experiments",
                        suite->name, suite->count);
     return BN_OK;
 }
 
-/* Brings B's list into the order of A's. A suite may exclude by runtime, or name an experiment
- * twice that is the same on one runtime only. So an experiment that only A has is left out, and
- * NOTES says so. */
-static bn_code match_sides(compare_plan *p, const size_t counts[2], bn_text *notes, bn_status *st)
+/* The experiment of the side OTHER that is the same as experiment I of OWN: in the words of the
+ * command line, or once "the model's own" and the like are filled in. A suite may name an
+ * experiment twice that is the same on one runtime only, and then has it once. OTHER's count: there
+ * is none. */
+static size_t find_like(const compare_found *own, size_t i, const compare_found *other)
 {
-    job_experiment *a = p->list[0], *matched = calloc(counts[0] + 1, sizeof *matched);
-    size_t count = 0;
-    if (!matched)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu experiments", counts[0]);
-    for (size_t i = 0; i < counts[0]; i++) {
-        char title[256];
-        size_t k = 0;
-        while (k < counts[1] && !res_same_request(&a[i].what, &p->list[1][k].what))
-            k++;
-        if (k == counts[1]) {
-            job_experiment_title(&a[i], title, sizeof title);
-            bn_text_printf(notes, "left out: %s: the suite does not run it on B\n", title);
+    for (size_t k = 0; k < other->count; k++)
+        if (res_same_request(&own->list[i].what, &other->list[k].what))
+            return k;
+    for (size_t k = 0; k < other->count; k++)
+        if (res_same_request(&own->resolved[i], &other->resolved[k]))
+            return k;
+    return other->count;
+}
+
+/* Whether --filter and --exclude leave out experiment I of FOUND. */
+static bool is_left_out(const compare_found *found, size_t i)
+{
+    return found->left_out && found->left_out[i];
+}
+
+static void add_pair(compare_plan *p, size_t i, size_t k)
+{
+    p->list[0][p->experiments] = p->found[0].list[i];
+    p->list[1][p->experiments++] = p->found[1].list[k];
+}
+
+/* Adds what only side WHICH runs. */
+static void add_missing(compare_plan *p, int which, size_t i)
+{
+    p->missing[p->missing_count++] = (compare_missing){&p->found[which].list[i], which ? 'A' : 'B'};
+}
+
+/* Sets the experiments of both sides side by side. A suite may exclude by runtime, and an option of
+ * one side alone may not fit all front ends: what only one side runs cannot be compared, and is
+ * missing in the verdict. */
+static bn_code match_sides(compare_plan *p, bn_status *st)
+{
+    const compare_found *a = &p->found[0], *b = &p->found[1];
+    const size_t most = a->count + b->count + 1;
+    p->list[0] = calloc(most, sizeof *p->list[0]);
+    p->list[1] = calloc(most, sizeof *p->list[1]);
+    p->missing = calloc(most, sizeof *p->missing);
+    if (!p->list[0] || !p->list[1] || !p->missing)
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu experiments", most);
+    for (size_t i = 0; i < a->count; i++) {
+        const size_t k = find_like(a, i, b);
+        if (is_left_out(a, i))
             continue;
-        }
-        matched[count] = p->list[1][k];
-        a[count++] = a[i];
+        if (k < b->count)
+            add_pair(p, i, k);
+        else
+            add_missing(p, 0, i);
     }
-    free(p->list[1]);
-    p->list[1] = matched;
-    p->experiments = count;
-    return count ? BN_OK : bn_fail(st, BN_INVALID, "the suite has no experiment for both runtimes");
+    for (size_t k = 0; k < b->count; k++) {
+        const size_t i = find_like(b, k, a);
+        if (is_left_out(b, k))
+            continue;
+        if (i == a->count)
+            add_missing(p, 1, k);
+        else if (!is_left_out(a, i) && !res_same_request(&a->list[i].what, &b->list[k].what))
+            add_pair(p, i, k);
+    }
+    return p->experiments
+               ? BN_OK
+               : bn_fail(st, BN_INVALID, "the suite has no experiment for both runtimes");
+}
+
+static bn_code resolve(compare_found *found, bn_status *st)
+{
+    found->resolved = calloc(found->count + 1, sizeof *found->resolved);
+    if (!found->resolved)
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu experiments", found->count);
+    for (size_t i = 0; i < found->count; i++)
+        job_experiment_resolve(&found->list[i], &found->resolved[i]);
+    return BN_OK;
 }
 
 /* Makes the experiments of both sides. */
-static bn_code expand_sides(compare_plan *p, size_t counts[2], bn_text *notes, bn_status *st)
+static bn_code expand_sides(compare_plan *p, bn_text *notes, bn_status *st)
 {
     bn_code code = BN_OK;
     for (int side = 0; side < 2 && code == BN_OK; side++) {
-        p->compare->fault = 0;
+        compare_found *f = &p->found[side];
         code = one_side(p, side, st);
-        bn_text_clear(notes);
         if (code == BN_OK)
-            code = p->compare->options->suite ? expand_suite(p, side, &counts[side], notes, st)
-                                              : job_matrix_expand(&p->sides[side], &p->list[side],
-                                                                  &counts[side], notes, st);
-        if (code == BN_OK) {
-            p->compare->fault = side ? 'B' : 'A';
-            code = job_experiments_check(p->list[side], counts[side], st);
-        }
+            code = p->compare->options->suite
+                       ? expand_suite(p, side, notes, st)
+                       : job_matrix_expand(&p->sides[side], &f->list, &f->count, notes, st);
+        if (code == BN_OK)
+            code = resolve(f, st);
     }
+    return code;
+}
+
+/* Whether both sides can be run; COMPARE's fault says which cannot. */
+static bn_code check_sides(compare_plan *p, bn_status *st)
+{
+    bn_code code = BN_OK;
+    for (int side = 0; side < 2 && code == BN_OK; side++) {
+        p->compare->fault = side ? 'B' : 'A';
+        code = job_experiments_check(p->list[side], p->experiments, st);
+    }
+    if (code == BN_OK)
+        p->compare->fault = 0;
     return code;
 }
 
@@ -160,12 +240,11 @@ static void fill_in(compare_plan *p)
 static bn_code expand(compare_plan *p, bn_status *st)
 {
     bn_text notes = {0};
-    size_t counts[2] = {0};
-    bn_code code = expand_sides(p, counts, &notes, st);
-    if (code == BN_OK) {
-        p->compare->fault = 0;
-        code = match_sides(p, counts, &notes, st);
-    }
+    bn_code code = expand_sides(p, &notes, st);
+    if (code == BN_OK)
+        code = match_sides(p, st);
+    if (code == BN_OK)
+        code = check_sides(p, st);
     if (code == BN_OK && notes.length)
         cli_err("%s", notes.data);
     bn_text_free(&notes);
@@ -197,20 +276,35 @@ static size_t first_stage(const compare_options *o, size_t count)
     return usual < RES_MOST_PAIRS ? usual : RES_MOST_PAIRS;
 }
 
-/* Makes the rows: all experiments, then the controls, spread over them. */
+static void fill_missing(const compare_missing *missing, res_compared *cell)
+{
+    char title[256];
+    job_experiment_title(missing->e, title, sizeof title);
+    cli_say("bench: missing: %s: %c does not run it", title, missing->side);
+    job_experiment_resolve(missing->e, &cell->experiment);
+    cell->failed = missing->side;
+    cell->missing = true;
+    cell->failure = BN_NOT_FOUND;
+    snprintf(cell->message, sizeof cell->message, "this side does not run it");
+}
+
+/* Makes the rows: all experiments, then the controls, spread over them, then what one side does not
+ * run. */
 static bn_code make_rows(compare_plan *p, bn_status *st)
 {
     const compare_options *o = p->compare->options;
     res_versus *versus = &p->compare->versus;
     const size_t asked = (size_t)o->control;
     const size_t controls = asked < p->experiments ? asked : p->experiments;
-    const size_t count = p->experiments + controls;
+    const size_t planned = p->experiments + controls, count = planned + p->missing_count;
     versus->cells = calloc(count, sizeof *versus->cells);
     p->rows = calloc(count, sizeof *p->rows);
     if (!versus->cells || !p->rows)
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu comparisons", count);
     versus->count = count;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = planned; i < count; i++)
+        fill_missing(&p->missing[i - planned], &versus->cells[i]);
+    for (size_t i = 0; i < planned; i++) {
         const size_t control = i - p->experiments;
         compare_row *r = &p->rows[i];
         versus->cells[i].control = i >= p->experiments;
@@ -247,8 +341,12 @@ void compare_plan_free(compare_plan *p)
 {
     for (int side = 0; side < 2; side++) {
         free(p->list[side]);
+        free(p->found[side].list);
+        free(p->found[side].resolved);
+        free(p->found[side].left_out);
         suite_close(&p->suites[side]);
     }
+    free(p->missing);
     free(p->rows);
     json_decref(p->request);
 }

@@ -14,6 +14,20 @@ typedef struct compare_row {
     size_t wanted; /* pairs; the plan's are those up to the first look, or of the first stage */
 } compare_row;
 
+/* What a side's matrix or suite comes to. */
+typedef struct compare_found {
+    job_experiment *list;
+    res_experiment *resolved; /* with "the model's own" and the like filled in */
+    bool *left_out;           /* by --filter and --exclude; NULL: none is */
+    size_t count;
+} compare_found;
+
+/* An experiment that SIDE, 'A' or 'B', does not run. */
+typedef struct compare_missing {
+    const job_experiment *e;
+    char side;
+} compare_missing;
+
 typedef struct compare_plan {
     compare_run *compare;
     /* Of orders, drawn anew for each comparison. The second process of a pair compiles small models
@@ -21,10 +35,13 @@ typedef struct compare_plan {
      * pairs, that made B's compile time too small in 20 of 20 comparisons of one build. */
     uint64_t order_seed;
     job_matrix sides[2];     /* what is measured of A and of B */
+    compare_found found[2];
     job_experiment *list[2]; /* the same experiments, on A and on B */
     size_t experiments;
+    compare_missing *missing;
+    size_t missing_count;
     suite_spec suites[2];    /* that the lists are of, with --suite */
-    compare_row *rows;       /* one beside each of compare->versus.cells */
+    compare_row *rows; /* one beside each of compare->versus.cells; missing ones want no pairs */
     char folder[2][2][4160]; /* [control][side]: of the records */
     json_t *request;         /* see job_matrix */
 } compare_plan;
@@ -33,9 +50,10 @@ typedef struct compare_plan {
 bool compare_by_looks(const compare_options *options);
 /*
  * Makes the plan of COMPARE: all experiments that both runtimes can run, then the controls, spread
- * over them. COMPARE gets its store and a cell for each row, and its fault where a side is to
- * blame. What is left out is said on standard error. PLAN is all zero before. It points to COMPARE
- * and into itself, so it stays where it is. End it with compare_plan_free, also after a failure.
+ * over them, then those that only one of them runs. COMPARE gets its store and a cell for each row,
+ * and its fault where a side is to blame. What is left out is said on standard error. PLAN is all
+ * zero before. It points to COMPARE and into itself, so it stays where it is. End it with
+ * compare_plan_free, also after a failure.
  */
 BN_MUST_USE bn_code compare_plan_make(compare_run *compare, compare_plan *plan, bn_status *st);
 void compare_plan_free(compare_plan *plan);

@@ -194,6 +194,8 @@ static bn_code ask_for_more(session *s, bn_status *st)
     res_versus *versus = &s->compare->versus;
     bn_code code = res_versus_judge(versus, st);
     for (size_t i = 0; code == BN_OK && i < versus->count; i++) {
+        if (versus->cells[i].failed)
+            continue;
         const size_t wanted = res_pairs_wanted(&versus->cells[i].comparison, precision);
         size_t *now = &s->plan.rows[i].wanted;
         *now = wanted > RES_MOST_PAIRS ? RES_MOST_PAIRS : wanted > *now ? wanted : *now;
@@ -359,6 +361,8 @@ static void say_plan(const session *s)
         return;
     for (size_t i = 0; i < versus->count; i++) {
         const compare_row *row = &s->plan.rows[i];
+        if (versus->cells[i].missing)
+            continue;
         const double pair_s = 2 * s->plan.list[0][row->experiment].min_time;
         controls += versus->cells[i].control;
         pairs = row->wanted > pairs ? row->wanted : pairs;
@@ -372,7 +376,7 @@ static void say_plan(const session *s)
     cli_note(
         "[0/%zu] %zu experiment%s and %zu control%s: %zu pair%s of processes each%s; records go "
         "to %s",
-        processes(s), versus->count - controls, versus->count - controls == 1 ? "" : "s", controls,
+        processes(s), s->plan.experiments, s->plan.experiments == 1 ? "" : "s", controls,
         controls == 1 ? "" : "s", pairs, pairs == 1 ? "" : "s", further, s->compare->store);
     job_progress_plan(processes(s), least_s, false, s->plan.list[0][0].idle_cores);
 }

@@ -48,7 +48,8 @@ typedef struct nightly {
     res_history history, control_history;
     res_misdates misdates;
     double now_s;
-    size_t failed;             /* records */
+    size_t failed;             /* records, and files of tonight that cannot be read */
+    size_t failed_experiments; /* that these records are of: night_put_failures */
     size_t unlisted, unread;   /* see night_lost */
     size_t changed, recovered; /* series that changed for the worse, for the better */
     bn_text words;             /* what is printed */
@@ -107,6 +108,8 @@ typedef struct night_sum {
 night_sum night_add_up(const nightly *n);
 /* "sim with preset=h100" */
 void night_side_name(const night_side *side, bn_text *out);
+/* Appends a line for each experiment of tonight that failed, and of whose controls one did. */
+void night_put_failures(nightly *n);
 /* Appends a line on SIDE. */
 void night_put_side(const night_side *side, bn_text *out);
 /* Appends the line of a night: failed, found slower, nothing found, or could not tell. */

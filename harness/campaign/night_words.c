@@ -34,8 +34,9 @@ night_sum night_add_up(const nightly *n)
 int night_exit(const nightly *n)
 {
     const night_sum sum = night_add_up(n);
-    return n->failed                  ? COMPARE_ERROR
-           : sum.slower || n->changed ? COMPARE_SLOWER
+    /* A slowdown was measured, whatever failed beside it. */
+    return sum.slower || n->changed   ? COMPARE_SLOWER
+           : n->failed                ? COMPARE_ERROR
            : sum.untold || !sum.cells ? COMPARE_UNTOLD
                                       : COMPARE_FINE;
 }
@@ -128,6 +129,40 @@ void night_put_headline(const nightly *n, bn_text *out)
         bn_text_puts(out, "; ");
         put_untold(&sum, out);
     }
+}
+
+/* Whether a record of ALL before I is of a failure of the same experiment that counts. */
+static bool named_before(const res_collection *all, size_t i)
+{
+    for (size_t k = 0; k < i; k++)
+        if (!res_record_good(all->records[k]) && !res_tried_again(all, k) &&
+            res_same_experiment(&all->records[k]->experiment, &all->records[i]->experiment))
+            return true;
+    return false;
+}
+
+/* Appends a line for each experiment of ALL that failed, and returns how many there are. */
+static size_t put_failures(const res_collection *all, const char *what, bn_text *out)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < all->count; i++) {
+        const res_record *r = all->records[i];
+        if (res_record_good(r) || res_tried_again(all, i) || named_before(all, i))
+            continue;
+        count++;
+        bn_text_printf(out, "%s: ", what);
+        res_experiment_title(&r->experiment, out);
+        bn_text_printf(out, ": %s: ", bn_code_name(r->status));
+        bn_text_plain(out, r->message);
+        bn_text_putc(out, '\n');
+    }
+    return count;
+}
+
+void night_put_failures(nightly *n)
+{
+    n->failed_experiments = put_failures(&n->tonight, "failed", &n->words);
+    (void)put_failures(&n->controls, "failed on the build of the last good night", &n->words);
 }
 
 /* ---- one side ------------------------------------------------------------------------------ */

@@ -26,10 +26,11 @@ const char night_help[] =
     "an\n"
     "experiment failed; 2 slower: than the build of the last good night, or a change for the "
     "worse\n"
-    "that the history shows since this night; 4 could not tell: nothing slower was found, but it\n"
-    "could hide, as on the first night; 130 interrupted: the same command goes on where it "
-    "stopped,\n"
-    "within --night-hours.\n"
+    "that the history shows since this night, whatever failed beside it; 4 could not tell: "
+    "nothing\n"
+    "slower was found, but it could hide, as on the first night; 130 interrupted: the same "
+    "command\n"
+    "goes on where it stopped, within --night-hours.\n"
     "\n"
     "A new build is measured beside the last good night's, which the store keeps (--keep-builds):\n"
     "such a night takes twice the time. What looks slower then is measured up to 12 times.\n"
@@ -295,6 +296,7 @@ static bn_code write_site(nightly *n, bn_status *st)
                                   .change = res_change_defaults(),
                                   .headline = n->headline.data,
                                   .words = n->words.data,
+                                  .failed = n->failed_experiments,
                                   .told = night_told(n)};
     site_made made;
     return o->site ? site_publish(&options, &n->index, &made, st) : BN_OK;
@@ -383,6 +385,7 @@ static bn_code look_back(nightly *n, bn_status *st)
                                        .family = family_of(n)};
     tell_misdates(n);
     tell_lost(n);
+    night_put_failures(n);
     code = judge_sides(n, st);
     for (size_t i = 0; i < n->side_count && code == BN_OK; i++)
         night_put_side(&n->sides[i], &n->words);
@@ -462,7 +465,9 @@ int night_command(const night_options *options)
         /* An interrupt may have ended gnuplot while the page was drawn. */
         code = job_interrupted() ? CLI_EXIT_INTERRUPTED : COMPARE_ERROR;
     } else if (whole) {
-        code = ran != CLI_EXIT_OK ? COMPARE_ERROR : night_exit(&n);
+        code = night_exit(&n);
+        if (ran != CLI_EXIT_OK && code != COMPARE_SLOWER)
+            code = COMPARE_ERROR;
         print(&n);
     } else if (ran == CLI_EXIT_INTERRUPTED) {
         code = CLI_EXIT_INTERRUPTED;

@@ -25,6 +25,23 @@ static bn_code write_out(const res_export *export, const char *format, const cha
     return BN_OK;
 }
 
+/* Names what the files of FORMAT do not say: so many records of ALL failed. */
+static void say_left_out(const res_collection *all, const char *format, size_t count)
+{
+    bn_text names = {0};
+    for (size_t i = 0; i < all->count; i++) {
+        const res_record *r = all->records[i];
+        if (res_record_good(r))
+            continue;
+        bn_text_puts(&names, names.length ? "; " : "");
+        res_experiment_title(&r->experiment, &names);
+        bn_text_printf(&names, " (%s)", bn_code_name(r->status));
+    }
+    cli_say("bench: %zu of %zu records failed, for which %s has no place: %s", count, all->count,
+            format, names.failed ? "" : names.data);
+    bn_text_free(&names);
+}
+
 int command_export(const char *store, const char *format, const char *file, bool force)
 {
     bn_status st = {.code = BN_OK};
@@ -41,6 +58,8 @@ int command_export(const char *store, const char *format, const char *file, bool
     if (res_export_make(&all, format, &export, &st) != BN_OK ||
         write_out(&export, format, file, force, &st) != BN_OK)
         code = (int)cli_complain(&st);
+    else if (export.left_out > 0)
+        say_left_out(&all, format, export.left_out);
     res_export_free(&export);
     res_collection_free(&all);
     return code;

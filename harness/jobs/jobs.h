@@ -434,13 +434,13 @@ size_t job_groups_arrange(job_experiment *list, size_t count);
 size_t job_group_end(const job_experiment *list, size_t count, size_t first);
 
 /* Measures E in a worker of its own. JOB says how; its request is not looked at. Reads the record
- * that the worker wrote; *RECORD is the caller's. The worker's failure becomes the status, and
- * leaves no record. */
+ * that the worker wrote; *RECORD is the caller's. The worker's failure becomes the status, and a
+ * record of it is kept, unless the user stopped it. BN_IO where the store takes none. */
 BN_MUST_USE bn_code job_measure_in_worker(const job_experiment *e, const job_order *job,
                                           res_record **record, bn_status *st);
 
 /* The same for A and B, which take turns in two processes that live at the same time. Where either
- * fails there is no record of both. FAULT, of the failure: 0 is A's, 1 is B's. */
+ * fails RECORDS has neither. FAULT, of the failure: 0 is A's, 1 is B's. */
 BN_MUST_USE bn_code job_measure_in_turns(const job_experiment *const pair[2],
                                          const job_order jobs[2], uint64_t seed,
                                          res_record *records[2], int *fault, bn_status *st);

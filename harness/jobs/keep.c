@@ -120,14 +120,39 @@ static const char *member_path(const job_outcome *outcome, size_t index, bn_stat
     return NULL;
 }
 
+/* Writes the parent's record of a failure. A full disk fails worker and parent alike: the user
+ * is then told once. */
+static void keep_failure(const job_experiment *e, const struct stat *before, job_kept *kept)
+{
+    if (kept->failure.code == BN_CANCELLED || kept->usage)
+        return;
+    kept->record = failure_record(e, before, &kept->failure);
+    if (!kept->record || res_store_write(e->store, kept->record, NULL, 0, &kept->store) == BN_OK)
+        return;
+    if (kept->failure.code == BN_IO || kept->failure.code == kept->store.code)
+        kept->failure = kept->store;
+}
+
+/* Keeps a record of the failure ST of E, as keep_failure, but also where it is the user's: what
+ * fails on one side of a comparison is part of what is stored of it. BEFORE as there. */
+static bn_code keep_told(const job_experiment *e, const struct stat *before, bn_status *st)
+{
+    job_kept kept = {.failure = *st};
+    keep_failure(e, before, &kept);
+    res_record_free(kept.record);
+    return kept.store.code == BN_OK ? st->code : bn_fail(st, BN_IO, "%s", kept.store.message);
+}
+
 bn_code job_measure_in_worker(const job_experiment *e, const job_order *job, res_record **record,
                               bn_status *st)
 {
     job_outcome outcome = {0};
+    struct stat before;
+    (void)build_look(e, &before, NULL);
     bn_code code = run_worker(&e, 1, (circumstances){0}, job, &outcome, st);
     const char *path = code == BN_OK ? member_path(&outcome, 0, st) : NULL;
     if (code == BN_OK && !path)
-        code = st->code;
+        code = keep_told(e, &before, st);
     if (code == BN_OK && outcome.status != BN_OK)
         code = bn_fail(st, outcome.status, "%s", outcome.message);
     if (code == BN_OK)
@@ -148,12 +173,14 @@ bn_code job_measure_in_turns(const job_experiment *const pair[2], const job_orde
 {
     job_order own[2] = {jobs[0], jobs[1]};
     job_outcome outcomes[2] = {{0}, {0}};
+    struct stat before[2];
     job_group group;
     job_group_begin(&group, 1, seed);
     json_t *about = json_pack("{ss si si si ss}", "id", group.id, "process", 1, "processes", 1,
                               "members", 1, "how", "turns");
     for (int i = 0; i < 2; i++) {
         records[i] = NULL;
+        (void)build_look(pair[i], &before[i], NULL);
         own[i].request = turn_request(pair[i], about);
         own[i].timeout *= 2;
     }
@@ -170,7 +197,7 @@ bn_code job_measure_in_turns(const job_experiment *const pair[2], const job_orde
         const int i = k ? !first : first;
         const char *path = member_path(&outcomes[i], 0, st);
         *fault = i;
-        code = !path ? st->code
+        code = !path ? keep_told(pair[i], &before[i], st)
                : outcomes[i].status != BN_OK
                    ? bn_fail(st, outcomes[i].status, "%s", outcomes[i].message)
                    : read_kept(path, &records[i], st);
@@ -183,19 +210,6 @@ bn_code job_measure_in_turns(const job_experiment *const pair[2], const job_orde
         }
     }
     return code;
-}
-
-/* Writes the parent's record of a failure. A full disk fails worker and parent alike: the user
- * is then told once. */
-static void keep_failure(const job_experiment *e, const struct stat *before, job_kept *kept)
-{
-    if (kept->failure.code == BN_CANCELLED || kept->usage)
-        return;
-    kept->record = failure_record(e, before, &kept->failure);
-    if (!kept->record || res_store_write(e->store, kept->record, NULL, 0, &kept->store) == BN_OK)
-        return;
-    if (kept->failure.code == BN_IO || kept->failure.code == kept->store.code)
-        kept->failure = kept->store;
 }
 
 /* What became of member INDEX, E, of OUTCOME's worker. BEFORE: its runtime's file when the worker

@@ -6,7 +6,8 @@
  *
  * A benchmark is an experiment. A commit is the build of the runtime: its label, if that is a
  * commit. Its result is what the speedup table says of the processes of the newest good record:
- * those of its build and conditions. The samples are theirs.
+ * those of its build and conditions. The samples are theirs. What failed is null where nothing else
+ * of the experiment is good, and in "bench_failures" in any case.
  */
 #include "results/exports/exports_priv.h"
 
@@ -160,7 +161,9 @@ static void put_commit(const res_collection *all, const res_export_key *keys, si
         "\"stats_ci_99_b\", \"stats_q_25\", \"stats_q_75\", \"stats_number\", \"stats_repeat\", "
         "\"samples\", \"profile\"]";
     const res_record *record = keys[0].record;
-    json_t *results = json_object(), *records = json_object();
+    json_t *results = json_object(), *records = json_object(), *failures = json_array();
+    for (size_t i = 0; i < count; i++)
+        res_export_add_failure(keys[i].record, failures);
     for (size_t first = 0, end; first < count; first = end) {
         end = first + 1;
         while (end < count && strcmp(keys[end].name, keys[first].name) == 0)
@@ -171,12 +174,12 @@ static void put_commit(const res_collection *all, const res_export_key *keys, si
         for (size_t i = first; i < end; i++)
             json_object_set_new(records, keys[i].record->id, res_export_provenance(keys[i].record));
     }
-    json_t *data = json_pack("{s:i, s:s, s:s, s:I, s:o, s:s, s:{}, s:{}, s:o, s:o, s:{}, s:o}",
+    json_t *data = json_pack("{s:i, s:s, s:s, s:I, s:o, s:s, s:{}, s:{}, s:o, s:o, s:{}, s:o, s:o}",
                              "version", 2, "commit_hash", keys[0].commit, "env_name", ENVIRONMENT,
                              "date", (json_int_t)(res_export_time(record) * 1000), "params",
                              machine_json(&keys[0]), "python", "", "requirements", "env_vars",
                              "result_columns", json_loads(columns, 0, NULL), "results", results,
-                             "durations", "bench_records", records);
+                             "durations", "bench_records", records, "bench_failures", failures);
     const int digits = long_name ? (int)strlen(keys[0].commit) : 8;
     res_export_put_line(res_export_add(export, "results/%s/%.*s-" ENVIRONMENT ".json",
                                        keys[0].machine, digits, keys[0].commit),

@@ -199,10 +199,11 @@ static void put_metrics(const res_collection *all, const res_export_key *keys, s
                         res_export *export)
 {
     const res_record *last = keys[count - 1].record;
-    json_t *metrics = json_object();
+    json_t *metrics = json_object(), *failures = json_array();
     char date[32], stamp[15] = "";
     bool simulated = false;
     for (size_t i = 0; i < count; i++) {
+        res_export_add_failure(keys[i].record, failures);
         simulated = simulated || keys[i].record->simulated;
         set_latency(all, keys[i].record, metrics);
     }
@@ -213,11 +214,11 @@ static void put_metrics(const res_collection *all, const res_export_key *keys, s
             stamp[digits++] = *c;
     res_export_put(
         res_export_add(export, "userbenchmark/%.12s/metrics-%s.json", keys[0].commit, stamp),
-        json_pack("{s:s, s:{s:s, s:s, s:o, s:b}, s:o}", "name", "test_bench", "environ",
-                  "pytorch_git_version", keys[0].commit, "pytorch_version",
-                  "none: measured by bench", "runtime",
-                  res_json_text(res_runtime_text(last, "platform_version")),
-                  "holds_simulated_results", (int)simulated, "metrics", metrics));
+        json_pack(
+            "{s:s, s:{s:s, s:s, s:o, s:b}, s:o, s:o}", "name", "test_bench", "environ",
+            "pytorch_git_version", keys[0].commit, "pytorch_version", "none: measured by bench",
+            "runtime", res_json_text(res_runtime_text(last, "platform_version")),
+            "holds_simulated_results", (int)simulated, "metrics", metrics, "failures", failures));
 }
 
 static json_t *values_json(const uint64_t *values, size_t count)

@@ -262,21 +262,24 @@ json_t *res_export_context(const res_collection *all)
     return context;
 }
 
+void res_export_add_failure(const res_record *record, json_t *list)
+{
+    bn_text name = {0};
+    if (res_record_good(record))
+        return;
+    res_export_name(record, ':', &name);
+    json_array_append_new(list,
+                          json_pack("{s:s, s:s, s:s, s:o}", "name", name.data ? name.data : "",
+                                    "id", record->id, "status", bn_code_name(record->status),
+                                    "message", res_json_text(record->message)));
+    bn_text_free(&name);
+}
+
 json_t *res_export_failures(const res_collection *all)
 {
     json_t *list = json_array();
-    for (size_t i = 0; i < all->count; i++) {
-        const res_record *record = all->records[i];
-        if (res_record_good(record))
-            continue;
-        bn_text name = {0};
-        res_export_name(record, ':', &name);
-        json_array_append_new(list,
-                              json_pack("{s:s, s:s, s:s, s:o}", "name", name.data ? name.data : "",
-                                        "id", record->id, "status", bn_code_name(record->status),
-                                        "message", res_json_text(record->message)));
-        bn_text_free(&name);
-    }
+    for (size_t i = 0; i < all->count; i++)
+        res_export_add_failure(all->records[i], list);
     return list;
 }
 

@@ -68,6 +68,7 @@ static void csv_samples(const res_record *record, bn_text *out)
 {
     bn_text start = {0};
     const bool ledger = res_has_ledger(record);
+    const size_t before = out->length;
     csv_record(record, &start);
     for (size_t i = 0; i < record->warmup_count; i++)
         csv_sample(&start, "warmup", "", i, record->warmup_wall_ns[i], NULL, out);
@@ -79,8 +80,8 @@ static void csv_samples(const res_record *record, bn_text *out)
         for (size_t i = 0; i < execution->pjrt_count; i++)
             csv_sample(&start, "execution", execution->graph, i, execution->pjrt_ns[i], NULL, out);
     }
-    /* An experiment that failed before its first step still has a line. */
-    if (record->warmup_count + record->step_count + record->execution_count == 0 && start.data) {
+    /* An experiment that failed before it had a sample still has a line. */
+    if (out->length == before && start.data) {
         bn_text_append(out, start.data, start.length);
         bn_text_puts(out, "none,,,");
         for (size_t p = 0; p < BN_PART_COUNT; p++)

@@ -206,8 +206,10 @@ void res_export_xspace(const res_collection *all, res_export *export)
     builder b = {.memory = bn_arena_new(1 << 16)};
     for (size_t i = 0; i < all->count; i++) {
         const res_record *record = all->records[i];
-        if (!res_record_good(record))
+        if (!res_record_good(record)) {
+            export->left_out++;
             continue;
+        }
         bn_text *out = res_export_add(export, "plugins/profile/%s/bench.xplane.pb", record->id);
         b.failed = !b.memory;
         if (b.memory)

@@ -10,8 +10,8 @@
 
 /* Records become files that other tools open, with every sample where the format can hold samples.
  * Simulated and emulated results say so in their names. What a format has no place for (failures,
- * mostly) stands beside it under a member of its own, or is left out where the format has no
- * members; each writer says which. */
+ * mostly) stands beside it under a member of its own, or is left out and counted where the format
+ * has no members; each writer says which. */
 
 /* The formats, for help and messages. */
 #define RES_EXPORT_NAMES                                                                           \
@@ -26,6 +26,7 @@ typedef struct res_export_file {
 typedef struct res_export {
     res_export_file *files;
     size_t count, capacity;
+    size_t left_out; /* failed records that the format has no place for */
     bool folder; /* the format is a folder of files */
     bool failed; /* ran out of memory */
 } res_export;

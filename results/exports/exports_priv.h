@@ -86,7 +86,9 @@ double res_export_wall_ns(const res_collection *all, const res_record *record);
 json_t *res_export_provenance(const res_record *record);
 /* {"id": provenance and status, ...} of all records (new reference). */
 json_t *res_export_context(const res_collection *all);
-/* [{"name", "status", "message", "id"}, ...] of records without samples (new reference). */
+/* Adds {"name", "id", "status", "message"} of RECORD to LIST, if it failed. */
+void res_export_add_failure(const res_record *record, json_t *list);
+/* Those of all records (new reference). */
 json_t *res_export_failures(const res_collection *all);
 
 /* Nanoseconds of STEP in which the host's thread did not wait; the wall time where nothing else is

@@ -39,12 +39,12 @@ typedef struct res_asked {
 
 /*
  * Reads into ALL those records of STORE, whose index is INDEX, that tables can be made of: of each
- * cell, mode and number of graphs the records of the build of the newest good one, and failures
- * after it. ALL.unread counts the others. Records whose dates are wrong are left out, counted in
- * ALL.misdates; those whose ids have no time are older than all others. The order is that of file
- * names. Files that cannot be read, and those of which the index says otherwise, are in
- * ALL.damaged, with those that INDEX has; where a build has no others, the one before it is the
- * newest. BN_OUT_OF_MEMORY.
+ * cell, mode and number of graphs the records of the build of the newest one, good or failed, and
+ * failures after its newest good one. ALL.unread counts the others. Records whose dates are wrong
+ * are left out, counted in ALL.misdates; those whose ids have no time are older than all others.
+ * The order is that of file names. Files that cannot be read, and those of which the index says
+ * otherwise, are in ALL.damaged, with those that INDEX has; where a build has no others, the one
+ * before it is the newest. BN_OUT_OF_MEMORY.
  */
 BN_MUST_USE bn_code res_newest_read(const char *store, const res_index *index,
                                     const res_asked *asked, res_collection *all, bn_status *st);
@@ -286,9 +286,9 @@ res_program res_compare_programs(const res_record *const *a, size_t a_count,
 /*
  * The rows of the speedup table. Modes are compared within a cell: one runtime, model, phase and
  * set-up. A cell has a row for each mode and number of graphs, of all its good records that can be
- * pooled, or of its newest failure where none is good. Cells of one runtime are a block; devices
- * that are simulated have blocks of their own. Rows of a cell, and cells of a block, stand
- * together.
+ * pooled, or of its newest failure where none of its newest build is good. Cells of one runtime are
+ * a block; devices that are simulated have blocks of their own. Rows of a cell, and cells of a
+ * block, stand together.
  */
 typedef struct res_speedup_row {
     const res_record *record; /* the pool's newest; borrowed from the collection */
@@ -602,10 +602,10 @@ typedef struct res_choice {
 } res_choice;
 /* Pairs the good records of two stores by experiment (all but runtime and settings), by their ids.
  * VERSUS' notes say what had to be left out; its options say whether bench compare measured the
- * records by looks. If VERSUS is `whole`, no experiment that either side has is left out: one that
- * failed beside or after the records that are paired, or that one side lacks, has a cell that says
- * so. Two builds on one side, or no common experiment (of a whole one: none at all), are
- * BN_INVALID.
+ * records by looks. If VERSUS is `whole`, a side is the build of its newest record, good or failed,
+ * and no experiment that either side has is left out: one that failed beside or after the records
+ * that are paired, or that one side lacks, has a cell that says so. Good records of two builds on
+ * one side, or no common experiment (of a whole one: none at all), are BN_INVALID.
  */
 BN_MUST_USE bn_code res_versus_pair(const res_collection *a, const res_collection *b,
                                     const res_choice choice[2], res_versus *versus, bn_status *st);

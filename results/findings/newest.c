@@ -10,7 +10,8 @@
 
 /* The records of one cell and way. */
 typedef struct way {
-    const res_summary *newest; /* good, if one is; NULL: there is none */
+    const res_summary *told;   /* the newest that tells its build; NULL: none does */
+    const res_summary *newest; /* of that build: good, if one is; NULL: there is none */
     size_t tried, held;        /* records like NEWEST; those of them that were read */
     size_t good, failed;       /* that are not read */
 } way;
@@ -88,11 +89,16 @@ static void leave_misdated(choice *c, res_collection *all)
     }
 }
 
-/* As pool.c has it: the newest record, but a good one if there is any. */
+/* As pool.c has it: the newest record of the newest build, but a good one if there is any. */
 static bool is_newer(const res_summary *s, const res_summary *than)
 {
     return res_summary_good(s) == res_summary_good(than) ? res_id_order(s->id, than->id) > 0
                                                          : res_summary_good(s);
+}
+
+static bool is_lost(const choice *c, size_t record)
+{
+    return c->fates[record] == FATE_MISDATED || c->fates[record] == FATE_DAMAGED;
 }
 
 static void find_newest(choice *c)
@@ -101,7 +107,15 @@ static void find_newest(choice *c)
     for (size_t i = 0; i < c->index->count; i++) {
         const res_summary *s = &c->index->records[i];
         way *w = way_of(c, s);
-        if (c->fates[i] == FATE_MISDATED || c->fates[i] == FATE_DAMAGED)
+        if (!is_lost(c, i) && s->origin->sha256[0] &&
+            (!w->told || res_id_order(s->id, w->told->id) > 0))
+            w->told = s;
+    }
+    for (size_t i = 0; i < c->index->count; i++) {
+        const res_summary *s = &c->index->records[i];
+        way *w = way_of(c, s);
+        if (is_lost(c, i) || (s->origin->sha256[0] && w->told &&
+                              strcmp(s->origin->sha256, w->told->origin->sha256) != 0))
             continue;
         if (!w->newest || is_newer(s, w->newest))
             w->newest = s;
@@ -125,7 +139,7 @@ static bn_code read_needed(choice *c, res_record **records, res_collection *all)
     for (size_t i = 0; code == BN_OK && i < c->index->count; i++) {
         const res_summary *s = &c->index->records[i];
         way *w = way_of(c, s);
-        if (c->fates[i] == FATE_MISDATED || c->fates[i] == FATE_DAMAGED || !is_wanted(c, s))
+        if (is_lost(c, i) || !is_wanted(c, s))
             continue;
         const bool needed = is_needed(s, w->newest);
         const bool like = needed && res_summary_good(s) == res_summary_good(w->newest);

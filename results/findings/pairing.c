@@ -9,28 +9,49 @@
 
 /* ---- sides ------------------------------------------------------------------------ */
 
-static bool of_side(const res_record *r, const res_choice *choice)
+/* The records of one folder that may be compared. */
+typedef struct side {
+    const res_collection *all;
+    const res_choice *choice;
+    /* Digest of the build that is compared, of bench's own plugins and of frameworks'; "": any. */
+    const char *build[2];
+} side;
+
+static bool was_asked(const res_record *r, const side *s)
 {
+    const res_choice *choice = s->choice;
     return (!choice->runtime || strcmp(r->experiment.runtime, choice->runtime) == 0) &&
            (!choice->label || res_same_label(res_runtime_text(r, "label"), choice->label));
 }
 
-static bool chosen(const res_record *r, const res_choice *choice)
+/* Whether R is of the build that is compared. A record may not tell its build. */
+static bool of_build(const res_record *r, const side *s)
 {
-    return res_record_good(r) && of_side(r, choice);
+    const char *own = res_plugin_sha256(r), *build = s->build[res_has_own_plugin(&r->experiment)];
+    return !own[0] || !build[0] || strcmp(own, build) == 0;
+}
+
+static bool of_side(const res_record *r, const side *s)
+{
+    return was_asked(r, s) && of_build(r, s);
+}
+
+static bool chosen(const res_record *r, const side *s)
+{
+    return res_record_good(r) && of_side(r, s);
 }
 
 /* The good records of a side must be of one build, under one name, with the same settings. Others
  * are counted, too, if the comparison is to be WHOLE. */
-static bn_code check_side(const res_collection *all, const res_choice *choice, bool whole,
-                          size_t *count, bn_status *st)
+static bn_code check_side(const side *s, bool whole, size_t *count, bn_status *st)
 {
+    const res_choice *choice = s->choice;
     const res_record *first = NULL;
     *count = 0;
-    for (size_t i = 0; i < all->count; i++) {
-        const res_record *r = all->records[i];
-        *count += whole && of_side(r, choice) && !res_record_good(r);
-        if (!chosen(r, choice))
+    for (size_t i = 0; i < s->all->count; i++) {
+        const res_record *r = s->all->records[i];
+        *count += whole && was_asked(r, s) && !res_record_good(r);
+        if (!chosen(r, s))
             continue;
         first = first ? first : r;
         ++*count;
@@ -54,6 +75,36 @@ static bn_code check_side(const res_collection *all, const res_choice *choice, b
     return BN_OK;
 }
 
+/* Sets the builds of S: those of its newest records, whether these are good or failed. Good records
+ * of an older build say nothing of a build that fails. */
+static void take_newest_build(side *s)
+{
+    const res_record *newest[2] = {NULL, NULL};
+    for (size_t i = 0; i < s->all->count; i++) {
+        const res_record *r = s->all->records[i];
+        const res_record **last = &newest[res_has_own_plugin(&r->experiment)];
+        if (was_asked(r, s) && res_plugin_sha256(r)[0] &&
+            (!*last || res_id_order(r->id, (*last)->id) > 0))
+            *last = r;
+    }
+    for (int own = 0; own < 2; own++)
+        s->build[own] = newest[own] ? res_plugin_sha256(newest[own]) : "";
+}
+
+/* Says how many records of a side are of other builds than the one that is compared. */
+static void note_builds(const side *s, char letter, bn_text *notes)
+{
+    size_t others = 0;
+    for (size_t i = 0; i < s->all->count; i++)
+        others += was_asked(s->all->records[i], s) && !of_build(s->all->records[i], s);
+    if (others)
+        bn_text_printf(notes,
+                       "%zu record%s of %c %s of an older build than its newest, %.12s, which is "
+                       "compared.\n",
+                       others, others == 1 ? "" : "s", letter, others == 1 ? "is" : "are",
+                       s->build[0][0] ? s->build[0] : s->build[1]);
+}
+
 /* ---- pairs -------------------------------------------------------------------------- */
 
 typedef struct found {
@@ -64,14 +115,13 @@ typedef struct found {
 typedef bool request_match(const res_experiment *a, const res_experiment *b);
 
 /* Finds the newest RES_MOST_PAIRS records that are the SAME as EXPERIMENT, in the order in which
- * ALL holds them. */
-static void find(const res_collection *all, const res_choice *choice,
-                 const res_experiment *experiment, request_match *same, found *out)
+ * the folder holds them. */
+static void find(const side *s, const res_experiment *experiment, request_match *same, found *out)
 {
     *out = (found){.all = 0};
-    for (size_t i = 0; i < all->count; i++) {
-        const res_record *r = all->records[i];
-        if (!chosen(r, choice) || !same(&r->experiment, experiment))
+    for (size_t i = 0; i < s->all->count; i++) {
+        const res_record *r = s->all->records[i];
+        if (!chosen(r, s) || !same(&r->experiment, experiment))
             continue;
         if (out->kept == RES_MOST_PAIRS)
             memmove(out->newest, out->newest + 1, --out->kept * sizeof *out->newest);
@@ -140,31 +190,16 @@ static bool known(const res_versus *versus, const res_experiment *experiment)
 
 /* ---- what failed or is missing ------------------------------------------------------------ */
 
-/* The build of a side: its good records have one. */
-static const char *build_of(const res_collection *all, const res_choice *choice)
-{
-    for (size_t i = 0; i < all->count; i++)
-        if (chosen(all->records[i], choice))
-            return res_plugin_sha256(all->records[i]);
-    return "";
-}
-
 /* The newest failed record that is the SAME as EXPERIMENT and not older than SINCE, the oldest that
- * is paired, or NULL. A failure before all of these was mended by them. One of another build, where
- * both are told, is not of this side. */
-static const res_record *newest_failure(const res_collection *all, const res_choice *choice,
-                                        const res_experiment *experiment, request_match *same,
-                                        const res_record *since)
+ * is paired, or NULL. A failure before all of these was mended by them. */
+static const res_record *newest_failure(const side *s, const res_experiment *experiment,
+                                        request_match *same, const res_record *since)
 {
-    const char *build = build_of(all, choice);
     const res_record *newest = NULL;
-    for (size_t i = 0; i < all->count; i++) {
-        const res_record *r = all->records[i];
-        if (res_record_good(r) || !of_side(r, choice) || !same(&r->experiment, experiment))
-            continue;
-        const char *own = res_plugin_sha256(r);
-        const bool other = own[0] && build[0] && strcmp(own, build) != 0;
-        if (!other && (!since || res_id_order(r->id, since->id) > 0) &&
+    for (size_t i = 0; i < s->all->count; i++) {
+        const res_record *r = s->all->records[i];
+        if (!res_record_good(r) && of_side(r, s) && same(&r->experiment, experiment) &&
+            (!since || res_id_order(r->id, since->id) > 0) &&
             (!newest || res_id_order(r->id, newest->id) > 0))
             newest = r;
     }
@@ -172,21 +207,21 @@ static const res_record *newest_failure(const res_collection *all, const res_cho
 }
 
 /* The side of CELL that failed or lacks it; of two the one that failed, then B. */
-static void note_failures(const res_collection *const all[2], const res_choice choice[2],
-                          request_match *const same[2], const found of[2], res_compared *cell)
+static void note_failures(const side sides[2], request_match *const same[2], const found of[2],
+                          res_compared *cell)
 {
     const res_record *failure[2];
-    for (int side = 0; side < 2; side++) {
-        const res_record *const *paired = side ? cell->b : cell->a;
-        failure[side] = newest_failure(all[side], &choice[side], &cell->experiment, same[side],
-                                       cell->pairs ? paired[0] : NULL);
+    for (int i = 0; i < 2; i++) {
+        const res_record *const *paired = i ? cell->b : cell->a;
+        failure[i] =
+            newest_failure(&sides[i], &cell->experiment, same[i], cell->pairs ? paired[0] : NULL);
     }
     const int failed = failure[1] ? 1 : failure[0] ? 0 : -1;
-    const int side = failed >= 0 ? failed : of[1].all == 0 ? 1 : of[0].all == 0 ? 0 : -1;
-    if (side < 0)
+    const int which = failed >= 0 ? failed : of[1].all == 0 ? 1 : of[0].all == 0 ? 0 : -1;
+    if (which < 0)
         return;
-    const res_record *r = failure[side];
-    cell->failed = side ? 'B' : 'A';
+    const res_record *r = failure[which];
+    cell->failed = which ? 'B' : 'A';
     cell->missing = !r;
     cell->failure = r ? r->status : BN_NOT_FOUND;
     snprintf(cell->message, sizeof cell->message, "%s", r ? r->message : "no record");
@@ -202,19 +237,18 @@ static void note_conditions(const res_compared *cell, res_versus *versus)
 
 /* ---- cells -------------------------------------------------------------------------------- */
 
-static void add_cell(const res_collection *const all[2], const res_choice choice[2],
-                     const res_experiment *experiment, res_versus *versus, size_t *alone)
+static void add_cell(const side sides[2], const res_experiment *experiment, res_versus *versus,
+                     size_t *alone)
 {
     found of[2];
     request_match *same[2] = {res_same_request, res_same_request};
     /* A program that was changed keeps its name. It is paired, so that the tables can say that it
      * changed. */
-    for (int side = 0; side < 2; side++) {
-        find(all[side], &choice[side], experiment, same[side], &of[side]);
-        if (of[side].all == 0 &&
-            !newest_failure(all[side], &choice[side], experiment, same[side], NULL)) {
-            same[side] = res_same_request_by_name;
-            find(all[side], &choice[side], experiment, same[side], &of[side]);
+    for (int i = 0; i < 2; i++) {
+        find(&sides[i], experiment, same[i], &of[i]);
+        if (of[i].all == 0 && !newest_failure(&sides[i], experiment, same[i], NULL)) {
+            same[i] = res_same_request_by_name;
+            find(&sides[i], experiment, same[i], &of[i]);
         }
     }
     if (of[1].all == 0 && !versus->whole) {
@@ -228,52 +262,57 @@ static void add_cell(const res_collection *const all[2], const res_choice choice
         if (by_looks(cell->a[i]) || by_looks(cell->b[i]))
             versus->options.looks = RES_LOOKS_SHORT;
     if (versus->whole) {
-        note_failures(all, choice, same, of, cell);
+        note_failures(sides, same, of, cell);
         note_conditions(cell, versus);
     }
     if (cell->pairs)
         note_counts(cell, &of[0], &of[1], &versus->notes);
 }
 
-/* Adds each experiment of ALL[SIDE] once that has no cell yet. An experiment that B lacks is met
- * with each of its records, and counted so, where it gets no cell. */
-static void add_cells(const res_collection *const all[2], const res_choice choice[2], int side,
-                      res_versus *versus, size_t *alone)
+/* Adds each experiment of side WHICH once that has no cell yet, whatever the build: one that only
+ * an older build has is missing. An experiment that B lacks is met with each of its records, and
+ * counted so, where it gets no cell. */
+static void add_cells(const side sides[2], int which, res_versus *versus, size_t *alone)
 {
-    for (size_t i = 0; i < all[side]->count; i++) {
-        const res_record *r = all[side]->records[i];
-        if (!(versus->whole ? of_side(r, &choice[side]) : chosen(r, &choice[side])) ||
-            known(versus, &r->experiment))
+    const side *s = &sides[which];
+    for (size_t i = 0; i < s->all->count; i++) {
+        const res_record *r = s->all->records[i];
+        if (!(versus->whole ? was_asked(r, s) : chosen(r, s)) || known(versus, &r->experiment))
             continue;
         /* A program of B that was changed is paired under A's text. */
         bool renamed = false;
-        for (size_t k = 0; side == 1 && k < versus->count; k++)
+        for (size_t k = 0; which == 1 && k < versus->count; k++)
             renamed =
                 renamed || (versus->cells[k].pairs > 0 &&
                             !res_same_request(&versus->cells[k].experiment,
                                               &versus->cells[k].b[0]->experiment) &&
                             res_same_request(&versus->cells[k].b[0]->experiment, &r->experiment));
         if (!renamed)
-            add_cell(all, choice, &r->experiment, versus, alone);
+            add_cell(sides, &r->experiment, versus, alone);
     }
 }
 
 bn_code res_versus_pair(const res_collection *a, const res_collection *b,
                         const res_choice choice[2], res_versus *versus, bn_status *st)
 {
-    const res_collection *const all[2] = {a, b};
+    side sides[2] = {{a, &choice[0], {"", ""}}, {b, &choice[1], {"", ""}}};
     size_t count[2] = {0, 0}, alone = 0;
-    bn_code code = check_side(a, &choice[0], versus->whole, &count[0], st);
-    if (code == BN_OK)
-        code = check_side(b, &choice[1], versus->whole, &count[1], st);
+    bn_code code = BN_OK;
+    for (int i = 0; i < 2 && code == BN_OK; i++) {
+        /* Of good records of several builds nobody knows which are meant, so builds are checked
+         * before the newest is taken. */
+        code = check_side(&sides[i], versus->whole, &count[i], st);
+        if (code == BN_OK && versus->whole)
+            take_newest_build(&sides[i]);
+    }
     versus->count = 0;
     versus->cells = code == BN_OK ? calloc(count[0] + count[1] + 1, sizeof *versus->cells) : NULL;
     if (code == BN_OK && !versus->cells)
         code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu records", count[0] + count[1]);
     if (code == BN_OK)
-        add_cells(all, choice, 0, versus, &alone);
+        add_cells(sides, 0, versus, &alone);
     if (code == BN_OK && versus->whole)
-        add_cells(all, choice, 1, versus, &alone);
+        add_cells(sides, 1, versus, &alone);
     if (code == BN_OK && versus->count == 0)
         code = bn_fail(st, BN_INVALID, "%s and %s share no experiment", choice[0].store,
                        choice[1].store);
@@ -288,6 +327,8 @@ bn_code res_versus_pair(const res_collection *a, const res_collection *b,
                        "A and B were measured under other conditions, so what differs may be of "
                        "these: %s.\n",
                        versus->differing);
+    for (int i = 0; i < 2; i++)
+        note_builds(&sides[i], i ? 'B' : 'A', &versus->notes);
     note_times(versus, &versus->notes);
     return BN_OK;
 }

@@ -66,11 +66,20 @@ static bool fill_process(res_process *process, const res_record *record)
     return process->round_ns && res_round_means(record, process->round_ns);
 }
 
+/* The newest record of the newest build that is told, but a good one if it has any: good records of
+ * an older build say nothing of one that fails. A record that does not tell its build may be of it.
+ */
 static const res_record *newest_of(const res_record *const *records, size_t count)
 {
-    const res_record *newest = NULL;
+    const res_record *told = NULL, *newest = NULL;
+    for (size_t i = 0; i < count; i++)
+        if (res_plugin_sha256(records[i])[0] &&
+            (!told || res_id_order(records[i]->id, told->id) > 0))
+            told = records[i];
     for (size_t i = 0; i < count; i++) {
         const bool good = res_record_good(records[i]);
+        if (told && res_plugin_sha256(records[i])[0] && !same_build(records[i], told))
+            continue;
         if (!newest ||
             (good != res_record_good(newest) ? good : res_id_order(records[i]->id, newest->id) > 0))
             newest = records[i];

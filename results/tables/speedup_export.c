@@ -46,6 +46,7 @@ json_t *res_row_of(const char *kind, const res_speedup_row *of, json_t *rows)
     res_json_identity(row, kind, of->record);
     json_object_set_new(row, "processes", json_integer((json_int_t)of->pool.counted));
     json_object_set_new(row, "runs", json_integer((json_int_t)of->pool.run_count));
+    json_object_set_new(row, "left_out_failed", json_integer((json_int_t)of->pool.failed));
     json_array_append_new(rows, row);
     return row;
 }

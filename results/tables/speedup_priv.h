@@ -41,6 +41,8 @@ void res_speedup_busy(const res_speedup *speedup, bn_text *out);
 /* What must be said beside the figures: sentences that name rows (an array of texts; new
  * reference). */
 json_t *res_speedup_notes(const res_speedup *speedup);
+/* Adds to NOTES a sentence that names the rows of which some processes failed, if there are any. */
+void res_speedup_note_failed(const res_speedup *speedup, json_t *notes);
 /* What was found and what could not be told: objects {"kind", "sentence", "rows": ids} (an array;
  * new reference). */
 json_t *res_speedup_findings(const res_speedup *speedup);

@@ -249,16 +249,25 @@ static void note_drift(const res_speedup *speedup, json_t *notes)
              &list);
 }
 
+void res_speedup_note_failed(const res_speedup *speedup, json_t *notes)
+{
+    res_named failed = {0};
+    for (size_t i = 0; i < speedup->count; i++) {
+        const res_speedup_row *row = &speedup->rows[i];
+        /* A row that has no good record shows its failure itself. */
+        if (row->pool.failed > 0 && row->pool.count > 0)
+            res_speedup_name_row(speedup, row, &failed, "(%zu of %zu)", row->pool.failed,
+                                 row->pool.failed + row->pool.count);
+    }
+    add_note(notes, "Processes failed, and the figures are of the others", &failed);
+}
+
 static void note_left_out(const res_speedup *speedup, json_t *notes)
 {
-    res_named builds = {0}, conditions = {0}, runs = {0}, failed = {0}, untold = {0};
+    res_named builds = {0}, conditions = {0}, runs = {0}, untold = {0};
     for (size_t i = 0; i < speedup->count; i++) {
         const res_speedup_row *row = &speedup->rows[i];
         const res_pool *pool = &row->pool;
-        /* A row that has no good record shows its failure itself. */
-        if (pool->failed > 0 && pool->count > 0)
-            res_speedup_name_row(speedup, row, &failed, "(%zu of %zu)", pool->failed,
-                                 pool->failed + pool->count);
         if (pool->count > 1 && row->record && !res_plugin_sha256(row->record)[0])
             res_speedup_name_row(speedup, row, &untold, "(%zu)", pool->count);
         if (pool->other_builds > 0)
@@ -269,7 +278,7 @@ static void note_left_out(const res_speedup *speedup, json_t *notes)
         if (pool->count > pool->counted)
             res_speedup_name_row(speedup, row, &runs, "(%zu)", pool->count - pool->counted);
     }
-    add_note(notes, "Processes failed, and the figures are of the others", &failed);
+    res_speedup_note_failed(speedup, notes);
     add_note(notes, "Records do not say of which build they are, and count as of one", &untold);
     add_note(notes, "Records of other or unknown builds are left out", &builds);
     add_note(notes, "Records measured under other conditions are left out", &conditions);

@@ -2,7 +2,7 @@
  * memory. They have its rows, and their figures are of the same processes; what is no time is of
  * the newest. */
 #include "results/findings/goodput.h"
-#include "results/tables/tables_priv.h"
+#include "results/tables/speedup_priv.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -345,9 +345,20 @@ static const list_table tables[] = {
 };
 #define TABLES (sizeof tables / sizeof *tables)
 
+/* Names the rows of which some processes failed. */
+static void put_failed(const res_speedup *speedup, res_format format, bn_text *out)
+{
+    json_t *notes = json_array();
+    res_speedup_note_failed(speedup, notes);
+    if (json_array_size(notes) > 0)
+        res_put_note(out, format, json_string_value(json_array_get(notes, 0)));
+    json_decref(notes);
+}
+
 static bool put_list(const list_table *table, const res_collection *all, res_format format,
                      bn_text *out)
 {
+    const bool for_programs = format == RES_TABLE_JSON || format == RES_TABLE_CSV;
     res_speedup speedup;
     if (!res_speedup_make(all, &speedup))
         return false;
@@ -356,10 +367,15 @@ static bool put_list(const list_table *table, const res_collection *all, res_for
         groups[i] = (res_row_group){speedup.rows[i].record, json_array()};
         if (groups[i].record->status == BN_OK)
             table->rows(&speedup.rows[i], groups[i].rows);
+        else if (for_programs)
+            (void)res_row_of("failure", &speedup.rows[i], groups[i].rows);
     }
-    if (groups)
+    if (groups) {
         res_put_groups(table->title, groups, speedup.count, table->columns, RES_MOST_ROWS,
                        table->notes, format, out);
+        if (!for_programs)
+            put_failed(&speedup, format, out);
+    }
     for (size_t i = 0; groups && i < speedup.count; i++)
         json_decref(groups[i].rows);
     bool made = groups != NULL;

@@ -248,26 +248,50 @@ static void put_people(const res_row_group *groups, size_t count, const res_colu
     bn_text_free(&shared);
 }
 
-/* The members of the first row are the columns of all. */
-static void put_csv(const json_t *rows, bn_text *out)
+/* Gives all ROWS the members of the one that has most, null where they lack them: what failed has
+ * names, and no figures. Returns that row. */
+static const json_t *fill_up(json_t *rows)
+{
+    const json_t *fullest = NULL;
+    const char *key;
+    json_t *row, *value;
+    size_t i;
+    json_array_foreach(rows, i, row)
+    {
+        if (!fullest || json_object_size(row) > json_object_size(fullest))
+            fullest = row;
+    }
+    json_array_foreach(rows, i, row)
+    {
+        json_object_foreach((json_t *)(uintptr_t)fullest, key, value)
+        {
+            if (!json_object_get(row, key))
+                json_object_set_new(row, key, json_null());
+        }
+    }
+    return fullest;
+}
+
+/* The members of FULLEST are the columns of all. */
+static void put_csv(const json_t *rows, const json_t *fullest, bn_text *out)
 {
     const char *key;
     json_t *value;
     char align[MOST_COLUMNS * 2 + 1];
-    size_t columns = json_object_size(json_array_get(rows, 0));
+    size_t columns = json_object_size(fullest);
     if (columns == 0 || columns >= sizeof align)
         return;
     memset(align, 'l', columns);
     align[columns] = '\0';
     res_grid grid = res_grid_make(align);
-    json_object_foreach(json_array_get(rows, 0), key, value)
+    json_object_foreach((json_t *)(uintptr_t)fullest, key, value)
     {
         res_grid_cell(&grid, "%s", key);
     }
     for (size_t i = 0; i < json_array_size(rows); i++) {
-        json_object_foreach(json_array_get(rows, i), key, value)
+        json_object_foreach((json_t *)(uintptr_t)fullest, key, value)
         {
-            res_grid_json(&grid, value);
+            res_grid_json(&grid, json_object_get(json_array_get(rows, i), key));
         }
     }
     res_grid_render(&grid, RES_TABLE_CSV, out);
@@ -282,8 +306,9 @@ void res_put_groups(const char *title, const res_row_group *groups, size_t count
         json_t *rows = json_array();
         for (size_t i = 0; i < count; i++)
             json_array_extend(rows, groups[i].rows);
+        const json_t *fullest = fill_up(rows);
         if (format == RES_TABLE_CSV) {
-            put_csv(rows, out);
+            put_csv(rows, fullest, out);
             json_decref(rows);
         } else {
             json_t *object = json_pack("{s:o}", "rows", rows);

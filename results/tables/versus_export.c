@@ -130,9 +130,10 @@ static json_t *cell_json(const res_versus *versus, const res_compared *cell)
         comparison_json(&cell->comparison), "attribution", attribution_json(&cell->attribution),
         "a_records", ids_json(cell->a, cell->pairs), "b_records", ids_json(cell->b, cell->pairs));
     json_object_set_new(object, "outcome",
-                        json_string(cell->missing  ? "missing"
-                                    : cell->failed ? "failed"
-                                                   : "compared"));
+                        json_string(cell->missing      ? "missing"
+                                    : cell->failed     ? "failed"
+                                    : cell->pairs == 0 ? "unmeasured"
+                                                       : "compared"));
     if (cell->failed) {
         const char side[] = {cell->failed, '\0'};
         json_object_set_new(object, "failure",
@@ -154,11 +155,15 @@ static json_t *versus_json(const res_versus *versus)
     const res_versus_sum sum = res_versus_add_up(versus);
     json_t *cells = json_array();
     bn_text summary = {0};
-    for (size_t i = 0; i < versus->count; i++)
-        json_array_append_new(cells, cell_json(versus, &versus->cells[i]));
+    size_t unmeasured = 0;
+    for (size_t i = 0; i < versus->count; i++) {
+        const res_compared *cell = &versus->cells[i];
+        unmeasured += !cell->control && !cell->failed && cell->pairs == 0;
+        json_array_append_new(cells, cell_json(versus, cell));
+    }
     res_versus_summary(versus, &summary);
     json_t *object = json_pack(
-        "{so so so sb si so so so ss so so s{si si si si si si si si si si}}", "a",
+        "{so so so sb si so so so ss so so s{si si si si si si si si si si si si}}", "a",
         side_json(versus, false), "b", side_json(versus, true), "level",
         res_json_real(versus->options.level), "looks", versus->options.looks != RES_LOOKS_NONE,
         "family", (int)versus->family, "equivalence", res_json_real(versus->options.delta),
@@ -166,10 +171,11 @@ static json_t *versus_json(const res_versus *versus)
         summary.data ? summary.data : "", "notes",
         res_json_text(versus->notes.data ? versus->notes.data : ""), "conditions_differ",
         res_json_text(versus->differing), "counts", "compared",
-        (int)(versus->count - sum.controls - sum.failed - sum.missing), "slower", (int)sum.slower,
-        "little_slower", (int)sum.little, "faster", (int)sum.faster, "equivalent",
+        (int)(versus->count - sum.controls - sum.failed - sum.missing - unmeasured), "slower",
+        (int)sum.slower, "little_slower", (int)sum.little, "faster", (int)sum.faster, "equivalent",
         (int)sum.equivalent, "undecided", (int)sum.undecided, "failed", (int)sum.failed, "missing",
-        (int)sum.missing, "controls", (int)sum.controls, "control_alarms", (int)sum.alarms);
+        (int)sum.missing, "unmeasured", (int)unmeasured, "controls", (int)sum.controls,
+        "control_alarms", (int)sum.alarms, "controls_failed", (int)sum.dead_controls);
     bn_text_free(&summary);
     return object;
 }

@@ -136,18 +136,38 @@ sed 's|"repetitions": 3|"exclude": [{"runtimes": "./a.so", "modes": "lazy"}]|' "
     >"$folder/uneven.json"
 rm -rf "$store"
 cp "$folder/a.so" "$folder/b.so"
-run compare --runtime "$folder/b.so" --runtime "$folder/./a.so" --runtime-option values=none \
-    --suite "$folder/uneven.json" --pairs 1 --control 0 --store "$store" --format json
-report "what a suite runs on one of the two only is left out, the others are met by their like" "$(
-    fault_of 4 # one pair tells nothing
-    grep -q '^left out: resnet18.small train lazy ' "$folder/err" || echo "not said"
-    holds '
+# uneven B A: what such a comparison lacks, where the side that lacks "lazy" is the one named.
+uneven() {
+    fault_of 1
+    grep -q "^bench: missing: resnet18.small train lazy .*: $1 does not run it" "$folder/err" ||
+        echo "not said"
+    side=$1 holds '
+import os
 cells = records["cells"]
-modes = [c["experiment"]["mode"] for c in cells]
-assert modes == ["capture"] * len(cells) and cells, modes
-assert all(c["attribution"]["program"] == "same" for c in cells)
+told = [(c["experiment"]["mode"], c["outcome"], c.get("failure", {}).get("side")) for c in cells]
+lacks = os.environ["side"]
+assert set(told) == {("capture", "compared", None), ("lazy", "missing", lacks)}, told
+assert records["counts"]["missing"] == told.count(("lazy", "missing", lacks)), records["counts"]
+assert records["counts"]["compared"] == len(cells) - records["counts"]["missing"]
+same = [c["attribution"]["program"] for c in cells if c["outcome"] == "compared"]
+assert same and set(same) == {"same"}, same
 '
+}
+one_only=(--runtime-option values=none --suite "$folder/uneven.json" --pairs 1 --control 0
+    --store "$store" --format json)
+run compare --runtime "$folder/b.so" --runtime "$folder/./a.so" "${one_only[@]}"
+report "what a suite runs on A only is missing, the others are met by their like" "$(uneven B)"
+rm -rf "$store"
+run compare --runtime "$folder/./a.so" --runtime "$folder/b.so" "${one_only[@]}"
+report "so is what it runs on B only" "$(uneven A)"
+rm -rf "$store"
+run compare --runtime "$folder/b.so" --runtime "$folder/./a.so" "${one_only[@]}" --exclude '*lazy*'
+report "what is left out of both sides is not missing" "$(
+    fault_of 4 # one pair tells nothing
+    holds 'assert records["counts"]["missing"] == 0 and len(records["cells"]) == 2'
 )"
+refuses "a suite of which each side has another part" 1 "no experiment for both" -- \
+    compare --runtime "$folder/b.so" --runtime "$folder/./a.so" "${one_only[@]}" --filter '*lazy*'
 refuses "a suite of stores" 1 "--suite says what to measure" -- \
     compare --store a --store b --suite smoke
 for words in "--model resnet18" "--steps 3"; do
@@ -255,6 +275,28 @@ run compare "${brief[@]}" --b-option $broken --store "$store"
 report "a side that fails is an error with its class" "$(
     [ "$status" -eq 1 ] || echo "exit status $status, not 1"
     grep -q 'B: execute-error' "$folder/out" || echo "no class"
+)"
+# Eager steps have many executions, so B fails in that mode alone; its device is slower in the other.
+rm -rf "$store"
+both=(--runtime sim --runtime sim --runtime-option values=none --a-option device_us=200
+    --b-option device_us=240 --model resnet18 --variant small --phase infer --mode eager,capture
+    --min-time 0 --warmup 2 --steps 6 --pairs 6 --control 0 --fail-if-slower 5%)
+run compare "${both[@]}" --b-option faults=execute:200:fail --store "$store" --format json
+slower_and_failed='
+told = {c["experiment"]["mode"]: (c["outcome"], c.get("failure", {}).get("side")) for c in records["cells"]}
+assert told == {"eager": ("failed", "B"), "capture": ("compared", None)}, told
+counts = records["counts"]
+assert (counts["slower"], counts["failed"], counts["missing"], counts["compared"]) == (1, 1, 0, 1), counts
+'
+report "slower in one experiment and failed in another: 2, and both are counted" "$(
+    fault_of 2
+    holds "$slower_and_failed"
+    complaints | grep -q '^compare: 1 of 1 slower (resnet18 infer capture: .*), 1 failed' || echo "no summary"
+)"
+run compare --store "$store/a" --store "$store/b" --fail-if-slower 5% --format json
+report "the stored records say the same" "$(
+    fault_of 2
+    holds "$slower_and_failed"
 )"
 run compare "${brief[@]}" --b-option $broken --store "$store" --bisect
 report "bisecting, B that fails is skipped" "$([ "$status" -eq 125 ] || echo "exit status $status")"

@@ -124,10 +124,12 @@ report "a kept build that does not load is said, and is no failure of the night"
         echo "not said"
     grep -q '; controls: 0 done, 2 failed' "$folder/err" || echo "not counted"
 )"
-PJRT_SIM=values=none,device_us=200,faults='execute:3:fail' brief
-report "failed experiments are an error, and the night is kept" "$(
+PJRT_SIM=values=none,device_us=200,faults='execute:3:fail' brief --site "$folder/site"
+report "failed experiments are an error, in the verdict and its data, and the night is kept" "$(
     fault_of 1
     said | grep -q '^nightly: 2 failed; ' || echo "no failures told"
+    [ "$(grep -c '^failed: resnet18.* capture .*: execute-error: ' "$folder/out")" -eq 1 ] || echo "not named once"
+    grep -q '"failed":1' "$folder/site/data"/verdict-* || echo "not in the data of the site"
     [ "$(ls "$store"/*.h5 | wc -l)" -eq 14 ] || echo "not 14 records"
 )"
 
@@ -149,6 +151,24 @@ report "a build slower than its control is found" "$(
     ends 2 'measured again tonight: 2 of 2 slower (worst: resnet18 infer' \
         'nightly: found slower: 2 of 2 experiments; '
     grep -q '<h3 class="slow">found slower: 2 of 2' "$folder/page/index.html" || echo "not on the page"
+)"
+# The captured half of that night is still to be measured, and fails, on both builds.
+faulty=values=none,device_us=200,faults=execute:3:fail
+new_store slower-and-failed
+keep "$folder/other.so"
+past 1 1 "$other" - - $faulty
+tonight 1.2 - - - $faulty
+"$make_night" "$measured" "$store/tonight/controls" 60 1 "$other" control \
+    "$store/builds/$other/libpjrt_sim.so" $faulty
+rm "$store/tonight"/*-capture.h5 "$store/tonight/controls"/*-capture.h5
+PJRT_SIM=$faulty night
+report "slower in one experiment and failed in another: 2, and both are counted" "$(
+    fault_of 2
+    said | grep -q '^nightly: 5 failed; found slower: 1 of 1 experiments' || echo "not counted"
+    grep -q '^failed: resnet18.* capture .*: execute-error: ' "$folder/out" || echo "not named"
+    grep -q '^failed on the build of the last good night: resnet18.* capture .*: execute-error: ' "$folder/out" ||
+        echo "the control is not named"
+    [ "$(ls "$store"/*.h5 | wc -l)" -eq 20 ] || echo "not 20 records"
 )"
 new_store equal
 keep "$folder/other.so"

@@ -230,14 +230,14 @@ static void what_was_judged_stays_with_its_night(void **state)
     bn_status st = {0};
     write_night(b, 1, "aa", 1);
     const site_options judged = {
-        .headline = "found slower: 1 of 1 <i>", .words = "one\ntwo\n", .told = true};
+        .headline = "found slower: 1 of 1 <i>", .words = "one\ntwo\n", .failed = 3, .told = true};
     assert_ok(publish_with(b, judged, &made, &st), &st);
     write_night(b, 2, "aa", 1);
     publish(b);
     char *verdict = read_file(b, "data/verdict-20260101T020000.js");
-    assert_string_equal(verdict,
-                        "bench_data(\"verdict-20260101T020000\",{\"headline\":\"found slower: "
-                        "1 of 1 \\u003ci>\",\"words\":\"one\\ntwo\\n\",\"told\":true});\n");
+    assert_string_equal(
+        verdict, "bench_data(\"verdict-20260101T020000\",{\"headline\":\"found slower: "
+                 "1 of 1 \\u003ci>\",\"words\":\"one\\ntwo\\n\",\"failed\":3,\"told\":true});\n");
     free(verdict);
     assert_int_equal(count_files(b, "verdict-"), 1);
 }

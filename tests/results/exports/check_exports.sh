@@ -54,6 +54,10 @@ for format in google-benchmark benchstat asv hyperfine pytorch-xla pytorch-bench
         "$python" tests/results/exports/read_exports.py export "$out/$format" $format 2>&1 | tail -n 3
     )"
 done
+report "a format that has no place for a failure has it named" "$(
+    run export --store "$store" --to xspace --output "$out/again"
+    fault_of 0 "1 of 4 records failed" "(execute-error)"
+)"
 run export --store "$store" --to hyperfine
 report "without --output a file goes to standard output" "$(
     fault_of 0

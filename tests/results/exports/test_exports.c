@@ -281,9 +281,54 @@ static void what_could_not_be_finished_is_taken_back(void **state)
     res_export_free(&export);
 }
 
+/* Whether a file of EXPORT has TEXT. */
+static bool says(const res_export *export, const char *text)
+{
+    for (size_t i = 0; i < export->count; i++)
+        if (export->files[i].bytes.data && strstr(export->files[i].bytes.data, text))
+            return true;
+    return false;
+}
+
+/* A failure of an experiment that is good, too: before it, after it, with samples and without. */
+static void a_failure_beside_good_ones_is_in_every_export(void **state)
+{
+    (void)state;
+    char names[] = RES_EXPORT_NAMES, *rest = names;
+    for (const char *format; (format = strtok_r(rest, ", ", &rest));) {
+        for (int turn = 0; turn < 4; turn++) {
+            res_collection all = sample();
+            res_record *failed = all.records[2], *good = all.records[0];
+            strcpy(failed->experiment.mode, good->experiment.mode);
+            json_decref(failed->provenance);
+            failed->provenance = json_deep_copy(good->provenance);
+            if (turn % 2) {
+                char id[sizeof good->id];
+                memcpy(id, good->id, sizeof id);
+                memcpy(good->id, failed->id, sizeof id);
+                memcpy(failed->id, id, sizeof id);
+                all.records[0] = failed;
+                all.records[2] = good;
+            }
+            for (size_t x = 0; turn / 2 && x < failed->execution_count; x++)
+                failed->executions[x].pjrt_count = 0;
+            failed->warmup_count = turn / 2 ? 0 : failed->warmup_count;
+            res_export export = made(&all, format);
+            const bool told = says(&export, failed->id) && says(&export, "out-of-memory");
+            if (told == (export.left_out == 1) || export.left_out != !strcmp(format, "xspace"))
+                fail_msg("%s, turn %d: told %d, left out %zu", format, turn, told, export.left_out);
+            if (strcmp(format, "asv") == 0)
+                assert_true(says(&export, "\"bench_failures\": [{\"name\":"));
+            res_export_free(&export);
+            drop(&all);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_failure_beside_good_ones_is_in_every_export),
         cmocka_unit_test(names_are_the_same_for_two_builds_and_tell_devices_apart),
         cmocka_unit_test(names_have_no_blanks_of_any_alphabet),
         cmocka_unit_test(names_have_plain_signs_only),

@@ -420,6 +420,17 @@ static void what_was_not_measured_stays_in_the_family(void **state)
         assert_false(text.failed);
         assert_non_null(strstr(text.data, "crash"));
     }
+    bn_text_clear(&text);
+    res_table_versus(&v, RES_TABLE_JSON, &text);
+    json_t *told = json_loads(text.data, 0, NULL);
+    static const char *const outcomes[] = {"compared", "unmeasured", "failed"};
+    for (size_t i = 0; i < 3; i++) {
+        const json_t *cell = json_array_get(json_object_get(told, "cells"), i);
+        const json_t *count = json_object_get(json_object_get(told, "counts"), outcomes[i]);
+        assert_string_equal(json_string_value(json_object_get(cell, "outcome")), outcomes[i]);
+        assert_int_equal(json_integer_value(count), 1);
+    }
+    json_decref(told);
     bn_text_free(&text);
     free_sides(&like);
 }
@@ -542,16 +553,18 @@ static void sides_that_are_none_are_refused(void **state)
 }
 
 /* What a whole comparison says of each experiment: batches 4, 8, ... are its cells. LETTERS has for
- * each side what its records did in their order: "g" a good process, "f" a failed one. */
+ * each side what its records did in their order: "g" a good process, "f" a failed one; "G" and "F"
+ * are of another build. */
 static void whole(const char *const letters[2], int batch, shelf shelves[2])
 {
     for (int side = 0; side < 2; side++) {
         fixture_case c = fixture_lazy;
         c.batch = batch;
         for (const char *l = letters[side]; *l; l++) {
-            put(&shelves[side], &c, side ? "bbb" : "aaa", "");
+            const bool other = *l == 'G' || *l == 'F';
+            put(&shelves[side], &c, other ? "ccc" : side ? "bbb" : "aaa", "");
             res_record *r = shelves[side].records[shelves[side].all.count - 1];
-            r->status = *l == 'f' ? BN_OUT_OF_MEMORY : BN_OK;
+            r->status = *l == 'f' || *l == 'F' ? BN_OUT_OF_MEMORY : BN_OK;
         }
     }
 }
@@ -613,16 +626,89 @@ static void each_experiment_is_in_the_verdict(void **state)
     }
 }
 
-/* A failure of another build is not of this side; machines that differ are named. */
+/* "compared", "failed" or "missing": what the JSON of V says of BATCH; "": nothing. */
+static void outcome_of(const res_versus *v, int batch, char out[16])
+{
+    bn_text text = {0};
+    size_t i;
+    json_t *cell;
+    res_table_versus(v, RES_TABLE_JSON, &text);
+    json_t *told = json_loads(text.data, 0, NULL);
+    out[0] = '\0';
+    json_array_foreach(json_object_get(told, "cells"), i, cell)
+    {
+        const json_t *experiment = json_object_get(cell, "experiment");
+        if (json_integer_value(json_object_get(experiment, "batch")) == batch)
+            snprintf(out, 16, "%s", json_string_value(json_object_get(cell, "outcome")));
+    }
+    json_decref(told);
+    bn_text_free(&text);
+}
+
+/* Good records of an older build say nothing of the newest one, which fails. */
+static void the_newest_build_is_compared(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *first, *second; /* B's letters of batches 4 and 8, in the order of time */
+        const char *outcomes[2];    /* NULL: refused */
+    } rows[] = {
+        {"ggF", "", {"failed", "missing"}},
+        {"gF", "gF", {"failed", "failed"}},
+        {"gg", "F", {"missing", "failed"}},
+        {"gg", "ggF", {"missing", "failed"}},
+        {"Fgg", "gg", {"compared", "compared"}},
+        {"gFg", "gg", {"compared", "compared"}},
+        {"ggFF", "gg", {"compared", "compared"}},
+        {"F", "gg", {"missing", "compared"}},
+        {"fF", "gg", {"failed", "compared"}},
+        {"fF", "F", {"failed", "failed"}},
+        {"GgF", "gg", {NULL}},
+        {"g", "FG", {NULL}},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        /* The same on either side. */
+        for (int turned = 0; turned < 2; turned++) {
+            shelf shelves[2] = {{.all.count = 0}, {.all.count = 0}};
+            const char *const first[] = {turned ? rows[i].first : "gg",
+                                         turned ? "gg" : rows[i].first};
+            const char *const second[] = {turned ? rows[i].second : "gg",
+                                          turned ? "gg" : rows[i].second};
+            const res_choice choice[2] = {{"left", NULL, NULL}, {"right", NULL, NULL}};
+            res_versus v = {.options = res_compare_defaults(), .whole = true};
+            bn_status st = {0};
+            whole(first, 4, shelves);
+            whole(second, 8, shelves);
+            const bn_code code = res_versus_pair(&shelves[0].all, &shelves[1].all, choice, &v, &st);
+            assert_int_equal(code, rows[i].outcomes[0] ? BN_OK : BN_INVALID);
+            if (code == BN_OK)
+                assert_ok(res_versus_judge(&v, &st), &st);
+            for (int k = 0; code == BN_OK && k < 2; k++) {
+                char outcome[16];
+                outcome_of(&v, k ? 8 : 4, outcome);
+                if (strcmp(outcome, rows[i].outcomes[k]) != 0)
+                    fail_msg("row %zu, turned %d: batch %d is %s", i, turned, k ? 8 : 4, outcome);
+            }
+            res_versus_free(&v);
+            clear(&shelves[0]);
+            clear(&shelves[1]);
+        }
+    }
+}
+
+/* A label says which build is asked for; one that does not tell its build may be of this one;
+ * machines that differ are named. */
 static void sides_are_told_apart(void **state)
 {
     (void)state;
     shelf shelves[2] = {{.all.count = 0}, {.all.count = 0}};
-    const res_choice choice[2] = {{"left", NULL, NULL}, {"right", NULL, NULL}};
+    res_choice choice[2] = {{"left", NULL, NULL}, {"right", NULL, "good"}};
     res_versus v = {.options = res_compare_defaults(), .whole = true};
     bn_status st = {0};
-    whole((const char *const[]){"gg", "gg"}, 4, shelves);
-    put(&shelves[1], &fixture_lazy, "ccc", "");
+    whole((const char *const[]){"gg", ""}, 4, shelves);
+    put(&shelves[1], &fixture_lazy, "bbb", "good");
+    put(&shelves[1], &fixture_lazy, "bbb", "good");
+    put(&shelves[1], &fixture_lazy, "ccc", "bad");
     shelves[1].records[2]->status = BN_CRASH;
     json_object_set_new(shelves[1].records[1]->provenance, "host",
                         json_pack("{ss}", "kernel", "another"));
@@ -631,8 +717,8 @@ static void sides_are_told_apart(void **state)
     assert_int_equal(v.cells[0].failed, 0);
     assert_non_null(strstr(v.differing, "kernel"));
     res_versus_free(&v);
-    /* One that does not tell its build may be of this one. */
     json_object_del(shelves[1].records[2]->provenance, "runtime");
+    choice[1].label = NULL;
     v = (res_versus){.options = res_compare_defaults(), .whole = true};
     assert_ok(res_versus_pair(&shelves[0].all, &shelves[1].all, choice, &v, &st), &st);
     assert_int_equal(v.cells[0].failed, 'B');
@@ -658,6 +744,7 @@ int main(void)
         cmocka_unit_test(one_night_after_the_other_is_said),
         cmocka_unit_test(sides_that_are_none_are_refused),
         cmocka_unit_test(each_experiment_is_in_the_verdict),
+        cmocka_unit_test(the_newest_build_is_compared),
         cmocka_unit_test(sides_are_told_apart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -54,17 +54,15 @@ static void the_newest_build_is_read(void **state)
     res_collection_free(&all);
 }
 
-/* Every figure, and how many records were left out. */
-static void tables_say_the_same(void **state)
+/* Every figure, and how many of COUNT records were left out. */
+static void assert_same_tables(const place *p, size_t count)
 {
-    const place *p = *state;
     static const res_format formats[] = {RES_TABLE_TEXT, RES_TABLE_JSON, RES_TABLE_CSV};
     res_collection newest, whole;
     bn_status st = {.code = BN_OK};
-    write_nights(p, "a.so");
     read_newest(p, NULL, &newest);
     assert_ok(res_store_load(p->store, &whole, &st), &st);
-    assert_int_equal(whole.count, NIGHTS);
+    assert_int_equal(whole.count, count);
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
         bn_text a = {0}, b = {0};
         res_table("speedup", &newest, formats[i], &a);
@@ -75,6 +73,59 @@ static void tables_say_the_same(void **state)
     }
     res_collection_free(&newest);
     res_collection_free(&whole);
+}
+
+static void tables_say_the_same(void **state)
+{
+    write_nights(*state, "a.so");
+    assert_same_tables(*state, NIGHTS);
+}
+
+/* What the speedup table says of the one row of a store: its build, status and what it leaves out.
+ */
+static void assert_row(const place *p, const char *build, const char *status, int failed,
+                       int other_builds)
+{
+    res_collection all;
+    bn_text text = {0};
+    read_newest(p, NULL, &all);
+    res_table("speedup", &all, RES_TABLE_JSON, &text);
+    json_t *told = json_loads(text.data, 0, NULL);
+    const json_t *row = json_array_get(json_object_get(told, "rows"), 0);
+    assert_int_equal(json_array_size(json_object_get(told, "rows")), 1);
+    assert_string_equal(json_string_value(json_object_get(row, "plugin_sha256")),
+                        fixture_digest(build));
+    assert_string_equal(json_string_value(json_object_get(row, "status")), status);
+    assert_int_equal(json_integer_value(json_object_get(row, "left_out_failed")), failed);
+    assert_int_equal(json_integer_value(json_object_get(row, "left_out_other_builds")),
+                     other_builds);
+    json_decref(told);
+    bn_text_free(&text);
+    res_collection_free(&all);
+}
+
+/* Good records of older builds say nothing of the newest one, until one of its own is good. */
+static void the_newest_build_may_fail(void **state)
+{
+    const place *p = *state;
+    static const maker later[] = {
+        {"20260105T010000.000000000Z-h-1-7", "cc", "h1", 1, BN_CRASH, 1},
+        {"20260105T020000.000000000Z-h-1-8", "cc", "h1", 1, BN_OK, 1},
+        {"20260105T030000.000000000Z-h-1-9", "cc", "h1", 1, BN_CRASH, 1},
+        {"20260106T010000.000000000Z-h-2-0", "aa", "h1", 1, BN_TIMEOUT, 1},
+    };
+    static const struct {
+        const char *build, *status;
+        int failed, other_builds;
+    } rows[] = {{"cc", "crash", 4, 4}, {"cc", "ok", 4, 4}, {"cc", "ok", 5, 4}, {"aa", "ok", 6, 3}};
+    char path[600];
+    write_nights(p, "a.so");
+    assert_row(p, "bb", "ok", 3, 2);
+    for (size_t i = 0; i < 4; i++) {
+        write_with(p, &later[i], "a.so", path);
+        assert_row(p, rows[i].build, rows[i].status, rows[i].failed, rows[i].other_builds);
+        assert_same_tables(p, NIGHTS + i + 1);
+    }
 }
 
 static void nothing_good_is_read_as_it_failed(void **state)
@@ -198,14 +249,13 @@ static void a_lost_build_makes_room_for_the_one_before(void **state)
     load_with(p, NULL, &index);
     for (size_t i = 0; i < index.count; i++) {
         snprintf(path, sizeof path, "%s/%s", p->store, index.records[i].file);
-        if (strcmp(index.records[i].origin->sha256, fixture_digest("bb")) == 0 &&
-            index.records[i].status == BN_OK)
+        if (strcmp(index.records[i].origin->sha256, fixture_digest("bb")) == 0)
             assert_int_equal(unlink(path), 0);
     }
     assert_ok(res_newest_read(p->store, &index, &asked, &all, &st), &st);
     res_index_free(&index);
-    assert_int_equal(all.damaged_count, 2);
-    assert_int_equal(all.count, 5);
+    assert_int_equal(all.damaged_count, 3);
+    assert_int_equal(all.count, 4);
     assert_string_equal(all.records[0]->id, nights[0].id);
     assert_string_equal(all.records[1]->id, nights[1].id);
     for (size_t i = 1; i < all.count; i++)
@@ -322,6 +372,7 @@ int main(void)
         TEST(estimates_stand_apart),
         TEST(the_newest_build_is_read),
         TEST(tables_say_the_same),
+        TEST(the_newest_build_may_fail),
         TEST(nothing_good_is_read_as_it_failed),
         TEST(what_is_not_wanted_is_not_counted),
         TEST(lost_files_are_reported),

@@ -171,7 +171,7 @@ static void people_see_the_dearest_and_how_many_more(void **state)
     lines = 0;
     for (const char *c = out.data; *c != '\0'; c++)
         lines += *c == '\n';
-    assert_int_equal(lines, 1 + 2 + 40);
+    assert_int_equal(lines, 1 + 2 + 40 + 1); /* and what failed */
     bn_text_free(&out);
 }
 
@@ -266,6 +266,48 @@ static void names_and_empty_stores(void **state)
     assert_int_equal(res_table_check("ledgers", &st), BN_INVALID);
 }
 
+/* What failed has a row without figures, and is counted beside good processes, in each table. */
+static void failures_are_in_every_table(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"executions", "ledger", "compile", "memory", "goodput"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        for (int beside = 0; beside < 2; beside++) {
+            res_collection all = sample();
+            bn_text json = {0}, text = {0}, csv = {0};
+            records[LAZY_2]->status = beside ? BN_CRASH : BN_OK;
+            res_table(names[i], &all, RES_TABLE_JSON, &json);
+            res_table(names[i], &all, RES_TABLE_CSV, &csv);
+            res_table(names[i], &all, RES_TABLE_TEXT, &text);
+            json_t *told = json_loads(json.data, 0, NULL), *row;
+            const json_t *rows = json_object_get(told, "rows");
+            const size_t members = json_object_size(json_array_get(rows, 0));
+            size_t k, failed = 0;
+            json_array_foreach(rows, k, row)
+            {
+                const char *mode = json_string_value(json_object_get(row, "mode"));
+                const char *status = json_string_value(json_object_get(row, "status"));
+                const json_int_t left_out =
+                    json_integer_value(json_object_get(row, "left_out_failed"));
+                const bool none = strcmp(mode, "capture") == 0;
+                assert_int_equal(json_object_size(row), members);
+                assert_string_equal(status, none ? "timeout" : "ok");
+                assert_int_equal(left_out, none || (beside && strcmp(mode, "lazy") == 0));
+                failed += none;
+            }
+            assert_int_equal(failed, 1);
+            assert_non_null(strstr(csv.data, ",timeout,"));
+            assert_int_equal(strstr(text.data, "(1 of 3)") != NULL, beside);
+            json_decref(told);
+            bn_text_free(&json);
+            bn_text_free(&csv);
+            bn_text_free(&text);
+            for (k = 0; k < all.count; k++)
+                res_record_free(records[k]);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -273,6 +315,7 @@ int main(void)
         cmocka_unit_test(ranges_have_the_unit_of_the_figure_beside_them),
         cmocka_unit_test(intervals_of_times_have_their_caveat),
         cmocka_unit_test(people_see_the_dearest_and_how_many_more),
+        cmocka_unit_test(failures_are_in_every_table),
         cmocka_unit_test(nothing_is_said_of_a_setup_that_nobody_knows),
         cmocka_unit_test(ledgers_add_up_by_their_means),
         cmocka_unit_test(compilation_and_memory_are_the_compilers),
