@@ -8,6 +8,7 @@
  *   read.c    statements, regions          declared.c  what a module declares
  *   generic.c what statements say in either form of MLIR's text (generic_priv.h)
  *   bytecode.c, bytes.c, encoding.c  what byte code declares (bytecode_priv.h)
+ *   devices.c  what is said of devices in strings, and how it is noted
  */
 #ifndef BENCH_RUNTIME_STABLEHLO_PRIV_H
 #define BENCH_RUNTIME_STABLEHLO_PRIV_H
@@ -15,6 +16,11 @@
 #include "runtime/stablehlo/stablehlo.h"
 
 #include <string.h>
+
+static inline bool shlo_is_piece(shlo_piece piece, const char *text)
+{
+    return piece.length == strlen(text) && memcmp(piece.at, text, piece.length) == 0;
+}
 
 /* ---- hashes and maps (map.c) ------------------------------------------------------------ */
 
@@ -167,12 +173,17 @@ BN_MUST_USE bn_code shlo_node_arguments(shlo_reader *r, shlo_frame *f, size_t la
 /* Makes F's node of all its tokens, and defines its results. */
 BN_MUST_USE bn_code shlo_node_finish(shlo_reader *r, shlo_frame *f);
 
-/* ---- what is declared (declared.c) ---------------------------------------------------------- */
+/* ---- devices (devices.c) -------------------------------------------------------------------- */
 
-/* Notes in TO the devices that a sharding of LENGTH bytes names, "{devices=[2,1]<=[2]}". */
-void shlo_note_sharding(shlo_declared *to, const char *text, size_t length);
 /* Whether by OP, named without its dialect, devices exchange values. */
 bool shlo_communicates(shlo_piece op);
+/* Notes in TO a mesh of DEVICES, which names HIGHEST, or -1. */
+void shlo_note_mesh(shlo_declared *to, int64_t devices, int64_t highest);
+/* The devices of the meshes in TEXT, each behind "mesh<", and the highest that they name, or -1.
+ * There may be none: *DEVICES is 0. */
+void shlo_meshes_in(shlo_piece text, int64_t *devices, int64_t *highest);
+/* Whether an attribute called KEY spreads values over devices by what stands in strings. */
+bool shlo_spreads(shlo_piece key);
 
 /* ---- alignment (align.c) -------------------------------------------------------------------- */
 
