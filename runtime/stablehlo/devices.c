@@ -204,7 +204,9 @@ bool shlo_spreads(shlo_piece key)
 void shlo_note_spread(shlo_declared *to, shlo_piece key, shlo_piece text)
 {
     int64_t devices, highest;
-    if (key.length > 0 && *key.at == 'm') {
+    if (!shlo_spreads(key))
+        return;
+    if (*key.at == 'm') {
         note_sharding(to, text);
         return;
     }

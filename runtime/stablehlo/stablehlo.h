@@ -146,7 +146,8 @@ BN_MUST_USE bn_code shlo_declared_open(shlo_declared *declared, bn_status *st);
  * communicates and names none. The highest device stays. */
 void shlo_note_device(shlo_declared *declared, int64_t device, const char *what, size_t length);
 /* Notes the devices of an attribute called KEY, which says TEXT: a sharding, "{devices=[2]0,1}", or
- * of "xla.sdy.meshes" and the like the meshes in it. A sharding that is not known may name any. */
+ * of "xla.sdy.meshes" and the like the meshes in it. A sharding that is not known may name any.
+ * Other attributes name none. */
 void shlo_note_spread(shlo_declared *declared, shlo_piece key, shlo_piece text);
 void shlo_declared_free(shlo_declared *declared); /* leaves it empty */
 
