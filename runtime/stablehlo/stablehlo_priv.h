@@ -92,7 +92,11 @@ static inline bool shlo_is_word(const shlo_token *token, const char *word)
            memcmp(token->at, word, token->length) == 0;
 }
 /* 1 for an opening bracket, -1 for a closing one, else 0. */
-int shlo_bracket(const shlo_token *token);
+static inline int shlo_bracket(const shlo_token *token)
+{
+    const char mark = token->mark; /* 0 of others than marks */
+    return (mark == '(' || mark == '[' || mark == '{') - (mark == ')' || mark == ']' || mark == '}');
+}
 
 /* ---- statements (names.c, node.c, read.c) --------------------------------------------------- */
 
