@@ -17,7 +17,7 @@
 #define MOST_DEPTH 32 /* of angle brackets within each other */
 
 typedef struct reader {
-    const char *begin, *end; /* of the whole text */
+    const char *end; /* of the whole text */
     shlo_declared *to;
     size_t argument_room, result_room;
     int main_depth; /* of brackets around the @main that was read; INT_MAX: none was */
@@ -186,26 +186,6 @@ static bn_code read_tensor(const reader *r, const shlo_token *angle, shlo_value 
     return BN_OK;
 }
 
-static bn_code read_type(const reader *r, shlo_scanner *s, shlo_value *v, int aliases);
-
-/* NAME, "!pair", stands for what a line "!pair = tensor<2xbf16>" says; FOUND: there is one. */
-static bn_code read_alias(const reader *r, const shlo_token *name, shlo_value *v, int aliases,
-                          bool *found)
-{
-    shlo_scanner s = {r->begin, r->end, 1, true};
-    shlo_token t = {0};
-    *found = false;
-    do {
-        if (shlo_scan(&s, &t, NULL) != BN_OK)
-            return BN_OK;
-        if (t.first && t.kind == SHLO_TOKEN_WORD && t.hash == name->hash && accept(&s, "=")) {
-            *found = true;
-            return read_type(r, &s, v, aliases + 1);
-        }
-    } while (t.kind != SHLO_TOKEN_END);
-    return BN_OK;
-}
-
 /* Whether ANGLE, of "tensor<*xf32>", says that the rank is not known: no value is of such a type.
  */
 static bool is_unranked(const shlo_token *angle)
@@ -215,10 +195,9 @@ static bool is_unranked(const shlo_token *angle)
 }
 
 /* A type of any kind; what is no tensor of a known rank keeps its text. */
-static bn_code read_type(const reader *r, shlo_scanner *s, shlo_value *v, int aliases)
+static bn_code read_type(const reader *r, shlo_scanner *s, shlo_value *v)
 {
     shlo_token t;
-    bool found = false;
     bn_code code = shlo_scan(s, &t, r->st);
     if (code != BN_OK)
         return code;
@@ -230,10 +209,6 @@ static bn_code read_type(const reader *r, shlo_scanner *s, shlo_value *v, int al
         code = shlo_scan(s, &(shlo_token){0}, r->st);
         return code == BN_OK ? read_tensor(r, &behind, v) : code;
     }
-    if (t.at[0] == '!' && !angle && aliases < 8)
-        code = read_alias(r, &t, v, aliases, &found);
-    if (code != BN_OK || found)
-        return code;
     const char *end = angle ? behind.at + behind.length : t.at + t.length;
     name_type(v, t.at, (size_t)(end - t.at));
     return angle ? shlo_scan(s, &t, r->st) : BN_OK;
@@ -376,7 +351,7 @@ static bn_code read_argument(reader *r, shlo_scanner *s)
     if (code == BN_OK)
         code = add_argument(r, &v);
     if (code == BN_OK)
-        code = read_type(r, s, v, 0);
+        code = read_type(r, s, v);
     if (code == BN_OK && accept(s, "{"))
         code = read_attributes(r, s, v);
     return code == BN_OK ? skip_place(r, s) : code;
@@ -387,7 +362,7 @@ static bn_code read_result(reader *r, shlo_scanner *s)
     shlo_value *v;
     bn_code code = add_result(r, &v);
     if (code == BN_OK)
-        code = read_type(r, s, v, 0);
+        code = read_type(r, s, v);
     if (code == BN_OK && accept(s, "{"))
         code = read_attributes(r, s, v);
     return code;
@@ -423,14 +398,14 @@ static bn_code type_of_argument(reader *r, shlo_scanner *s)
 {
     shlo_value *v;
     bn_code code = add_argument(r, &v);
-    return code == BN_OK ? read_type(r, s, v, 0) : code;
+    return code == BN_OK ? read_type(r, s, v) : code;
 }
 
 static bn_code type_of_result(reader *r, shlo_scanner *s)
 {
     shlo_value *v;
     bn_code code = add_result(r, &v);
-    return code == BN_OK ? read_type(r, s, v, 0) : code;
+    return code == BN_OK ? read_type(r, s, v) : code;
 }
 
 /* "[{...}, {...}]", a dictionary for each of the COUNT values of LIST. */
@@ -696,15 +671,20 @@ bn_code shlo_declared_open(shlo_declared *declared, bn_status *st)
 
 bn_code shlo_declared_read(const char *text, size_t length, shlo_declared *declared, bn_status *st)
 {
+    bn_text plain = {0};
     bn_code code = shlo_declared_open(declared, st);
-    reader r = {
-        .begin = text, .end = text + length, .to = declared, .main_depth = INT_MAX, .st = st};
-    shlo_scanner s = {text, text + length, 1, true};
     if (code == BN_OK && length > SHLO_MOST_BYTES)
         code = bn_fail(st, BN_FORMAT, "%zu bytes: texts of programs may have %zu", length,
                        SHLO_MOST_BYTES);
     if (code == BN_OK)
+        code = shlo_replace_aliases(text, length, &plain, st);
+    const char *begin = plain.length ? plain.data : text, *end = begin;
+    end += plain.length ? plain.length : length;
+    reader r = {.end = end, .to = declared, .main_depth = INT_MAX, .st = st};
+    shlo_scanner s = {begin, end, 1, true};
+    if (code == BN_OK)
         code = survey(&r, &s, 0, (shlo_piece){"", 0});
+    bn_text_free(&plain);
     /* Where what is read is no such text at all, its first odd byte is no reason. */
     if ((code == BN_OK || code == BN_FORMAT) && r.main_depth == INT_MAX &&
         (code == BN_OK || !memmem(text, length, "@main", 5)))

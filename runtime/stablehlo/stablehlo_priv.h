@@ -3,6 +3,7 @@
  *
  *   map.c     hashes -> numbers            align.c   a common sequence of two lists of keys
  *   scan.c    text -> tokens               match.c   which statements stand for each other
+ *   alias.c   names of types, attributes
  *   names.c   values, ops, places          diff.c    differences, counts
  *   node.c    tokens -> a node             words.c   differences for people
  *   read.c    statements, regions          declared.c  what a module declares
@@ -97,6 +98,14 @@ static inline int shlo_bracket(const shlo_token *token)
     const char mark = token->mark; /* 0 of others than marks */
     return (mark == '(' || mark == '[' || mark == '{') - (mark == ')' || mark == ']' || mark == '}');
 }
+
+/* ---- names of attributes and types (alias.c) ------------------------------------------------- */
+
+/* Appends TEXT to OUT with each "#name" and "!name" replaced by what it stands for; nothing where
+ * TEXT has none. Lines keep their numbers. BN_FORMAT where that is longer than
+ * twice the TEXT and 16 MiB. */
+BN_MUST_USE bn_code shlo_replace_aliases(const char *text, size_t length, bn_text *out,
+                                         bn_status *st);
 
 /* ---- statements (names.c, node.c, read.c) --------------------------------------------------- */
 

@@ -42,7 +42,8 @@ static void devices_are_noted_however_they_are_named(void **state)
         {SHARDED("{{replicated metadata={op_name=\\22}\\22}}, {maximal device=2}}"), 2, 0,
          "mhlo.sharding"},
         {SHARDED("{mesh[x=2], [{x}, {}]}"), INT64_MAX, 0, "mhlo.sharding"},
-        {"#s = \"{devices=[2]0,1}\"\n" WITH("mhlo.sharding = #s"), INT64_MAX, 0, "mhlo.sharding"},
+        {"#s = \"{devices=[2]0,1}\"\n" WITH("mhlo.sharding = #s"), 1, 0, "mhlo.sharding"},
+        {WITH("mhlo.sharding = #s"), INT64_MAX, 0, "mhlo.sharding"},
         {WITH("\"mhlo.sharding\" = \"{maximal device=1}\""), 1, 0, "mhlo.sharding"},
         {WITH("mhlo.spmd_output_sharding = \"{maximal device=1}\""), 1, 0, "mhlo.sharding"},
         {WITH("mhlo.spmd_parameters_shardings = [\"{replicated}\", \"{devices=[3]0,1,2}\"]"), 2, 0,
@@ -144,10 +145,44 @@ static void what_is_half_said_is_refused(void **state)
     }
 }
 
+/* "#a" and "!t" are what they stand for, within brackets and each other; in strings, comments and
+ * places they are not. */
+static void names_are_what_they_stand_for(void **state)
+{
+    (void)state;
+    shlo_declared d = declared_of(
+        "#loc = loc(\"f\")\n!e = f8E5M2\n!t = tensor<2x!e>\n#two = 2 : i32 // #one\n"
+        "#attributes = {jax.global_constant = \"#two\", // }\n  mhlo.layout_mode = \"auto\"}\n"
+        "#list = [#attributes, {}]\n"
+        "\"builtin.module\"() ({ \"func.func\"() <{arg_attrs = #list, function_type = (!t, "
+        "tuple<!t>) -> !t, sym_name = \"main\"}> ({ }) : () -> () loc(#loc) }) "
+        "{mhlo.num_partitions = #two} : () -> ()\n#loc1 = loc(\"g\")");
+    assert_int_equal(d.argument_count, 2);
+    assert_string_equal(d.arguments[0].dtype, "f8E5M2");
+    assert_int_equal(d.arguments[0].dims[0], 2);
+    assert_string_equal(d.arguments[0].constant, "#two");
+    assert_string_equal(d.arguments[0].layout, "auto");
+    assert_string_equal(d.arguments[1].dtype, "tuple<tensor<2xf8E5M2>>");
+    assert_string_equal(d.results[0].dtype, "f8E5M2");
+    assert_int_equal(d.partitions, 2);
+    shlo_declared_free(&d);
+    /* Each is twice the one before. */
+    bn_text text = {0};
+    bn_status st = {0};
+    bn_text_puts(&text, "#a0 = \"0123456789\"\n");
+    for (int i = 1; i < 64; i++)
+        bn_text_printf(&text, "#a%d = [#a%d, #a%d]\n", i, i - 1, i - 1);
+    bn_text_puts(&text, MAIN);
+    assert_fails(shlo_declared_read(text.data, text.length, &d, &st), BN_FORMAT, "#a", &st);
+    shlo_declared_free(&d);
+    bn_text_free(&text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(devices_are_noted_however_they_are_named),
+        cmocka_unit_test(names_are_what_they_stand_for),
         cmocka_unit_test(what_has_no_rank_is_no_tensor),
         cmocka_unit_test(the_outer_main_counts),
         cmocka_unit_test(what_is_half_said_is_refused),
