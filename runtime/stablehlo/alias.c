@@ -102,7 +102,10 @@ static void put_replaced(const aliases *a, const char *at, const char *end, bool
             next = behind_string(at, end);
         } else if (is_comment(at, end)) {
             next = line_end(at, end);
-            at = lines ? at : next; /* what follows would be of it */
+            if (!lines) { /* what follows would be of it */
+                at = next;
+                continue;
+            }
         } else if (*at == '#' || *at == '!') {
             next = behind_name(at, end);
             alias = shlo_map_find(&a->names, shlo_hash(at, (size_t)(next - at)));

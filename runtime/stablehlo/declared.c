@@ -122,7 +122,9 @@ static bool is_key(const shlo_token *token, const char *text)
 static bn_code skip_value(const reader *r, shlo_scanner *s, shlo_token *first, shlo_token *last)
 {
     int depth = 0;
-    *first = peek(s);
+    *first = *last = peek(s);
+    if (shlo_is_mark(first, ',') || shlo_bracket(first) < 0)
+        return fail_at(r, first, BN_FORMAT, "an attribute without a value");
     for (;;) {
         const shlo_token t = peek(s);
         if (t.kind == SHLO_TOKEN_END)

@@ -133,6 +133,8 @@ static void what_is_half_said_is_refused(void **state)
         "func.func @main(%a: tensor<f32> {jax.buffer_donor = #t})",
         "func.func @main(%a: tensor<f32> {tf.aliasing_output = -1 : i32})",
         "func.func @main(%a: tensor<f32> #attributes)",
+        "func.func @main(%a: tensor<f32> {mhlo.layout_mode = , x})",
+        "func.func @main(%a: tensor<f32> {mhlo.layout_mode = })",
         "module attributes {mhlo.num_partitions = #n} { " MAIN " }",
         "\"func.func\"() <{arg_attrs = #a, function_type = (tensor<f32>) -> (), sym_name = "
         "\"main\"}> ({ }) : () -> ()"};
