@@ -27,6 +27,8 @@ bn_code mode_entry_learn(mode_program *program, bn_status *st)
     const bool differs = code == BN_OK && !tuple && count != program->input_count;
     if (code == BN_OK && !tuple && !differs)
         code = mode_values_take(declared.arguments, count, &program->entry, &untold);
+    if (code == BN_OK && declared.result_count == program->output_count)
+        code = mode_values_take(declared.results, declared.result_count, &program->given, &untold);
     shlo_declared_free(&declared);
     free(bytes);
     if (differs)
@@ -36,13 +38,41 @@ bn_code mode_entry_learn(mode_program *program, bn_status *st)
     return code == BN_OUT_OF_MEMORY ? bn_fail(st, code, "%s", untold.message) : BN_OK;
 }
 
-bn_code mode_entry_fit(const mode_program *program, mode_argument *arguments, size_t count,
-                       bn_status *st)
+/* Fails where results of PROGRAM lie otherwise than it declares, as far as both tell. Only tiles
+ * that it declares are kept. */
+static bn_code results_fit(mode_program *program, bn_status *st)
 {
-    for (size_t i = 0; program->entry && i < count; i++) {
+    const rt_program source = {.format = program->format ? program->format : "mlir",
+                               .code = program->text,
+                               .size = program->text_length};
+    shlo_declared declared = {0};
+    bool told;
+    bn_code code = mode_declared_read(&source, &declared, &told, st);
+    const size_t count = declared.result_count == program->output_count ? program->output_count : 0;
+    for (size_t i = 0; program->given && i < count && code == BN_OK; i++) {
+        const shlo_value *wanted = &declared.results[i];
+        mode_argument *found = &program->given[i], own = {.rank = found->rank};
+        if (wanted->tensor && found->rank == wanted->rank)
+            code = mode_result_place(wanted, i, &own, st);
+        const bool tiled_so = !own.tiles[0] || strcmp(own.tiles, found->tiles) == 0;
+        memcpy(found->tiles, own.tiles, sizeof found->tiles);
+        if (code == BN_OK && (!tiled_so || (own.laid_out && !mode_lies_by(found, own.order))))
+            code = bn_fail(st, BN_INVALID,
+                           "result %zu is to lie as %s, and the plugin compiled the program to "
+                           "give it otherwise",
+                           i, wanted->layout);
+    }
+    shlo_declared_free(&declared);
+    return code;
+}
+
+bn_code mode_entry_fit(mode_program *program, mode_argument *arguments, size_t count, bn_status *st)
+{
+    for (size_t i = 0; i < count; i++) {
         mode_argument *a = &arguments[i];
-        const mode_argument *taken = &program->entry[i];
-        const bool lies_so = !a->laid_out || mode_lies_by(taken, a->order);
+        const mode_argument *taken = program->entry ? &program->entry[i] : a;
+        const bool lies_so = (!a->laid_out || mode_lies_by(taken, a->order)) &&
+                             (!a->tiles[0] || strcmp(a->tiles, taken->tiles) == 0);
         if (!mode_same_type(a, taken) || !lies_so) {
             bn_text text = {0};
             bn_text_puts(&text, "is to be ");
@@ -54,10 +84,31 @@ bn_code mode_entry_fit(const mode_program *program, mode_argument *arguments, si
             bn_text_free(&text);
             return code;
         }
+        if (!program->entry)
+            continue;
         a->laid_out = taken->laid_out && !rt_order_is_by_rows(taken->order, taken->rank);
         memcpy(a->order, taken->order, sizeof a->order);
     }
-    return BN_OK;
+    return results_fit(program, st);
+}
+
+bn_code mode_tiles_fit(mode *m, rt_buffer *buffer, const mode_argument *wanted, const char *what,
+                       size_t index, bn_status *st)
+{
+    bn_text text = {0};
+    bool by_rows;
+    if (!wanted->tiles[0])
+        return BN_OK;
+    bn_code code = rt_buffer_layout(m->client, buffer, &text, &by_rows, st);
+    const char *colon = code == BN_OK && text.data ? strchr(text.data, ':') : NULL;
+    const size_t length = strlen(wanted->tiles);
+    if (code == BN_OK && (!colon || strncmp(colon + 1, wanted->tiles, length) != 0 ||
+                          strcmp(colon + 1 + length, "}") != 0))
+        code = bn_fail(st, BN_NOT_SUPPORTED,
+                       "%s %zu is to be cut into tiles, %s, and the plugin lays it out as %s", what,
+                       index, wanted->tiles, text.data ? text.data : "it likes");
+    bn_text_free(&text);
+    return code;
 }
 
 bn_code mode_send(mode *m, const void *host, const mode_argument *type, rt_buffer **buffer,

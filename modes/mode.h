@@ -241,12 +241,12 @@ typedef struct mode_argument {
     bool laid_out;  /* the program wants its dimensions in ORDER, the most minor first; else by rows
                      */
     int64_t order[RT_MAX_RANK];
+    char tiles[32]; /* into which it is to be cut, "T(8,128)", which only the plugin can do; "" */
     char constant[32]; /* jax.global_constant: a value that only the exporter's caller knows; "" */
 } mode_argument;
 
-/* "f32[2,3]", "pred[]", "f32[2,3]{0,1}": as HLO writes types, with how the value is to lie. Tiles
- * are the plugin's own affair, and passed over. *ARGUMENT is donated to nobody. BN_INVALID says
- * what TEXT is not. */
+/* "f32[2,3]", "pred[]", "f32[2,3]{0,1}": as HLO writes types, with how the value is to lie.
+ * *ARGUMENT is donated to nobody. BN_INVALID says what TEXT is not. */
 BN_MUST_USE bn_code mode_type_parse(const char *text, mode_argument *argument, bn_status *st);
 void mode_type_put(const mode_argument *argument, bn_text *out);
 int64_t mode_argument_bytes(const mode_argument *argument);
@@ -268,8 +268,9 @@ const char *mode_form_name(mode_form form);
  * says where the program cannot be read, BN_NOT_SUPPORTED what of it cannot be done: an argument
  * whose type or memory cannot be passed (a dynamic shape, a tuple, an element type that rt_dtype
  * lacks), and a program for more than one device: partitions, replicas, meshes, shardings, and
- * collectives that name others. Of byte code that bench cannot read *LIST is NULL, *TOLD false, and
- * the code BN_OK: who knows the types must say them.
+ * collectives that name others. The same of results and how they are to lie. Of byte code that
+ * bench cannot read *LIST is NULL, *TOLD false, and the code BN_OK: who knows the types must say
+ * them.
  */
 BN_MUST_USE bn_code mode_signature_read(const rt_program *program, mode_argument **list,
                                         size_t *count, bool *told, bn_status *st);

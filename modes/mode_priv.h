@@ -55,6 +55,7 @@ struct mode_program {
     size_t input_count, output_count;
     int32_t *donor;                /* [output] input whose memory it takes over, or -1 */
     mode_argument *entry;          /* [input] of a foreign program, as compiled; NULL: not told */
+    mode_argument *given;          /* [output] the same */
     int64_t handed_on, rearranged; /* as in mode_execution */
     bool keeps_none; /* a probe of it had no memory for results that are given back at its end */
     int references;
@@ -332,16 +333,30 @@ bool mode_buffer_is(mode *m, rt_buffer *buffer, const mode_argument *type);
  * mode_signature_read. */
 BN_MUST_USE bn_code mode_values_take(const shlo_value *list, size_t count, mode_argument **out,
                                      bn_status *st);
+/* How result INDEX, which V declares, is to lie: A's rank, order and tiles. Errors as of
+ * mode_signature_read. */
+BN_MUST_USE bn_code mode_result_place(const shlo_value *v, size_t index, mode_argument *a,
+                                      bn_status *st);
+/* What PROGRAM declares, for shlo_declared_free, after errors, too; *TOLD as mode_signature_read
+ * has it. */
+BN_MUST_USE bn_code mode_declared_read(const rt_program *program, shlo_declared *declared,
+                                       bool *told, bn_status *st);
 /* Whether ORDER is how A is to lie: as it says, else by rows. */
 bool mode_lies_by(const mode_argument *a, const int64_t *order);
-/* Fills PROGRAM's entry where the plugin tells it. BN_OUT_OF_MEMORY is the only error. */
+/* Fills PROGRAM's entry, and what it gives, where the plugin tells it. BN_INVALID where it takes
+ * another number of arguments; else BN_OUT_OF_MEMORY is the only error. */
 BN_MUST_USE bn_code mode_entry_learn(mode_program *program, bn_status *st);
 /*
  * Holds the COUNT ARGUMENTS against PROGRAM's entry, where that is known, and takes over how they
- * are to lie where they do not say it. BN_INVALID where number, types or layouts differ.
+ * are to lie where they do not say it. BN_INVALID where number, types or layouts differ, of results
+ * their layouts.
  */
-BN_MUST_USE bn_code mode_entry_fit(const mode_program *program, mode_argument *arguments,
-                                   size_t count, bn_status *st);
+BN_MUST_USE bn_code mode_entry_fit(mode_program *program, mode_argument *arguments, size_t count,
+                                   bn_status *st);
+/* BN_NOT_SUPPORTED where BUFFER, which WHAT ("argument") and INDEX name, is not cut into tiles as
+ * WANTED says. */
+BN_MUST_USE bn_code mode_tiles_fit(mode *m, rt_buffer *buffer, const mode_argument *wanted,
+                                   const char *what, size_t index, bn_status *st);
 /* Sends HOST, dense row-major, as TYPE says it is to lie. */
 BN_MUST_USE bn_code mode_send(mode *m, const void *host, const mode_argument *type,
                               rt_buffer **buffer, bn_status *st);

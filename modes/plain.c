@@ -112,20 +112,23 @@ static void keep_results(mode *m, mode_plain *p)
 static bn_code plain_step(mode *m, const mode_call *call, bn_status *st)
 {
     mode_plain *p = m->own;
+    const bool first = !p->known;
     (void)call;
     mode_clock(m, BN_PART_BIND);
     bn_code code = bind(m, p, st);
     m->keep = m->probe_repeat > 0 ? p->keep : NULL;
     m->keep_count = m->probe_repeat > 0 ? p->keep_count : 0;
-    if (code == BN_OK && !p->known)
+    if (code == BN_OK && first)
         note_addresses(m, p);
     if (code == BN_OK)
         code = mode_dispatch(m, p->program, st);
     mode_clock(m, BN_PART_BIND);
-    if (code == BN_OK && !p->known)
+    if (code == BN_OK && first)
         learn_consumed(m, p);
     if (code == BN_OK)
         keep_results(m, p);
+    for (size_t o = 0; code == BN_OK && first && p->program->given && o < p->result_count; o++)
+        code = mode_tiles_fit(m, mode_program_result(m, o), &p->program->given[o], "result", o, st);
     mode_clock(m, BN_PART_OTHER);
     return code;
 }
@@ -207,8 +210,12 @@ static bn_code build(mode *m, const rt_program *program, const mode_argument *ar
     free(types);
     if (code == BN_OK)
         code = tie(p, st);
-    for (size_t i = 0; i < count && code == BN_OK; i++)
-        code = mode_send(m, host[i], &p->arguments[i].type, &p->arguments[i].buffer, st);
+    for (size_t i = 0; i < count && code == BN_OK; i++) {
+        plain_argument *a = &p->arguments[i];
+        code = mode_send(m, host[i], &a->type, &a->buffer, st);
+        if (code == BN_OK)
+            code = mode_tiles_fit(m, a->buffer, &a->type, "argument", i, st);
+    }
     return code;
 }
 

@@ -71,6 +71,7 @@ void mode_program_release(mode_program *program)
     free(program->text);
     free(program->donor);
     free(program->entry);
+    free(program->given);
     free(program);
 }
 

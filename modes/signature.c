@@ -59,6 +59,12 @@ static bool take_layout(const char *text, mode_argument *a)
     if (!end || *end || count != a->rank || !rt_order_is_one(a->order, count))
         return false;
     a->laid_out = count > 1;
+    const char *tiles = text + 1 + length + (text[1 + length] == ':');
+    const size_t tiles_length = (size_t)(close - tiles);
+    if (tiles_length >= sizeof a->tiles)
+        return false;
+    memcpy(a->tiles, tiles, tiles_length);
+    a->tiles[tiles_length] = '\0';
     return true;
 }
 
@@ -88,9 +94,9 @@ void mode_type_put(const mode_argument *a, bn_text *out)
     for (size_t i = 0; i < a->rank; i++)
         bn_text_printf(out, "%s%lld", i ? "," : "", (long long)a->dims[i]);
     bn_text_putc(out, ']');
-    if (a->laid_out && !rt_order_is_by_rows(a->order, a->rank)) {
+    if (a->tiles[0] || (a->laid_out && !rt_order_is_by_rows(a->order, a->rank))) {
         (void)bn_text_layout(out, a->order, a->rank);
-        bn_text_putc(out, '}');
+        bn_text_printf(out, "%s%s}", a->tiles[0] ? ":" : "", a->tiles);
     }
 }
 
@@ -117,6 +123,24 @@ bool mode_lies_by(const mode_argument *a, const int64_t *order)
 
 /* ---- what a program declares ---------------------------------------------------------- */
 
+/* How value INDEX, which WHAT says is an argument or a result, is declared to lie; it has A's
+ * dimensions. */
+static bn_code take_place(const shlo_value *v, const char *what, size_t index, mode_argument *a,
+                          bn_status *st)
+{
+    if (v->memory && strcmp(v->memory, "device") != 0)
+        return bn_fail(st, BN_NOT_SUPPORTED,
+                       "%s %zu is declared to lie in the memory %.*s; bench keeps values in the "
+                       "device's own memory only",
+                       what, index, BN_FIT(v->memory, 40));
+    /* "auto" is the compiler's choice, which the compiled program tells. */
+    if (v->layout && strcmp(v->layout, "default") != 0 && strcmp(v->layout, "auto") != 0 &&
+        !take_layout(v->layout, a))
+        return bn_fail(st, BN_FORMAT, "%s %zu is declared with a layout that is none: %.*s", what,
+                       index, BN_FIT(v->layout, 60));
+    return BN_OK;
+}
+
 /* Fails with the reason where A, argument INDEX, cannot be passed. */
 static bn_code take_value(const shlo_value *v, size_t index, mode_argument *a, bn_status *st)
 {
@@ -126,8 +150,8 @@ static bn_code take_value(const shlo_value *v, size_t index, mode_argument *a, b
                          .donated = v->donated};
     if (!v->tensor)
         return bn_fail(st, BN_NOT_SUPPORTED,
-                       "argument %zu is of type %s; only tensors can be passed: lower the program "
-                       "with its arguments one by one",
+                       "argument %zu is of type %s; only tensors of a known rank can be passed: "
+                       "lower the program with such arguments one by one",
                        index, v->dtype);
     if (a->dtype == RT_DTYPE_COUNT)
         return bn_fail(st, BN_NOT_SUPPORTED,
@@ -138,11 +162,6 @@ static bn_code take_value(const shlo_value *v, size_t index, mode_argument *a, b
         return bn_fail(st, BN_NOT_SUPPORTED,
                        "argument %zu is of a type with an encoding, %.*s, which cannot be passed",
                        index, BN_FIT(v->encoding, 60));
-    if (v->memory && strcmp(v->memory, "device") != 0)
-        return bn_fail(st, BN_NOT_SUPPORTED,
-                       "argument %zu is declared to lie in the memory %.*s; bench passes arguments "
-                       "in the device's own memory only",
-                       index, BN_FIT(v->memory, 40));
     _Static_assert(SHLO_MOST_RANK <= RT_MAX_RANK, "each rank can be passed");
     for (size_t i = 0; i < v->rank; i++) {
         a->dims[i] = v->dims[i];
@@ -151,14 +170,15 @@ static bn_code take_value(const shlo_value *v, size_t index, mode_argument *a, b
                            "argument %zu has a dynamic shape ('?'); lower it for fixed shapes",
                            index);
     }
-    /* "auto" is the compiler's choice, which the compiled program tells. */
-    if (v->layout && *v->layout && strcmp(v->layout, "default") != 0 &&
-        strcmp(v->layout, "auto") != 0 && !take_layout(v->layout, a))
-        return bn_fail(st, BN_FORMAT, "argument %zu is declared with a layout that is none: %.*s",
-                       index, BN_FIT(v->layout, 60));
     if (v->constant)
         snprintf(a->constant, sizeof a->constant, "%.*s", BN_FIT(v->constant, 31));
-    return BN_OK;
+    return take_place(v, "argument", index, a, st);
+}
+
+bn_code mode_result_place(const shlo_value *v, size_t index, mode_argument *a, bn_status *st)
+{
+    *a = (mode_argument){.rank = v->rank, .result = -1};
+    return take_place(v, "result", index, a, st);
 }
 
 bn_code mode_values_take(const shlo_value *list, size_t count, mode_argument **out, bn_status *st)
@@ -211,33 +231,38 @@ static bn_code check_devices(const shlo_declared *d, int64_t replicas, bn_status
     return BN_OK;
 }
 
-bn_code mode_signature_read(const rt_program *program, mode_argument **list, size_t *count,
-                            bool *told, bn_status *st)
+bn_code mode_declared_read(const rt_program *program, shlo_declared *declared, bool *told,
+                           bn_status *st)
 {
     const char *bytes = program->code;
     size_t size = program->size;
-    shlo_declared declared = {0};
     bn_status unread = {.code = BN_OK};
-    bn_code code;
+    *told = true;
+    if (strcmp(program->format, "hlo") == 0)
+        return hlo_declared_read("hlo", bytes, size, declared, st);
+    if (mode_form_find(&bytes, &size) != MODE_FORM_BYTECODE)
+        return shlo_declared_read(bytes, size, declared, st);
+    bn_code code = shlo_declared_read_bytecode(bytes, size, declared, &unread);
+    *told = code == BN_OK;
+    /* Whether the bytes are damaged is the compiler's to say. */
+    return code == BN_OUT_OF_MEMORY ? bn_fail(st, code, "%s", unread.message) : BN_OK;
+}
+
+bn_code mode_signature_read(const rt_program *program, mode_argument **list, size_t *count,
+                            bool *told, bn_status *st)
+{
+    shlo_declared declared = {0};
     *list = NULL;
     *count = 0;
-    *told = true;
-    if (strcmp(program->format, "hlo") == 0) {
-        code = hlo_declared_read("hlo", bytes, size, &declared, st);
-    } else if (mode_form_find(&bytes, &size) == MODE_FORM_BYTECODE) {
-        code = shlo_declared_read_bytecode(bytes, size, &declared, &unread);
-        *told = code == BN_OK;
-        /* Whether the bytes are damaged is the compiler's to say. */
-        code = code == BN_OUT_OF_MEMORY ? bn_fail(st, code, "%s", unread.message) : BN_OK;
-    } else {
-        code = shlo_declared_read(bytes, size, &declared, st);
-    }
+    bn_code code = mode_declared_read(program, &declared, told, st);
     if (code == BN_OK && *told)
         code = check_devices(&declared,
                              program->options_size
                                  ? rt_options_replicas(program->options, program->options_size)
                                  : 1,
                              st);
+    for (size_t i = 0; i < declared.result_count && code == BN_OK && *told; i++)
+        code = mode_result_place(&declared.results[i], i, &(mode_argument){0}, st);
     if (code == BN_OK && *told)
         code = mode_values_take(declared.arguments, declared.argument_count, list, st);
     if (code == BN_OK && *told)

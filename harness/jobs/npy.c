@@ -119,9 +119,14 @@ static bn_code read_header(const char *name, header h, job_npy *a, bn_status *st
     bool good = take(&h, '{');
     while (good && !take(&h, '}')) {
         good = take_word(&h, key, sizeof key) && take(&h, ':');
-        if (good && strcmp(key, "descr") == 0) {
+        if (good && strcmp(key, "descr") == 0 && !descr[0]) {
+            if (take(&h, '[') || take(&h, '('))
+                return bn_fail(st, BN_NOT_SUPPORTED,
+                               "%s: elements of several parts (a structured type); save each part "
+                               "as an array",
+                               name);
             good = take_word(&h, descr, sizeof descr);
-        } else if (good && strcmp(key, "fortran_order") == 0) {
+        } else if (good && strcmp(key, "fortran_order") == 0 && !has_order) {
             fortran = take_name(&h, "True");
             has_order = good = fortran || take_name(&h, "False");
         } else if (good && strcmp(key, "shape") == 0 && !has_shape) {

@@ -106,6 +106,8 @@ static bn_code read_arguments(const json_t *request, job_program_text *p, bn_sta
             p->arguments[i].laid_out = said[i].laid_out || p->arguments[i].laid_out;
             if (said[i].laid_out)
                 memcpy(p->arguments[i].order, said[i].order, sizeof said[i].order);
+            if (said[i].tiles[0])
+                memcpy(p->arguments[i].tiles, said[i].tiles, sizeof said[i].tiles);
         }
     } else if (read == BN_OK) {
         p->arguments = said;

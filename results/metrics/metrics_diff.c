@@ -31,20 +31,28 @@ static void compare_figure(pairing *p, const char *name, const char *figure, con
                            json_t *a, json_t *b)
 {
     const bool both = json_is_number(a) && json_is_number(b);
+    const bool whole = json_is_integer(a) && json_is_integer(b);
     const double x = json_number_value(a), y = json_number_value(b);
+    json_int_t difference;
     if (!json_is_number(a) && !json_is_number(b))
         return;
-    if (both && !(x < y) && !(x > y)) {
+    /* Large counters differ where their doubles do not. */
+    if (whole ? json_integer_value(a) == json_integer_value(b) : both && !(x < y) && !(x > y)) {
         p->same++;
         return;
     }
+    const bool exact =
+        whole && !__builtin_sub_overflow(json_integer_value(b), json_integer_value(a), &difference);
     json_t *row = json_object();
     json_object_set_new(row, "name", res_json_text(name));
     json_object_set_new(row, "figure", json_string(figure));
     json_object_set_new(row, "unit", res_json_text(unit));
     json_object_set_new(row, "a", number_or_null(a));
     json_object_set_new(row, "b", number_or_null(b));
-    json_object_set_new(row, "difference", both ? res_json_real(y - x) : json_null());
+    json_object_set_new(row, "difference",
+                        exact  ? json_integer(difference)
+                        : both ? res_json_real(y - x)
+                               : json_null());
     json_object_set_new(row, "ratio", both && fabs(x) > 0 ? res_json_real(y / x) : json_null());
     json_array_append_new(p->figures, row);
 }
@@ -109,7 +117,8 @@ static json_t *pair_json(const json_t *a, const json_t *b)
 
 /* ---- pairs ----------------------------------------------------------------------------------- */
 
-/* {TITLE: report} (new reference); res_metrics_read and res_metrics_make give each its own title. */
+/* {TITLE: report} (new reference); res_metrics_read and res_metrics_make give each its own title.
+ */
 static json_t *by_title(const json_t *reports)
 {
     json_t *object = json_object();
@@ -163,16 +172,20 @@ static void put_name(json_t *row, const char *name)
     res_sheet_put(row, "%s", plain);
 }
 
-/* VALUE with SIGN before it; "-" where there is none. */
-static void put_cell(json_t *row, const char *sign, const char *unit, const json_t *value)
+/* VALUE, with PLUS before it if it is not negative; "-" where there is none. */
+static void put_cell(json_t *row, const char *plus, const char *unit, const json_t *value)
 {
-    const double number = fabs(json_number_value(value));
+    const double number = json_number_value(value);
+    const char *sign = number < 0 ? "-" : plus;
     if (!json_is_number(value))
         res_sheet_put(row, "-");
     else if (unit[0])
-        res_sheet_put(row, "%s%s", sign, res_metrics_figure_of(unit, number).text);
+        res_sheet_put(row, "%s%s", sign, res_metrics_figure_of(unit, fabs(number)).text);
+    else if (json_is_integer(value))
+        res_sheet_put(row, "%s%" JSON_INTEGER_FORMAT, number < 0 ? "" : plus,
+                      json_integer_value(value));
     else
-        res_sheet_put(row, "%s%.15g", sign, number);
+        res_sheet_put(row, "%s%.15g", sign, fabs(number));
 }
 
 static void put_row(const json_t *figure, json_t *rows)
@@ -186,7 +199,7 @@ static void put_row(const json_t *figure, json_t *rows)
     put_name(row, json_string_value(json_object_get(figure, "figure")));
     put_cell(row, "", unit, json_object_get(figure, "a"));
     put_cell(row, "", unit, json_object_get(figure, "b"));
-    put_cell(row, json_number_value(difference) < 0 ? "-" : "+", unit, difference);
+    put_cell(row, "+", unit, difference);
     if (json_is_number(ratio))
         res_sheet_put(row, "%.3f", json_number_value(ratio));
     else

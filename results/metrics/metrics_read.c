@@ -153,21 +153,43 @@ static bool is_figure(const json_t *value)
     return !value || json_is_null(value) || json_is_number(value);
 }
 
+/* Whether each member of ITEM is among the COUNT KEYS: what is not known is compared with nothing.
+ */
+static bool has_only(json_t *item, const char *const *keys, size_t count)
+{
+    const char *name;
+    json_t *value;
+    bool good = json_is_object(item);
+    json_object_foreach(item, name, value)
+    {
+        size_t i = 0;
+        while (i < count && strcmp(keys[i], name) != 0)
+            i++;
+        good = good && i < count;
+    }
+    return good;
+}
+
 static bool is_counter(json_t *item)
 {
-    return json_is_object(item) && is_figure(json_object_get(item, "value"));
+    static const char *const keys[] = {"value", "measured_steps"};
+    return has_only(item, keys, sizeof keys / sizeof *keys) &&
+           is_figure(json_object_get(item, "value"));
 }
 
 static bool is_metric(json_t *item)
 {
-    static const char *const keys[] = {
-        "samples", "sum", "sum_per_second", "samples_per_second", "mean", "deviation"};
+    /* The first two are no figures. */
+    static const char *const keys[] = {"unit", "percentiles",    "samples",
+                                       "sum",  "sum_per_second", "samples_per_second",
+                                       "mean", "deviation"};
+    const size_t count = sizeof keys / sizeof *keys;
     json_t *unit = json_object_get(item, "unit"), *value;
     json_t *percentiles = json_object_get(item, "percentiles");
     const char *name;
-    bool good = json_is_object(item) && (!unit || json_is_string(unit)) &&
+    bool good = has_only(item, keys, count) && (!unit || json_is_string(unit)) &&
                 (!percentiles || json_is_object(percentiles));
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+    for (size_t i = 2; i < count; i++)
         good = good && is_figure(json_object_get(item, keys[i]));
     json_object_foreach(percentiles, name, value)
     {
@@ -196,7 +218,8 @@ static bn_code check_report(json_t *report, size_t index, bn_status *st)
             char plain[100];
             bn_plain(name, plain, sizeof plain);
             if (!kinds[i].is(item))
-                return bn_fail(st, BN_FORMAT, "reports[%zu].%s: \"%s\" has a figure that is none",
+                return bn_fail(st, BN_FORMAT,
+                               "reports[%zu].%s: \"%s\" has a figure that is none, or is not known",
                                index, kinds[i].key, plain);
         }
     }

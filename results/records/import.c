@@ -68,12 +68,13 @@ static bn_code take_mode(const json_t *line, res_experiment *e, bn_status *st)
         strcpy(e->mode, xla[0] != '\0' ? "lazy" : "eager");
     else if (strcmp(dynamo, "inductor") == 0 && xla[0] == '\0')
         strcpy(e->mode, "inductor");
-    else if (strncmp(dynamo, "openxla", 7) == 0 && xla[0] != '\0')
+    else if ((strcmp(dynamo, "openxla") == 0 || strcmp(dynamo, "openxla_eval") == 0) &&
+             xla[0] != '\0')
         strcpy(e->mode, "capture");
     else
         return bn_fail(st, BN_FORMAT,
                        "experiment.dynamo \"%s\" with xla \"%s\" is no mode: null, \"inductor\" "
-                       "without xla, or \"openxla\" with it",
+                       "without xla, or \"openxla\" or \"openxla_eval\" with it",
                        dynamo, xla);
     return BN_OK;
 }
@@ -102,27 +103,92 @@ static bn_code take_batch(const json_t *line, res_experiment *e, bn_status *st)
     return BN_OK;
 }
 
+/* Appends SECTION.NAME, VALUE, to OUT: "name" of a truth, "name=value" of others; nothing of what
+ * is null or false. */
+static bn_code put_setting(const char *section, const char *name, const json_t *value, bn_text *out,
+                           bn_status *st)
+{
+    if (!value || json_is_null(value) || json_is_false(value))
+        return BN_OK;
+    if (json_is_object(value) || json_is_array(value))
+        return bn_fail(st, BN_FORMAT, "%s.%s is neither a text, a number, true, false nor null",
+                       section, name);
+    bn_text_printf(out, "%s%s", out->length ? " " : "", name);
+    if (json_is_string(value))
+        bn_text_printf(out, "=%s", json_string_value(value));
+    else if (json_is_integer(value))
+        bn_text_printf(out, "=%lld", (long long)json_integer_value(value));
+    else if (json_is_real(value))
+        bn_text_printf(out, "=%.17g", json_real_value(value));
+    return BN_OK;
+}
+
+/* What else a line says of its experiment, in the order of names: lines that differ in it are not
+ * of one experiment. */
+static bn_code put_rest(const json_t *line, bn_text *out, bn_status *st)
+{
+    static const char *const known[] = {
+        "accelerator", "accelerator_model", "xla", "xla_flags", "dynamo", "test", "batch_size"};
+    json_t *all = json_object_get(line, "experiment"), *value;
+    const char *last = NULL, *name;
+    bn_code code = BN_OK;
+    for (const char *next = ""; next && code == BN_OK; last = next) {
+        next = NULL;
+        json_object_foreach(all, name, value)
+        {
+            if ((!last || strcmp(name, last) > 0) && (!next || strcmp(name, next) < 0))
+                next = name;
+        }
+        bool is_known = !next;
+        for (size_t i = 0; i < sizeof known / sizeof *known && next; i++)
+            is_known = is_known || strcmp(known[i], next) == 0;
+        if (!is_known)
+            code = put_setting("experiment", next, json_object_get(all, next), out, st);
+    }
+    return code;
+}
+
+/* The settings beside the flags of XLA; those that all runs have are not named. */
+static bn_code put_settings(const json_t *line, bn_text *out, bn_status *st)
+{
+    static const char *const rows[][3] = {{"model", "suite_name", "torchbench"},
+                                          {"experiment", "xla", "PJRT"}};
+    bn_code code = BN_OK;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows && code == BN_OK; i++) {
+        const json_t *value = member(line, rows[i][0], rows[i][1]);
+        const char *text = json_string_value(value);
+        if (text && text[0] && strcmp(text, rows[i][2]) != 0)
+            code = put_setting(rows[i][0], rows[i][1], value, out, st);
+    }
+    return code == BN_OK ? put_rest(line, out, st) : code;
+}
+
 /* "pytorch-xla on cuda, One of Tesla V100": what all modes of one machine share. */
 static bn_code take_runtime(const json_t *line, res_experiment *e, bn_status *st)
 {
-    const json_t *torch_xla2 = member(line, "experiment", "torch_xla2");
     char accelerator[64] = "", device[160] = "", flags[200] = "";
+    bn_text settings = {0};
     bn_code code =
         take_text(line, "experiment", "accelerator", false, accelerator, sizeof accelerator, st);
     if (code == BN_OK)
         code = take_text(line, "experiment", "accelerator_model", true, device, sizeof device, st);
     if (code == BN_OK)
         code = take_text(line, "experiment", "xla_flags", true, flags, sizeof flags, st);
-    if (code != BN_OK)
-        return code;
-    if (torch_xla2 && !json_is_null(torch_xla2) && !json_is_boolean(torch_xla2))
-        return bn_fail(st, BN_FORMAT, "experiment.torch_xla2 is not true, false or null");
-    snprintf(e->runtime, sizeof e->runtime, "pytorch-xla on %s%s%s", accelerator,
-             device[0] != '\0' ? ", " : "", device);
-    snprintf(e->settings, sizeof e->settings, "%s%s%s", flags,
-             flags[0] != '\0' && json_is_true(torch_xla2) ? " " : "",
-             json_is_true(torch_xla2) ? "torch_xla2" : "");
-    return BN_OK;
+    bn_text_puts(&settings, flags);
+    if (code == BN_OK)
+        code = put_settings(line, &settings, st);
+    if (code == BN_OK && settings.failed)
+        code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a line");
+    if (code == BN_OK && settings.length >= sizeof e->settings)
+        code = bn_fail(st, BN_FORMAT, "its settings are longer than %zu bytes",
+                       sizeof e->settings - 1);
+    if (code == BN_OK) {
+        snprintf(e->runtime, sizeof e->runtime, "pytorch-xla on %s%s%s", accelerator,
+                 device[0] != '\0' ? ", " : "", device);
+        snprintf(e->settings, sizeof e->settings, "%s", settings.length ? settings.data : "");
+    }
+    bn_text_free(&settings);
+    return code;
 }
 
 static bn_code take_experiment(const json_t *line, res_experiment *e, bn_status *st)
@@ -187,7 +253,7 @@ static void fill_steps(res_record *record, const uint64_t *times, const uint64_t
     for (size_t i = 0; i < record->step_count; i++) {
         uint64_t *parts = record->part_ns + i * BN_PART_COUNT;
         const uint64_t wall = times[skip + i];
-        const uint64_t traced = trace && trace[skip + i] < wall ? trace[skip + i] : 0;
+        const uint64_t traced = trace ? trace[skip + i] : 0;
         record->wall_ns[i] = wall;
         parts[BN_PART_TRACE] = traced;
         parts[BN_PART_OTHER] = wall - traced;
@@ -215,6 +281,10 @@ static bn_code take_samples(const json_t *line, res_record *record, bn_status *s
         code = bn_fail(st, BN_FORMAT,
                        "metrics.trace_per_iter_time has %zu times, and total_time has %zu", traces,
                        count);
+    for (size_t i = 0; i < traces && code == BN_OK; i++)
+        if (trace[i] > times[i])
+            code = bn_fail(st, BN_FORMAT,
+                           "metrics.trace_per_iter_time[%zu] is longer than the iteration", i);
     const size_t skip = warmup_of(count);
     if (code == BN_OK)
         code = res_record_reserve_steps(record, count - skip, skip, st);

@@ -105,6 +105,8 @@ static bool read_layout(const shape *s, shlo_value *v, bn_arena *store)
 {
     bn_text text = {0};
     bool good = true;
+    if (s->layout && s->layout->memory_space != 0)
+        v->memory = "of another space (XLA's S)";
     hlo_put_layout(s->layout, s->rank, &text);
     if (text.length) {
         v->layout = bn_arena_strdup(store, text.data);
@@ -236,12 +238,43 @@ static void note_spread(shlo_declared *to, const int64_t *tiles, size_t tile_cou
             note_device(to, devices[i], "sharding");
 }
 
+/* The fields of OpSharding up to that of the last one that is known here; what stands behind it may
+ * name any device. */
+#define LAST_SHARDING_FIELD 13
+
+static void note_sharding(shlo_declared *to, const Hlo__Wire__Sharding *s)
+{
+    if (!s)
+        return;
+    note_spread(to, s->tiles, s->n_tiles, s->devices, s->n_devices);
+    for (size_t i = 0; i < s->n_parts; i++)
+        note_spread(to, s->parts[i]->tiles, s->parts[i]->n_tiles, s->parts[i]->devices,
+                    s->parts[i]->n_devices);
+    for (size_t i = 0; i < s->base.n_unknown_fields; i++)
+        if (s->base.unknown_fields[i].tag > LAST_SHARDING_FIELD)
+            note_device(to, INT64_MAX, "sharding");
+}
+
+static void note_words(shlo_declared *to, const Hlo__Wire__Words *words)
+{
+    for (size_t i = 0; words && i < words->n_entries; i++) {
+        const char *key = words->entries[i]->key, *value = words->entries[i]->value;
+        shlo_note_spread(to, (shlo_piece){key, strlen(key)}, (shlo_piece){value, strlen(value)});
+    }
+}
+
+static void note_iota(shlo_declared *to, const Hlo__Wire__IotaGroups *iota, const char *what)
+{
+    if (iota)
+        note_device(to, product_of((int64_t[]){iota->groups, iota->devices_each}, 2) - 1, what);
+}
+
 static void note_instruction(shlo_declared *to, const hlo_instruction *x)
 {
     static const char *const ops[] = {
-        "all-reduce",           "all-reduce-start",        "all-gather",     "all-gather-start",
-        "all-to-all",           "ragged-all-to-all",       "reduce-scatter", "collective-permute",
-        "collective-broadcast", "collective-permute-start"};
+        "all-reduce",           "all-reduce-start",         "all-gather",     "all-gather-start",
+        "all-to-all",           "ragged-all-to-all",        "reduce-scatter", "collective-permute",
+        "collective-broadcast", "collective-permute-start", "send",           "recv"};
     for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
         if (hlo_is(x, ops[i]))
             note_device(to, -1, x->opcode);
@@ -251,19 +284,14 @@ static void note_instruction(shlo_declared *to, const hlo_instruction *x)
         note_device(to, x->source_target_pairs[i]->target, x->opcode);
     }
     if (x->device_list) {
-        const Hlo__Wire__IotaGroups *iota = x->device_list->iota;
         note_groups(to, x->device_list->groups, x->device_list->n_groups, x->opcode);
-        if (iota)
-            note_device(to, product_of((int64_t[]){iota->groups, iota->devices_each}, 2) - 1,
-                        x->opcode);
+        note_iota(to, x->device_list->iota, x->opcode);
     }
-    if (x->sharding) {
-        note_spread(to, x->sharding->tiles, x->sharding->n_tiles, x->sharding->devices,
-                    x->sharding->n_devices);
-        for (size_t i = 0; i < x->sharding->n_parts; i++)
-            note_spread(to, x->sharding->parts[i]->tiles, x->sharding->parts[i]->n_tiles,
-                        x->sharding->parts[i]->devices, x->sharding->parts[i]->n_devices);
-    }
+    note_iota(to, x->iota, x->opcode);
+    if (x->groups_by_axes.len > 0)
+        note_device(to, INT64_MAX, x->opcode);
+    note_sharding(to, x->sharding);
+    note_words(to, x->words);
 }
 
 /* ---- the module ---------------------------------------------------------------------------- */
@@ -282,6 +310,10 @@ static bn_code read_module(const Hlo__Wire__Module *module, shlo_declared *to, b
         to->replicas = module->assignment->replicas;
         to->partitions = module->assignment->computations;
     }
+    note_words(to, module->words);
+    note_sharding(to, module->result_sharding);
+    for (size_t i = 0; i < module->n_parameter_shardings; i++)
+        note_sharding(to, module->parameter_shardings[i]);
     for (size_t c = 0; c < module->n_computations && code == BN_OK; c++)
         for (size_t i = 0; i < module->computations[c]->n_instructions; i++)
             note_instruction(to, module->computations[c]->instructions[i]);

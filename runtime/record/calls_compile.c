@@ -33,9 +33,8 @@ static void put_device(record_plugin *p, PJRT_Client *client, PJRT_Device *devic
     if (!RECORD_HAS(p, DeviceDescription_DebugString) ||
         !record_good(p, p->api->PJRT_DeviceDescription_DebugString(&text)))
         text.debug_string_size = 0;
-    text.debug_string_size =
-        record_bounded(p, "letters of a device's description", text.debug_string_size,
-                       RECORD_MOST_NAME, text.debug_string);
+    text.debug_string_size = record_letters(p, "letters of a device's description",
+                                            text.debug_string_size, text.debug_string);
     const struct iovec part = {.iov_base = (void *)(uintptr_t)text.debug_string,
                                .iov_len = text.debug_string_size};
     record_event event = {.kind = RECORD_DEVICE, .time = record_now()};
@@ -56,13 +55,13 @@ static void put_client(record_plugin *p, PJRT_Client *client)
     if (RECORD_HAS(p, Client_PlatformName) &&
         record_good(p, p->api->PJRT_Client_PlatformName(&name)))
         record_put_text(p, RECORD_TEXT_PLATFORM, number, name.platform_name,
-                        record_bounded(p, "letters of its platform", name.platform_name_size,
-                                       RECORD_MOST_NAME, name.platform_name));
+                        record_letters(p, "letters of its platform", name.platform_name_size,
+                                       name.platform_name));
     if (RECORD_HAS(p, Client_PlatformVersion) &&
         record_good(p, p->api->PJRT_Client_PlatformVersion(&version)))
         record_put_text(p, RECORD_TEXT_PLATFORM_VERSION, number, version.platform_version,
-                        record_bounded(p, "letters of its version", version.platform_version_size,
-                                       RECORD_MOST_NAME, version.platform_version));
+                        record_letters(p, "letters of its version", version.platform_version_size,
+                                       version.platform_version));
     if (!RECORD_HAS(p, Client_AddressableDevices) ||
         !record_good(p, p->api->PJRT_Client_AddressableDevices(&devices)))
         return;

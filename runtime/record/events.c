@@ -268,6 +268,16 @@ void record_contradiction(record_plugin *p, const char *what, uint64_t found, ui
     record_put_text(p, RECORD_TEXT_LIE, record_plugin_number(p), text, (size_t)length);
 }
 
+size_t record_letters(record_plugin *p, const char *what, uint64_t count, const char *text)
+{
+    const size_t length = record_bounded(p, what, count, RECORD_MOST_NAME, text);
+    const char *zero = length ? memchr(text, '\0', length) : NULL;
+    if (!zero)
+        return length;
+    record_contradiction(p, what, count, (uint64_t)(zero - text));
+    return (size_t)(zero - text);
+}
+
 uint8_t record_failure(record_plugin *p, PJRT_Error *error)
 {
     if (!error)
@@ -275,7 +285,6 @@ uint8_t record_failure(record_plugin *p, PJRT_Error *error)
     RECORD_ARGS(Error_Message, args, .error = error);
     p->api->PJRT_Error_Message(&args);
     record_put_text(p, RECORD_TEXT_ERROR, record_plugin_number(p), args.message,
-                    record_bounded(p, "letters of an error", args.message_size, RECORD_MOST_NAME,
-                                   args.message));
+                    record_letters(p, "letters of an error", args.message_size, args.message));
     return RECORD_FAILED;
 }

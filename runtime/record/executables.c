@@ -227,9 +227,8 @@ uint32_t record_executable_about(record_plugin *p, PJRT_LoadedExecutable *loaded
     if (!executable || !RECORD_HAS(p, Executable_Name) ||
         !record_good(p, p->api->PJRT_Executable_Name(&name)))
         name.executable_name_size = 0;
-    name.executable_name_size =
-        record_bounded(p, "letters of a program's name", name.executable_name_size,
-                       RECORD_MOST_NAME, name.executable_name);
+    name.executable_name_size = record_letters(p, "letters of a program's name",
+                                               name.executable_name_size, name.executable_name);
     record_event event = {.kind = RECORD_EXECUTABLE, .time = record_now()};
     event.field[0] = (uint64_t)(uintptr_t)loaded;
     event.field[1] = r.count;

@@ -478,6 +478,9 @@ void record_belief_learn(record_belief *belief, uint32_t key, const uint64_t *an
  * NULL and COUNT is not 0. */
 size_t record_bounded(record_plugin *p, const char *what, uint64_t count, uint64_t most,
                       const void *at);
+/* The same of the letters TEXT, which the plugin gave as WHAT. Where they end earlier, with a zero
+ * byte, that is noted, and only those before it count. */
+size_t record_letters(record_plugin *p, const char *what, uint64_t count, const char *text);
 /* Notes that the plugin's answer WHAT is FOUND and cannot be: another one says WANTED. */
 void record_contradiction(record_plugin *p, const char *what, uint64_t found, uint64_t wanted);
 uint32_t record_executable_about(record_plugin *p, PJRT_LoadedExecutable *loaded);

@@ -10,6 +10,7 @@
  */
 #include "runtime/stablehlo/bytecode_priv.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -279,6 +280,14 @@ static const struct {
      "channel_id has_dynamic_root replica_groups use_global_device_ids"},
     {"vhlo", "cross-replica-sum", "replica_groups"},
     {"vhlo", "reduce_scatter", "channel_id replica_groups scatter_dimension use_global_device_ids"},
+    {"vhlo", "send", "channel_id channel_type is_host_transfer"},
+    {"vhlo", "send", "channel_id channel_type is_host_transfer source_target_pairs"},
+    {"vhlo", "recv", "channel_id channel_type is_host_transfer"},
+    {"vhlo", "recv", "channel_id channel_type is_host_transfer source_target_pairs"},
+    {"stablehlo", "send", "channel_handle is_host_transfer?"},
+    {"stablehlo", "send", "channel_handle is_host_transfer? source_target_pairs?"},
+    {"stablehlo", "recv", "channel_handle is_host_transfer?"},
+    {"stablehlo", "recv", "channel_handle is_host_transfer? source_target_pairs?"},
     {"stablehlo", "all_gather",
      "all_gather_dim channel_handle? replica_groups use_global_device_ids?"},
     {"stablehlo", "all_reduce", "channel_handle? replica_groups use_global_device_ids?"},
@@ -471,7 +480,8 @@ static bn_code read_values(shlo_code *c, shlo_bytes types, uint64_t count, uint6
     return code == BN_OK && bytes.cut ? shlo_damaged(c, "attributes of values are cut off") : code;
 }
 
-static bn_code read_function(shlo_code *c, const op_words *words)
+/* Of functions called @main in modules within each other the outer one counts: DEPTH regions. */
+static bn_code read_function(shlo_code *c, const op_words *words, int depth)
 {
     uint64_t name, type, arguments, results, argument_count = 0, result_count = 0;
     shlo_bytes argument_types = {0}, result_types = {0};
@@ -481,9 +491,9 @@ static bn_code read_function(shlo_code *c, const op_words *words)
         code = unknown_properties(c, words->op);
     if (code == BN_OK)
         code = shlo_string_of(c, name, "the name of a function", &string);
-    if (code != BN_OK || c->has_main || !shlo_is_piece(string, "main"))
+    if (code != BN_OK || depth >= c->main_depth || !shlo_is_piece(string, "main"))
         return code;
-    c->has_main = true;
+    c->main_depth = depth;
     code = find_word(c, words, "function_type", &type);
     if (code == BN_OK)
         code = find_word(c, words, "arg_attrs", &arguments);
@@ -505,13 +515,6 @@ static bn_code read_function(shlo_code *c, const op_words *words)
 
 /* ---- devices --------------------------------------------------------------------------------- */
 
-static void note_mesh(shlo_code *c, int64_t devices, int64_t highest)
-{
-    c->to->mesh = devices > c->to->mesh ? devices : c->to->mesh;
-    if (highest >= 0)
-        shlo_note_device(c->to, highest, "sdy.mesh", 8);
-}
-
 /* Notes the devices that an op names by which devices exchange values. */
 static bn_code read_collective(shlo_code *c, const op_words *words)
 {
@@ -524,8 +527,9 @@ static bn_code read_collective(shlo_code *c, const op_words *words)
     int64_t highest = -1;
     if (!known || !shlo_communicates(op))
         return BN_OK;
-    const char *key =
-        shlo_is_piece(op, "collective_permute") ? "source_target_pairs" : "replica_groups";
+    const bool pairs = shlo_is_piece(op, "collective_permute") || shlo_is_piece(op, "send") ||
+                       shlo_is_piece(op, "recv");
+    const char *key = pairs ? "source_target_pairs" : "replica_groups";
     const int length = snprintf(name, sizeof name, "stablehlo.%.*s", (int)op.length, op.at);
     bn_code code = find_word(c, words, key, &groups);
     if (code == BN_OK && groups != SHLO_NO_ITEM)
@@ -535,6 +539,25 @@ static bn_code read_collective(shlo_code *c, const op_words *words)
     return code;
 }
 
+/* What attribute VALUE, called KEY, says by its strings, one or a list. */
+static bn_code note_spread(shlo_code *c, shlo_piece key, uint64_t value)
+{
+    shlo_attribute_kind kind;
+    shlo_bytes list;
+    shlo_piece text = {"", 0};
+    bn_code code = shlo_open_attribute(c, value, &kind, &list);
+    if (code != BN_OK || kind == SHLO_ATTRIBUTE_DICTIONARY) /* of meshes, each noted by itself */
+        return code;
+    const uint64_t count = kind == SHLO_ATTRIBUTE_ARRAY ? count_of(&list) : 1;
+    for (uint64_t i = 0; i < count && code == BN_OK; i++) {
+        code = shlo_string_of(c, kind == SHLO_ATTRIBUTE_ARRAY ? shlo_varint(&list) : value,
+                              "how values are spread over devices", &text);
+        if (code == BN_OK)
+            shlo_note_spread(c->to, key, text);
+    }
+    return code == BN_OK && list.cut ? shlo_damaged(c, "an array is cut off") : code;
+}
+
 /* What a dictionary says of devices, whatever it belongs to. */
 static bn_code survey_dictionary(shlo_code *c, shlo_bytes bytes)
 {
@@ -542,8 +565,8 @@ static bn_code survey_dictionary(shlo_code *c, shlo_bytes bytes)
     bn_code code = BN_OK;
     for (uint64_t i = 0; i < count && code == BN_OK && !bytes.cut; i++) {
         const uint64_t name_index = shlo_varint(&bytes), value = shlo_varint(&bytes);
-        shlo_piece name = {"", 0}, text = {"", 0};
-        int64_t number = 0, highest;
+        shlo_piece name = {"", 0};
+        int64_t number = 0;
         code = bytes.cut ? BN_OK : shlo_string_of(c, name_index, "the name of an attribute", &name);
         const bool partitions = shlo_is_piece(name, "mhlo.num_partitions");
         if (code != BN_OK)
@@ -553,13 +576,8 @@ static bn_code survey_dictionary(shlo_code *c, shlo_bytes bytes)
             code = shlo_integer_of(
                 c, value, partitions ? "mhlo.num_partitions" : "mhlo.num_replicas", &number);
             *to = number > *to ? number : *to;
-        } else if (shlo_is_piece(name, "mhlo.sharding")) {
-            code = shlo_string_of(c, value, "mhlo.sharding", &text);
-            shlo_note_sharding(c->to, text.at, text.length);
-        } else if (shlo_is_piece(name, "xla.sdy.meshes")) {
-            code = shlo_string_of(c, value, "xla.sdy.meshes", &text);
-            shlo_meshes_in(text, &number, &highest);
-            note_mesh(c, number, highest);
+        } else if (shlo_spreads(name)) {
+            code = note_spread(c, name, value);
         }
     }
     return code == BN_OK && bytes.cut ? shlo_damaged(c, "a dictionary is cut off") : code;
@@ -575,7 +593,7 @@ static bn_code survey_attributes(shlo_code *c)
         bn_code code = shlo_open_attribute(c, i, &kind, &bytes);
         if (code == BN_OK && (kind == SHLO_ATTRIBUTE_MESH || kind == SHLO_ATTRIBUTE_TEXT)) {
             code = shlo_mesh_of(c, i, &devices, &highest);
-            note_mesh(c, devices, highest);
+            shlo_note_mesh(c->to, devices, highest);
         } else if (code == BN_OK && kind == SHLO_ATTRIBUTE_DICTIONARY) {
             code = survey_dictionary(c, bytes);
         }
@@ -634,7 +652,7 @@ static bn_code read_op(shlo_code *c, shlo_bytes *b, int depth)
     const bool function =
         (shlo_is_piece(words.op->dialect, "func") && shlo_is_piece(words.op->name, "func")) ||
         (shlo_is_piece(words.op->dialect, "vhlo") && shlo_is_piece(bare_name(words.op), "func"));
-    bn_code code = function ? read_function(c, &words) : read_collective(c, &words);
+    bn_code code = function ? read_function(c, &words, depth) : read_collective(c, &words);
     return code == BN_OK && has & OP_REGIONS ? read_regions(c, b, depth) : code;
 }
 
@@ -715,7 +733,7 @@ static bn_code read_code(shlo_code *c)
         code = survey_attributes(c);
     if (code == BN_OK)
         code = read_block(c, &sections[SECTION_OPS], 0);
-    if (code == BN_OK && !c->has_main)
+    if (code == BN_OK && c->main_depth == INT_MAX)
         code = bn_fail(c->st, BN_FORMAT, "no function @main: not a StableHLO module");
     return code;
 }
@@ -723,7 +741,8 @@ static bn_code read_code(shlo_code *c)
 bn_code shlo_declared_read_bytecode(const void *bytes, size_t length, shlo_declared *declared,
                                     bn_status *st)
 {
-    shlo_code c = {.begin = bytes, .length = length, .to = declared, .st = st};
+    shlo_code c = {
+        .begin = bytes, .length = length, .main_depth = INT_MAX, .to = declared, .st = st};
     bn_code code = shlo_declared_open(declared, st);
     if (code != BN_OK)
         return code;

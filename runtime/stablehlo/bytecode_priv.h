@@ -21,11 +21,6 @@ typedef struct shlo_bytes {
     bool cut;
 } shlo_bytes;
 
-static inline bool shlo_is_piece(shlo_piece piece, const char *text)
-{
-    return piece.length == strlen(text) && memcmp(piece.at, text, piece.length) == 0;
-}
-
 static inline size_t shlo_left(const shlo_bytes *b)
 {
     return (size_t)(b->end - b->at);
@@ -61,7 +56,7 @@ typedef struct shlo_code {
     shlo_bytes *properties, ir;
     size_t string_count, dialect_count, op_count, attribute_count, type_count, property_count;
     size_t steps; /* that may still be made: what shares parts is read as often as it is used */
-    bool has_main;
+    int main_depth; /* regions around the @main that was read; INT_MAX: none was */
     shlo_declared *to;
     bn_arena *store;
     bn_status *st;
@@ -126,7 +121,5 @@ BN_MUST_USE bn_code shlo_highest_of(const shlo_code *c, uint64_t index, const ch
 /* The devices of a mesh, and the highest that it names, or -1. */
 BN_MUST_USE bn_code shlo_mesh_of(const shlo_code *c, uint64_t index, int64_t *devices,
                                  int64_t *highest);
-/* The same of meshes in a text, each behind "mesh<"; there may be none, *DEVICES 0. */
-void shlo_meshes_in(shlo_piece text, int64_t *devices, int64_t *highest);
 
 #endif

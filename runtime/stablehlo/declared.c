@@ -9,16 +9,19 @@
 #define _GNU_SOURCE
 #include "runtime/stablehlo/stablehlo_priv.h"
 
+#include <ctype.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define MOST_DEPTH 32 /* of angle brackets within each other */
 
 typedef struct reader {
-    const char *begin, *end; /* of the whole text */
+    const char *end; /* of the whole text */
     shlo_declared *to;
     size_t argument_room, result_room;
-    bool found; /* @main */
+    int main_depth; /* of brackets around the @main that was read; INT_MAX: none was */
+    int depth;      /* around the token in hand */
     bn_status *st;
 } reader;
 
@@ -30,6 +33,11 @@ static bn_code fail_at(const reader *r, const shlo_token *at, bn_code code, cons
 static bn_code no_memory(const reader *r)
 {
     return bn_fail(r->st, BN_OUT_OF_MEMORY, "no memory for what a program declares");
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
 }
 
 /* ---- tokens ---------------------------------------------------------------------------- */
@@ -71,15 +79,25 @@ static shlo_scanner inside_of(const shlo_token *angle)
     return (shlo_scanner){angle->at + 1, angle->at + angle->length - 1, angle->line, false};
 }
 
+static int hex_digit(char c)
+{
+    return is_digit(c)            ? c - '0'
+           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+           : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                  : -1;
+}
+
 /* The contents of TOKEN, a string, in the store; NULL without memory. */
 static const char *string_of(const reader *r, const shlo_token *token)
 {
     char *text = bn_arena_alloc(r->to->store, token->length), *to = text;
     const char *end = token->at + token->length - 1;
     for (const char *at = token->at + 1; text && at < end; at++) {
-        if (*at == '\\' && (at[1] == '"' || at[1] == '\\'))
-            at++;
-        *to++ = *at;
+        const bool escaped = *at == '\\' && end - at > 1;
+        const int high = escaped ? hex_digit(at[1]) : -1;
+        const int low = high >= 0 && end - at > 2 ? hex_digit(at[2]) : -1;
+        at += escaped + (low >= 0);
+        *to++ = low >= 0 ? (char)(high << 4 | low) : *at;
     }
     if (text)
         *to = '\0';
@@ -93,12 +111,20 @@ static bool is_string(const shlo_token *token, const char *text)
            memcmp(token->at + 1, text, token->length - 2) == 0;
 }
 
+/* Whether TOKEN is the name TEXT of an attribute, which may stand in quotes. */
+static bool is_key(const shlo_token *token, const char *text)
+{
+    return shlo_is_word(token, text) || is_string(token, text);
+}
+
 /* Moves behind what is left of an attribute's value, up to the comma or bracket that ends it; the
  * first and last token of it are *FIRST and *LAST. */
 static bn_code skip_value(const reader *r, shlo_scanner *s, shlo_token *first, shlo_token *last)
 {
     int depth = 0;
-    *first = peek(s);
+    *first = *last = peek(s);
+    if (shlo_is_mark(first, ',') || shlo_bracket(first) < 0)
+        return fail_at(r, first, BN_FORMAT, "an attribute without a value");
     for (;;) {
         const shlo_token t = peek(s);
         if (t.kind == SHLO_TOKEN_END)
@@ -122,11 +148,6 @@ static void name_type(shlo_value *v, const char *at, size_t length)
     const size_t fits = length < sizeof v->dtype - 1 ? length : sizeof v->dtype - 1;
     memcpy(v->dtype, at, fits);
     v->dtype[fits] = '\0';
-}
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
 }
 
 /* What stands in the brackets of "tensor<2x3xf32>", ANGLE. */
@@ -167,31 +188,18 @@ static bn_code read_tensor(const reader *r, const shlo_token *angle, shlo_value 
     return BN_OK;
 }
 
-static bn_code read_type(const reader *r, shlo_scanner *s, shlo_value *v, int aliases);
-
-/* NAME, "!pair", stands for what a line "!pair = tensor<2xbf16>" says; FOUND: there is one. */
-static bn_code read_alias(const reader *r, const shlo_token *name, shlo_value *v, int aliases,
-                          bool *found)
+/* Whether ANGLE, of "tensor<*xf32>", says that the rank is not known: no value is of such a type.
+ */
+static bool is_unranked(const shlo_token *angle)
 {
-    shlo_scanner s = {r->begin, r->end, 1, true};
-    shlo_token t = {0};
-    *found = false;
-    do {
-        if (shlo_scan(&s, &t, NULL) != BN_OK)
-            return BN_OK;
-        if (t.first && t.kind == SHLO_TOKEN_WORD && t.hash == name->hash && accept(&s, "=")) {
-            *found = true;
-            return read_type(r, &s, v, aliases + 1);
-        }
-    } while (t.kind != SHLO_TOKEN_END);
-    return BN_OK;
+    shlo_scanner s = inside_of(angle);
+    return accept(&s, "*");
 }
 
-/* A type of any kind; what is no tensor keeps its text. */
-static bn_code read_type(const reader *r, shlo_scanner *s, shlo_value *v, int aliases)
+/* A type of any kind; what is no tensor of a known rank keeps its text. */
+static bn_code read_type(const reader *r, shlo_scanner *s, shlo_value *v)
 {
     shlo_token t;
-    bool found = false;
     bn_code code = shlo_scan(s, &t, r->st);
     if (code != BN_OK)
         return code;
@@ -199,14 +207,10 @@ static bn_code read_type(const reader *r, shlo_scanner *s, shlo_value *v, int al
     const bool angle = behind.kind == SHLO_TOKEN_ANGLE;
     if (t.kind != SHLO_TOKEN_WORD)
         return fail_at(r, &t, BN_FORMAT, "a value without a type");
-    if (shlo_is_word(&t, "tensor") && angle) {
+    if (shlo_is_word(&t, "tensor") && angle && !is_unranked(&behind)) {
         code = shlo_scan(s, &(shlo_token){0}, r->st);
         return code == BN_OK ? read_tensor(r, &behind, v) : code;
     }
-    if (t.at[0] == '!' && !angle && aliases < 8)
-        code = read_alias(r, &t, v, aliases, &found);
-    if (code != BN_OK || found)
-        return code;
     const char *end = angle ? behind.at + behind.length : t.at + t.length;
     name_type(v, t.at, (size_t)(end - t.at));
     return angle ? shlo_scan(s, &t, r->st) : BN_OK;
@@ -249,20 +253,23 @@ static bn_code take_attribute(const reader *r, const shlo_token *key, const shlo
                  {"sdy.sharding", &v->sharding},        {"jax.memory_kind", &v->memory}};
     int64_t number = 0;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        if (!shlo_is_word(key, texts[i].key) && !is_string(key, texts[i].key))
+        if (!is_key(key, texts[i].key))
             continue;
         *texts[i].to =
             first->kind == SHLO_TOKEN_STRING ? string_of(r, first) : text_of(r, first, last);
         return *texts[i].to ? BN_OK : no_memory(r);
     }
-    if (shlo_is_word(key, "tf.aliasing_output") || is_string(key, "tf.aliasing_output")) {
+    if (is_key(key, "tf.aliasing_output")) {
         bn_code code = read_number(r, first, INT32_MAX, &number);
         v->result = (int32_t)number;
         return code;
     }
-    if (shlo_is_word(key, "jax.buffer_donor") || is_string(key, "jax.buffer_donor"))
-        v->donated = shlo_is_word(first, "true");
-    return BN_OK;
+    if (!is_key(key, "jax.buffer_donor"))
+        return BN_OK;
+    v->donated = shlo_is_word(first, "true");
+    return v->donated || shlo_is_word(first, "false")
+               ? BN_OK
+               : fail_at(r, first, BN_FORMAT, "true or false is expected here");
 }
 
 /* "{key = value, unit, ...}" of V, behind its first bracket. */
@@ -321,6 +328,17 @@ static bn_code add_result(reader *r, shlo_value **v)
     return add_value(&r->to->results, &r->to->result_count, &r->result_room, r, v);
 }
 
+/* Whether the @main in hand is the program's: that of a module within the module is another one's.
+ * What was read of such a one is forgotten. */
+static bool is_outer_main(reader *r)
+{
+    if (r->depth >= r->main_depth)
+        return false;
+    r->main_depth = r->depth;
+    r->to->argument_count = r->to->result_count = 0;
+    return true;
+}
+
 /* ---- @main, pretty ----------------------------------------------------------------------- */
 
 static bn_code read_argument(reader *r, shlo_scanner *s)
@@ -335,7 +353,7 @@ static bn_code read_argument(reader *r, shlo_scanner *s)
     if (code == BN_OK)
         code = add_argument(r, &v);
     if (code == BN_OK)
-        code = read_type(r, s, v, 0);
+        code = read_type(r, s, v);
     if (code == BN_OK && accept(s, "{"))
         code = read_attributes(r, s, v);
     return code == BN_OK ? skip_place(r, s) : code;
@@ -346,7 +364,7 @@ static bn_code read_result(reader *r, shlo_scanner *s)
     shlo_value *v;
     bn_code code = add_result(r, &v);
     if (code == BN_OK)
-        code = read_type(r, s, v, 0);
+        code = read_type(r, s, v);
     if (code == BN_OK && accept(s, "{"))
         code = read_attributes(r, s, v);
     return code;
@@ -382,14 +400,14 @@ static bn_code type_of_argument(reader *r, shlo_scanner *s)
 {
     shlo_value *v;
     bn_code code = add_argument(r, &v);
-    return code == BN_OK ? read_type(r, s, v, 0) : code;
+    return code == BN_OK ? read_type(r, s, v) : code;
 }
 
 static bn_code type_of_result(reader *r, shlo_scanner *s)
 {
     shlo_value *v;
     bn_code code = add_result(r, &v);
-    return code == BN_OK ? read_type(r, s, v, 0) : code;
+    return code == BN_OK ? read_type(r, s, v) : code;
 }
 
 /* "[{...}, {...}]", a dictionary for each of the COUNT values of LIST. */
@@ -423,20 +441,19 @@ static bn_code read_function(reader *r, shlo_scanner *s)
         if (code == BN_OK && accept(s, "=")) {
             const shlo_scanner value = *s;
             code = skip_value(r, s, &first, &last);
-            if (shlo_is_word(&key, "sym_name"))
+            if (is_key(&key, "sym_name"))
                 is_main = is_string(&first, "main");
-            else if (shlo_is_word(&key, "function_type"))
+            else if (is_key(&key, "function_type"))
                 type = first, type_at = value;
-            else if (shlo_is_word(&key, "arg_attrs"))
+            else if (is_key(&key, "arg_attrs"))
                 arguments = first, arguments_at = value;
-            else if (shlo_is_word(&key, "res_attrs"))
+            else if (is_key(&key, "res_attrs"))
                 results = first, results_at = value;
         }
         (void)accept(s, ",");
     }
-    if (code != BN_OK || !is_main || r->found)
+    if (code != BN_OK || !is_main || !is_outer_main(r))
         return code;
-    r->found = true;
     if (!accept(&type_at, "("))
         return fail_at(r, &type, BN_FORMAT, "@main has no type");
     code = read_list(r, &type_at, type_of_argument);
@@ -479,16 +496,6 @@ static bn_code read_generic_function(reader *r, shlo_scanner s)
 
 /* ---- devices ------------------------------------------------------------------------------ */
 
-void shlo_note_device(shlo_declared *to, int64_t device, const char *what, size_t length)
-{
-    if (device <= to->highest_device && to->collective[0])
-        return;
-    const size_t fits = length < sizeof to->collective ? length : sizeof to->collective - 1;
-    memcpy(to->collective, what, fits);
-    to->collective[fits] = '\0';
-    to->highest_device = device > to->highest_device ? device : to->highest_device;
-}
-
 /* The sizes of the axes of "<["x"=2, "y"=2]>" and the devices of "<[], device_ids=[3]>". */
 static void note_mesh(reader *r, const shlo_token *angle)
 {
@@ -510,36 +517,7 @@ static void note_mesh(reader *r, const shlo_token *angle)
         }
         before = t;
     } while (t.kind != SHLO_TOKEN_END);
-    if (devices > r->to->mesh)
-        r->to->mesh = devices;
-}
-
-void shlo_note_sharding(shlo_declared *to, const char *text, size_t length)
-{
-    static const char tiles[] = "devices=[", one[] = "maximal device=";
-    const char *end = text + length;
-    for (const char *at = text; at < end; at++) {
-        const bool tiled =
-            (size_t)(end - at) > sizeof tiles - 1 && memcmp(at, tiles, sizeof tiles - 1) == 0;
-        const bool lone =
-            (size_t)(end - at) > sizeof one - 1 && memcmp(at, one, sizeof one - 1) == 0;
-        if (!tiled && !lone)
-            continue;
-        int64_t product = 1, number = 0;
-        at += (tiled ? sizeof tiles : sizeof one) - 1;
-        for (; at < end && (is_digit(*at) || (tiled && *at == ',')); at++) {
-            if (is_digit(*at) && number < INT32_MAX) {
-                number = number * 10 + (*at - '0');
-                continue;
-            }
-            if (__builtin_mul_overflow(product, number, &product))
-                product = INT64_MAX;
-            number = 0;
-        }
-        if (__builtin_mul_overflow(product, number, &product))
-            product = INT64_MAX;
-        shlo_note_device(to, tiled ? product - 1 : number, "mhlo.sharding", 13);
-    }
+    shlo_note_mesh(r->to, devices, -1);
 }
 
 /* The largest of the numbers of "dense<...>", ANGLE: plain, or as bytes in a string of hex digits;
@@ -572,18 +550,7 @@ static int64_t largest_of(const shlo_token *angle)
     return most;
 }
 
-bool shlo_communicates(shlo_piece op)
-{
-    static const char *const ops[] = {
-        "all_reduce",         "all_gather",           "all_to_all",        "reduce_scatter",
-        "collective_permute", "collective_broadcast", "collective_reduce", "cross-replica-sum"};
-    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
-        if (strlen(ops[i]) == op.length && memcmp(op.at, ops[i], op.length) == 0)
-            return true;
-    return false;
-}
-
-/* Whether NAME, "stablehlo.all_reduce", is of such an op. */
+/* Whether by NAME, "stablehlo.all_reduce", devices exchange values. */
 static bool communicates(shlo_piece name)
 {
     const char *dot = memchr(name.at, '.', name.length);
@@ -593,17 +560,38 @@ static bool communicates(shlo_piece name)
 
 /* ---- the whole text ------------------------------------------------------------------------ */
 
+/* What KEY says by the strings of VALUE, one or a list; behind an alias may stand any. */
+static bn_code note_spread(const reader *r, shlo_piece key, shlo_token value, shlo_scanner s)
+{
+    bn_code code = BN_OK;
+    const bool list = shlo_is_mark(&value, '[');
+    if (value.kind == SHLO_TOKEN_WORD && *value.at == '#' && peek(&s).kind != SHLO_TOKEN_ANGLE)
+        shlo_note_device(r->to, INT64_MAX, key.at, key.length);
+    do {
+        if (list)
+            code = shlo_scan(&s, &value, r->st);
+        const char *text = value.kind == SHLO_TOKEN_STRING ? string_of(r, &value) : "";
+        if (code == BN_OK && !text)
+            code = no_memory(r);
+        if (code == BN_OK && *text)
+            shlo_note_spread(r->to, key, (shlo_piece){text, strlen(text)});
+    } while (code == BN_OK && list && value.kind != SHLO_TOKEN_END && !shlo_is_mark(&value, ']'));
+    return code;
+}
+
 /* What an attribute called KEY with the value behind S says of devices. OP: the op that has it. */
 static bn_code note_attribute(reader *r, const shlo_token *key, shlo_scanner s, shlo_piece op)
 {
-    const bool partitions = shlo_is_word(key, "mhlo.num_partitions");
-    int64_t *count = partitions                               ? &r->to->partitions
-                     : shlo_is_word(key, "mhlo.num_replicas") ? &r->to->replicas
-                                                              : NULL;
+    const bool quoted = key->kind == SHLO_TOKEN_STRING;
+    const shlo_piece name = {key->at + quoted, key->length - 2u * quoted};
+    const bool partitions = shlo_is_piece(name, "mhlo.num_partitions");
+    int64_t *count = partitions                                 ? &r->to->partitions
+                     : shlo_is_piece(name, "mhlo.num_replicas") ? &r->to->replicas
+                                                                : NULL;
     const bool groups =
-        shlo_is_word(key, "replica_groups") || shlo_is_word(key, "source_target_pairs");
-    const bool sharding = shlo_is_word(key, "mhlo.sharding") || is_string(key, "mhlo.sharding");
-    if ((!count && !groups && !sharding) || !accept(&s, "="))
+        shlo_is_piece(name, "replica_groups") || shlo_is_piece(name, "source_target_pairs");
+    const bool spread = shlo_spreads(name);
+    if ((!count && !groups && !spread) || !accept(&s, "="))
         return BN_OK;
     shlo_token value;
     bn_code code = shlo_scan(&s, &value, r->st);
@@ -611,12 +599,12 @@ static bn_code note_attribute(reader *r, const shlo_token *key, shlo_scanner s, 
         int64_t number = 0;
         code = read_number(r, &value, INT32_MAX, &number);
         *count = number > *count ? number : *count;
-    } else if (code == BN_OK && sharding && value.kind == SHLO_TOKEN_STRING) {
-        shlo_note_sharding(r->to, value.at + 1, value.length - 2);
-    } else if (code == BN_OK && groups) {
+    } else if (code == BN_OK && spread) {
+        code = note_spread(r, name, value, s);
+    } else if (code == BN_OK) {
         const shlo_token angle = peek(&s);
-        /* Groups by the axes of a mesh, or behind an alias: more than any device. */
         const bool dense = shlo_is_word(&value, "dense") && angle.kind == SHLO_TOKEN_ANGLE;
+        /* Groups by the axes of a mesh, or behind an alias: more than any device. */
         shlo_note_device(r->to, dense ? largest_of(&angle) : INT64_MAX, op.at, op.length);
     }
     return code;
@@ -649,9 +637,10 @@ static bn_code survey(reader *r, shlo_scanner *s, int depth, shlo_piece op)
         } else if (t.kind == SHLO_TOKEN_WORD || t.kind == SHLO_TOKEN_STRING) {
             const bool quoted = t.kind == SHLO_TOKEN_STRING;
             const shlo_piece name = {t.at + quoted, t.length - 2u * quoted};
-            /* An op's name stands first, or behind "=", and a quoted one before its operands. */
+            /* An op's name stands first, or behind "=", and a quoted one before its operands. An
+             * attribute's begins with #, a type's with !. */
             if (quoted ? peek(s).mark == '('
-                       : memchr(name.at, '.', name.length) != NULL &&
+                       : isalpha((unsigned char)*name.at) && memchr(name.at, '.', name.length) &&
                              (t.first || shlo_is_mark(before, '=')))
                 op = name;
             if (op.at == name.at && communicates(name))
@@ -659,18 +648,18 @@ static bn_code survey(reader *r, shlo_scanner *s, int depth, shlo_piece op)
             code = note_attribute(r, &t, *s, op);
             if (code == BN_OK && is_string(&t, "func.func"))
                 code = read_generic_function(r, *s);
-            if (code == BN_OK && !quoted && !r->found && shlo_is_word(&t, "func.func")) {
+            if (code == BN_OK && !quoted && shlo_is_word(&t, "func.func")) {
                 shlo_scanner ahead = *s;
                 while (accept(&ahead, "public") || accept(&ahead, "private") ||
                        accept(&ahead, "nested"))
                     continue;
                 if ((accept(&ahead, "@main") || accept(&ahead, "@\"main\"")) &&
-                    accept(&ahead, "(")) {
-                    r->found = true;
+                    accept(&ahead, "(") && is_outer_main(r))
                     code = read_signature(r, &ahead);
-                }
             }
         }
+        if (depth == 0)
+            r->depth += shlo_bracket(&t);
     } while (code == BN_OK && t.kind != SHLO_TOKEN_END);
     return code;
 }
@@ -684,16 +673,22 @@ bn_code shlo_declared_open(shlo_declared *declared, bn_status *st)
 
 bn_code shlo_declared_read(const char *text, size_t length, shlo_declared *declared, bn_status *st)
 {
+    bn_text plain = {0};
     bn_code code = shlo_declared_open(declared, st);
-    reader r = {.begin = text, .end = text + length, .to = declared, .st = st};
-    shlo_scanner s = {text, text + length, 1, true};
     if (code == BN_OK && length > SHLO_MOST_BYTES)
         code = bn_fail(st, BN_FORMAT, "%zu bytes: texts of programs may have %zu", length,
                        SHLO_MOST_BYTES);
     if (code == BN_OK)
+        code = shlo_replace_aliases(text, length, &plain, st);
+    const char *begin = plain.length ? plain.data : text, *end = begin;
+    end += plain.length ? plain.length : length;
+    reader r = {.end = end, .to = declared, .main_depth = INT_MAX, .st = st};
+    shlo_scanner s = {begin, end, 1, true};
+    if (code == BN_OK)
         code = survey(&r, &s, 0, (shlo_piece){"", 0});
+    bn_text_free(&plain);
     /* Where what is read is no such text at all, its first odd byte is no reason. */
-    if ((code == BN_OK || code == BN_FORMAT) && !r.found &&
+    if ((code == BN_OK || code == BN_FORMAT) && r.main_depth == INT_MAX &&
         (code == BN_OK || !memmem(text, length, "@main", 5)))
         code = bn_fail(st, BN_FORMAT,
                        "no function @main: not a StableHLO module in MLIR's text form "

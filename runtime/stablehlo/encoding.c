@@ -494,38 +494,6 @@ static int64_t times(int64_t a, int64_t b)
     return a < 0 || b < 0 || __builtin_mul_overflow(a, b, &product) ? INT64_MAX : product;
 }
 
-void shlo_meshes_in(shlo_piece text, int64_t *devices, int64_t *highest)
-{
-    static const char mark[] = "mesh<", ids[] = "device_ids";
-    const char *end = text.at + text.length, *at = text.at;
-    *devices = 0;
-    *highest = -1;
-    while ((at = memmem(at, (size_t)(end - at), mark, sizeof mark - 1))) {
-        bool named = false;
-        int64_t product = 1;
-        for (at += sizeof mark - 1; at < end && *at != '>'; at++) {
-            int64_t number = 0;
-            if ((size_t)(end - at) >= sizeof ids && memcmp(at, ids, sizeof ids - 1) == 0) {
-                named = true;
-                at += sizeof ids - 1;
-            }
-            if (*at == '"') /* an axis, which may be called anything */
-                while (at + 1 < end && *++at != '"')
-                    continue;
-            if (*at < '0' || *at > '9')
-                continue;
-            for (; at < end && *at >= '0' && *at <= '9'; at++)
-                number = number > INT32_MAX ? number : number * 10 + (*at - '0');
-            at--;
-            if (!named)
-                product = times(product, number);
-            else
-                *highest = number > *highest ? number : *highest;
-        }
-        *devices = product > *devices ? product : *devices;
-    }
-}
-
 /* The size of axis INDEX of a mesh. */
 static bn_code axis_size(const shlo_code *c, uint64_t index, int64_t *size)
 {

@@ -154,7 +154,7 @@ static bn_code read_label(shlo_reader *r, shlo_frame *around)
 
 /* ---- statements ------------------------------------------------------------------------------ */
 
-/* "#loc1 = loc(...)" or "!alias = ...": of these only places are kept. */
+/* "#loc1 = loc(...)": names of other things were replaced before. */
 static bn_code read_alias(shlo_reader *r)
 {
     const size_t first = r->token_count;
@@ -256,10 +256,14 @@ static bn_code read_all(shlo_reader *r, const char *text, size_t length)
 bn_code shlo_graph_read(const char *text, size_t length, shlo_graph **graph, bn_status *st)
 {
     shlo_reader r = {.st = st};
+    bn_text plain = {0};
     *graph = NULL;
     bn_code code = check_text(text, length, st);
     if (code == BN_OK)
-        code = read_all(&r, text, length);
+        code = shlo_replace_aliases(text, length, &plain, st);
+    if (code == BN_OK)
+        code = plain.length ? read_all(&r, plain.data, plain.length) : read_all(&r, text, length);
+    bn_text_free(&plain);
     shlo_map_free(&r.names);
     shlo_map_free(&r.ops);
     shlo_map_free(&r.aliases);

@@ -6,21 +6,30 @@
 
 #include <string.h>
 
-static bool is_blank(char c)
+/* What each byte can be, as bits of a digit: texts are read byte by byte. */
+enum { BLANK = 1, DIGIT = 2, NAME = 4 /* of names and numbers alike */ };
+static const char kinds[256] = "0000000001111100" /* \t to \r */
+                               "0000000000000000"
+                               "1000400000000040" /* blank $ . */
+                               "6666666666000000" /* digits */
+                               "0444444444444444" /* A */
+                               "4444444444400004" /* Z _ */
+                               "0444444444444444" /* a */
+                               "4444444444400000" /* z */;
+
+static inline bool is_blank(char c)
 {
-    return c == ' ' || (c >= '\t' && c <= '\r');
+    return kinds[(unsigned char)c] & BLANK;
 }
 
-static bool is_digit(char c)
+static inline bool is_digit(char c)
 {
-    return c >= '0' && c <= '9';
+    return kinds[(unsigned char)c] & DIGIT;
 }
 
-/* Of names and numbers alike. */
-static bool is_name(char c)
+static inline bool is_name(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_' ||
-           c == '.' || c == '$';
+    return kinds[(unsigned char)c] & NAME;
 }
 
 /* Moves past blanks and comments, and counts lines. */
@@ -162,22 +171,4 @@ bn_code shlo_scan(shlo_scanner *s, shlo_token *token, bn_status *st)
     if (token->kind == SHLO_TOKEN_STRING || token->kind == SHLO_TOKEN_WORD)
         token->hash = shlo_hash(token->at, token->length);
     return BN_OK;
-}
-
-int shlo_bracket(const shlo_token *token)
-{
-    if (token->kind != SHLO_TOKEN_MARK)
-        return 0;
-    switch (token->mark) {
-    case '(':
-    case '[':
-    case '{':
-        return 1;
-    case ')':
-    case ']':
-    case '}':
-        return -1;
-    default:
-        return 0;
-    }
 }

@@ -97,7 +97,8 @@ BN_MUST_USE bn_code shlo_graph_read(const char *text, size_t length, shlo_graph 
                                     bn_status *st);
 void shlo_graph_free(shlo_graph *graph); /* NULL allowed */
 
-/* ---- what a program declares (declared.c, bytecode.c) ---------------------------------- */
+/* ---- what a program declares (declared.c, bytecode.c, devices.c)-------------------------------
+ */
 
 #define SHLO_MOST_RANK 32
 
@@ -144,6 +145,10 @@ BN_MUST_USE bn_code shlo_declared_open(shlo_declared *declared, bn_status *st);
 /* Notes in DECLARED that what WHAT names, of LENGTH bytes, is for the device DEVICE; -1: that it
  * communicates and names none. The highest device stays. */
 void shlo_note_device(shlo_declared *declared, int64_t device, const char *what, size_t length);
+/* Notes the devices of an attribute called KEY, which says TEXT: a sharding, "{devices=[2]0,1}", or
+ * of "xla.sdy.meshes" and the like the meshes in it. A sharding that is not known may name any.
+ * Other attributes name none. */
+void shlo_note_spread(shlo_declared *declared, shlo_piece key, shlo_piece text);
 void shlo_declared_free(shlo_declared *declared); /* leaves it empty */
 
 /* ---- differences (diff.c) ------------------------------------------------------------ */

@@ -3,11 +3,13 @@
  *
  *   map.c     hashes -> numbers            align.c   a common sequence of two lists of keys
  *   scan.c    text -> tokens               match.c   which statements stand for each other
+ *   alias.c   names of types, attributes
  *   names.c   values, ops, places          diff.c    differences, counts
  *   node.c    tokens -> a node             words.c   differences for people
  *   read.c    statements, regions          declared.c  what a module declares
  *   generic.c what statements say in either form of MLIR's text (generic_priv.h)
  *   bytecode.c, bytes.c, encoding.c  what byte code declares (bytecode_priv.h)
+ *   devices.c  what is said of devices in strings, and how it is noted
  */
 #ifndef BENCH_RUNTIME_STABLEHLO_PRIV_H
 #define BENCH_RUNTIME_STABLEHLO_PRIV_H
@@ -15,6 +17,11 @@
 #include "runtime/stablehlo/stablehlo.h"
 
 #include <string.h>
+
+static inline bool shlo_is_piece(shlo_piece piece, const char *text)
+{
+    return piece.length == strlen(text) && memcmp(piece.at, text, piece.length) == 0;
+}
 
 /* ---- hashes and maps (map.c) ------------------------------------------------------------ */
 
@@ -86,7 +93,19 @@ static inline bool shlo_is_word(const shlo_token *token, const char *word)
            memcmp(token->at, word, token->length) == 0;
 }
 /* 1 for an opening bracket, -1 for a closing one, else 0. */
-int shlo_bracket(const shlo_token *token);
+static inline int shlo_bracket(const shlo_token *token)
+{
+    const char mark = token->mark; /* 0 of others than marks */
+    return (mark == '(' || mark == '[' || mark == '{') - (mark == ')' || mark == ']' || mark == '}');
+}
+
+/* ---- names of attributes and types (alias.c) ------------------------------------------------- */
+
+/* Appends TEXT to OUT with each "#name" and "!name" replaced by what it stands for; nothing where
+ * TEXT has none. Lines keep their numbers. BN_FORMAT where that is longer than
+ * twice the TEXT and 16 MiB. */
+BN_MUST_USE bn_code shlo_replace_aliases(const char *text, size_t length, bn_text *out,
+                                         bn_status *st);
 
 /* ---- statements (names.c, node.c, read.c) --------------------------------------------------- */
 
@@ -167,12 +186,17 @@ BN_MUST_USE bn_code shlo_node_arguments(shlo_reader *r, shlo_frame *f, size_t la
 /* Makes F's node of all its tokens, and defines its results. */
 BN_MUST_USE bn_code shlo_node_finish(shlo_reader *r, shlo_frame *f);
 
-/* ---- what is declared (declared.c) ---------------------------------------------------------- */
+/* ---- devices (devices.c) -------------------------------------------------------------------- */
 
-/* Notes in TO the devices that a sharding of LENGTH bytes names, "{devices=[2,1]<=[2]}". */
-void shlo_note_sharding(shlo_declared *to, const char *text, size_t length);
 /* Whether by OP, named without its dialect, devices exchange values. */
 bool shlo_communicates(shlo_piece op);
+/* Notes in TO a mesh of DEVICES, which names HIGHEST, or -1. */
+void shlo_note_mesh(shlo_declared *to, int64_t devices, int64_t highest);
+/* The devices of the meshes in TEXT, each behind "mesh<", and the highest that they name, or -1.
+ * There may be none: *DEVICES is 0. */
+void shlo_meshes_in(shlo_piece text, int64_t *devices, int64_t *highest);
+/* Whether an attribute called KEY spreads values over devices by what stands in strings. */
+bool shlo_spreads(shlo_piece key);
 
 /* ---- alignment (align.c) -------------------------------------------------------------------- */
 

@@ -230,7 +230,11 @@ static void declarations_are_read(void **state)
         "func.func @main(%a: tensor<2x3xf32> {mhlo.layout_mode = \"{0,0}\"})",
         "func.func @main(%a: tensor<2x3xf32> {mhlo.layout_mode = \"{0}\"})",
         "func.func @main(%a: tensor<2x3xf32> {mhlo.layout_mode = \"columns\"})",
-        "func.func @main(%a: tensor<2x3xf32> {mhlo.memory_kind = \"pinned_host\"})"};
+        "func.func @main(%a: tensor<2x3xf32> {mhlo.memory_kind = \"pinned_host\"})",
+        "func.func @main(%a: tensor<2x3xf32> {mhlo.layout_mode = \"\"})",
+        "func.func @main() -> (tensor<2x3xf32> {mhlo.layout_mode = \"columns\"})",
+        "func.func @main() -> (tensor<2x3xf32> {mhlo.layout_mode = \"{0}\"})",
+        "func.func @main() -> (tensor<f32>, tensor<2xf32> {mhlo.memory_kind = \"pinned_host\"})"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         bn_status st = {0};
         mode_argument *a;
@@ -246,10 +250,14 @@ static void types_are_read_and_written(void **state)
 {
     (void)state;
     static const char *const good[][2] = {
-        {"f32[2,3]", "f32[2,3]"},           {"s32[]", "s32[]"},
-        {"pred[0,4]", "pred[0,4]"},         {"bf16[7]{0}", "bf16[7]"},
-        {"c128[1,2]{1,0}", "c128[1,2]"},    {"f8e4m3fn[2]", "f8e4m3fn[2]"},
-        {"f32[2,3]{0,1}", "f32[2,3]{0,1}"}, {"f32[2,3,4]{1,2,0:T(8,128)}", "f32[2,3,4]{1,2,0}"},
+        {"f32[2,3]", "f32[2,3]"},
+        {"s32[]", "s32[]"},
+        {"pred[0,4]", "pred[0,4]"},
+        {"bf16[7]{0}", "bf16[7]"},
+        {"c128[1,2]{1,0}", "c128[1,2]"},
+        {"f8e4m3fn[2]", "f8e4m3fn[2]"},
+        {"f32[2,3]{0,1}", "f32[2,3]{0,1}"},
+        {"f32[2,3,4]{1,2,0:T(8,128)}", "f32[2,3,4]{1,2,0:T(8,128)}"},
     };
     static const char *const bad[] = {"",
                                       "f32",

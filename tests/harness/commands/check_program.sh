@@ -135,6 +135,14 @@ for runtime in cpu cpu-xla sim; do
     )"
 done
 
+# Tiles are the compiler's: a runtime that lays out no such value runs no such program.
+program t1 "%x: $L {mhlo.layout_mode = \"{2,1,0:T(8,128)}\"}, %y: $L" ''
+program t2 "%x: $L, %y: $L" '{mhlo.layout_mode = "{2,1,0:T(8,128)}"}'
+run "${other[@]}" --runtime sim --program "$folder/t1.mlir"
+report "no tiles, no program that asks for them" "$(fault_of 1 "T(8,128)")"
+run "${other[@]}" --runtime sim --program "$folder/t2.mlir"
+report "nor for results in them" "$(fault_of 1 "T(8,128)")"
+
 program constant "%x: tensor<f32> {jax.global_constant = \"_platform_index\"}, %y: tensor<f32>" '' 'tensor<f32>'
 npy "$folder/c.npy" '<f4' '()' '3'
 npy "$folder/c9.npy" '<f4' '()' '9'

@@ -49,6 +49,14 @@ report "a program that closes all descriptors keeps its files, and its programs 
     grep -q "closed: 1 process, 12 executions" "$folder/err" || echo "not all was recorded"
     [ "$(find "$folder"/closed/*/programs -name '*.mlir' | wc -l)" = 5 ] || ls "$folder"/closed/*/programs
 )"
+# A program whose text has no room within the limit, and whose events have.
+run record --runtime sim --limit 70000 --output "$folder/large" -- "$program" --steps 6 --pad-kib 80
+report "a program whose code was not kept is told when that happens" "$(
+    fault_of 0
+    grep -q "6 executions of 1 program" "$folder/err" || echo "not all was recorded"
+    grep -q "the code of 1 of the programs that it executed was not kept" "$folder/err" || echo "nothing is said"
+    [ -z "$(find "$folder"/large/*/programs -name '*.mlir')" ] || echo "it was kept"
+)"
 for i in 1 2 3; do
     "$bench" record --runtime sim --output "$folder/claimed" -- bash -c 'echo ran >"$0"; sleep 0.5' "$folder/ran$i" \
         >"$folder/claimed.out$i" 2>"$folder/claimed.err$i" &

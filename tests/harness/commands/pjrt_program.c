@@ -4,8 +4,8 @@
  *
  *   pjrt_program [--way fused|two|ops] [--steps N] [--size N] [--work MS] [--sleep MS]
  *                [--read-every N] [--feed] [--pool] [--kept] [--byte-code] [--damaged-after N]
- *                [--anew-every N] [--close-at N] [--send-mib N] [--option NAME=VALUE] [--signal N]
- * [--exit CODE]
+ *                [--anew-every N] [--close-at N] [--send-mib N] [--pad-kib N] [--option NAME=VALUE]
+ *                [--signal N] [--exit CODE]
  *
  * Weights of SIZE x SIZE go from step to step, donated. "fused" runs one program a step, "two" one
  * for the gradient and one for the update, "ops" nine small ones. KEPT: "fused" donates nothing.
@@ -17,8 +17,8 @@
  * written there, it ends with 8. WORK is busy time of the host before each step, SLEEP time off the
  * CPU. FEED sends a batch each step. POOL executes in another thread. READ-EVERY tells how often
  * the loss is read, which waits for the device. SEND-MIB: so many MiB that no program takes are
- * sent at the end of each step, behind the read. Option N=V is the client's. At the end: a signal
- * to itself, or an exit code.
+ * sent at the end of each step, behind the read. PAD-KIB: comments of that size stand behind each
+ * text. Option N=V is the client's. At the end: a signal to itself, or an exit code.
  *
  * Standard output: {"steps", "median_ns", "mean_ns", "first_start_ns", "last_end_ns", "wall_ns":
  * [...], "checksum"}: its own clock's word on the second half of the steps, and a sum over the bits
@@ -88,7 +88,7 @@ enum { PARTS = 8, MOST_STEPS = 100000, MOST_OPTIONS = 8, STATED = 5 };
 
 typedef struct loop {
     const char *way;
-    long steps, size, read_every, anew_every, close_at, send_mib, signal, exit_code;
+    long steps, size, read_every, anew_every, close_at, send_mib, pad_kib, signal, exit_code;
     long damaged_after, compiled; /* programs; damaged after -1: none */
     double work_ms, sleep_ms;
     double rate;
@@ -147,6 +147,7 @@ static void take_value(loop *l, const char *name, char *value)
         {"--close-at", offsetof(loop, close_at)},
         {"--read-every", offsetof(loop, read_every)},
         {"--send-mib", offsetof(loop, send_mib)},
+        {"--pad-kib", offsetof(loop, pad_kib)},
         {"--damaged-after", offsetof(loop, damaged_after)},
     };
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
@@ -215,6 +216,8 @@ static rt_executable *compile(loop *l, const char *text)
     char *aliased = l->kept ? strstr(program.data, aliasing) : NULL;
     if (aliased)
         memset(aliased, ' ', sizeof aliasing - 1);
+    for (long i = 0; i < l->pad_kib << 4; i++)
+        bn_text_printf(&program, "// %060ld\n", i);
     state(l, text, stated);
     for (size_t i = 0; i < STATED; i++)
         flags[i] = stated[i].data;

@@ -476,6 +476,38 @@ static void figures_of_two_units_have_no_difference(void **state)
     json_decref(plain);
 }
 
+/* Counters may be negative, and larger than what doubles tell apart. */
+static void whole_numbers_are_compared_as_such(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *a, *b, *row;
+    } cases[] = {{"9007199254740992", "9007199254740993", " 9007199254740993     +1 "},
+                 {"7", "-7", " 7  -7    -14 "},
+                 {"-7", "-7", NULL},
+                 {"-9223372036854775808", "9223372036854775807", " +1.84467440737096e+19 "}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        json_t *sides[2];
+        bn_text out = {0};
+        for (size_t side = 0; side < 2; side++) {
+            char text[100];
+            bn_status st = {0};
+            snprintf(text, sizeof text, "Counter: c\n  Value: %s\n",
+                     side ? cases[i].b : cases[i].a);
+            assert_int_equal(res_metrics_read(text, strlen(text), &sides[side], &st), BN_OK);
+        }
+        json_t *diff = res_metrics_diff(sides[0], sides[1]);
+        res_metrics_diff_put(diff, RES_TABLE_TEXT, &out);
+        assert_int_equal(figure_of(diff, "c", "value") == NULL, cases[i].row == NULL);
+        if (cases[i].row && !strstr(out.data, cases[i].row))
+            fail_msg("%s", out.data);
+        bn_text_free(&out);
+        json_decref(diff);
+        json_decref(sides[0]);
+        json_decref(sides[1]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -494,6 +526,7 @@ int main(void)
         cmocka_unit_test(nothing_is_lost_on_the_way),
         cmocka_unit_test(differences_are_told),
         cmocka_unit_test(figures_of_two_units_have_no_difference),
+        cmocka_unit_test(whole_numbers_are_compared_as_such),
     };
     return cmocka_run_group_tests(tests, begin, NULL);
 }

@@ -398,6 +398,8 @@ static void what_is_no_report_is_refused(void **state)
         REPORT("\"metrics\": {\"m\": {\"percentiles\": {\"50\": []}}}"),
         REPORT("\"counters\": {\"m\": {\"value\": true}}"),
         REPORT("\"counters\": {\"m\": 3}"),
+        REPORT("\"counters\": {\"m\": {\"value\": 1, \"last\": 2}}"),
+        REPORT("\"metrics\": {\"m\": {\"sum\": 1, \"median\": 2}}"),
         REPORT("\"counters\": {}") " {}",
         "{\"kind\": "};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {

@@ -150,6 +150,10 @@ static void lines_that_do_not_fit_are_named(void **state)
     assert_refused(LINE("\"m\"", "\"PJRT\"", "null", "\"train\"", "1",
                         "\"iterations_per_run\": 1, \"metrics\": {\"total_time\": [1, \"2\"]}"),
                    "metrics.total_time[1] is not a time in seconds");
+    assert_refused(LINE("\"m\"", "\"PJRT\"", "null", "\"train\"", "1",
+                        "\"iterations_per_run\": 1, \"metrics\": {\"total_time\": [1, 1], "
+                        "\"trace_per_iter_time\": [0.5, 1.5]}"),
+                   "metrics.trace_per_iter_time[1]");
     assert_refused(
         LINE("\"m\"", "\"PJRT\"", "null", "\"train\"", "1", TIMES ", \"bench\": {\"id\": \"x\"}"),
         "this is an export of bench");
@@ -238,6 +242,31 @@ static void lines_are_whole_and_alone(void **state)
 }
 
 /* The same lines a second time change nothing; a bad line leaves the store alone. */
+/* Lines that say something else of their experiment are not of one experiment. */
+static void what_else_a_line_says_is_a_setting(void **state)
+{
+    (void)state;
+#define WITH(more) LINE("\"m\"", "\"PJRT\"", "null", "\"train\"", "16" more, TIMES)
+    static const struct {
+        const char *line, *settings;
+    } cases[] = {{WITH(""), ""},
+                 {WITH(OTHER("keep_model_data_on_cuda", "false") OTHER("new", "null")), ""},
+                 {WITH(OTHER("torch_xla2", "true") OTHER("keep_model_data_on_cuda", "true")),
+                  "keep_model_data_on_cuda torch_xla2"},
+                 {WITH(OTHER("torch_xla2", "\"torch_export\"")), "torch_xla2=torch_export"},
+                 {WITH(OTHER("threads", "4") OTHER("scale", "0.5")), "scale=0.5 threads=4"},
+                 {LINE("\"m\"", "\"XRT\"", "null", "\"train\"", "16", TIMES), "xla=XRT"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        res_collection all = imported(cases[i].line);
+        assert_string_equal(all.records[0]->experiment.settings, cases[i].settings);
+        res_collection_free(&all);
+    }
+    assert_refused(WITH(OTHER("new", "[1]")), "experiment.new");
+    assert_refused(WITH(OTHER("new", "NaN")), "experiment.new");
+    assert_refused(LINE("\"m\"", "\"PJRT\"", "\"openxla_new\"", "\"train\"", "16", TIMES),
+                   "experiment.dynamo");
+}
+
 static void a_store_takes_a_line_once(void **state)
 {
     (void)state;
@@ -288,6 +317,7 @@ int main(void)
         cmocka_unit_test(numbers_of_python_are_read),
         cmocka_unit_test(numbers_of_python_are_no_times),
         cmocka_unit_test(lines_are_whole_and_alone),
+        cmocka_unit_test(what_else_a_line_says_is_a_setting),
         cmocka_unit_test(a_store_takes_a_line_once),
     };
     res_store_begin();

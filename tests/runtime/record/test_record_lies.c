@@ -7,6 +7,28 @@
 /* The lie that the child's plugin tells, in words of the fake plugin. */
 static char lie[64];
 
+/* A call that fails, and whose error nobody asks for words. */
+static void fail_once(const raw *r)
+{
+    char none[1];
+    PJRT_Buffer_ToHostBuffer_Args args =
+        ARGS(Buffer_ToHostBuffer, .src = r->argument, .dst = none, .dst_size = sizeof none);
+    PJRT_Error *error = r->api->PJRT_Buffer_ToHostBuffer(&args);
+    MUST(error);
+    raw_error_free(r, error);
+}
+
+/* Copies the argument, where the plugin can. */
+static void copy(const raw *r)
+{
+    PJRT_Buffer_CopyToDevice_Args args =
+        ARGS(Buffer_CopyToDevice, .buffer = r->argument, .dst_device = r->device);
+    if (!r->api->PJRT_Buffer_CopyToDevice)
+        return;
+    MUST(!r->api->PJRT_Buffer_CopyToDevice(&args));
+    buffer_free(r, args.dst_buffer);
+}
+
 /* A program that executes twice, and asks for nothing that it has no use for. */
 static void work(const PJRT_Api *api)
 {
@@ -24,6 +46,8 @@ static void work(const PJRT_Api *api)
         raw_event_end(&r, raw_ready(&r, results[0]));
         buffer_free(&r, results[0]);
     }
+    copy(&r);
+    fail_once(&r);
     raw_free(&r);
 }
 
@@ -58,6 +82,7 @@ static void programs_go_on_and_the_answer_is_named(void **state)
         {"lie_shapes=0", "results"},
         {"lie_shapes=7", "results"},
         {"lie_outputs=70000,lie_types=70000,lie_shapes=70000", "results"},
+        {"lie_rank=0", NULL},
         {"lie_rank=65", "dimensions"},
         {"lie_rank=18446744073709551615", "dimensions"},
         {"lie_name=2000000000", "name"},
@@ -65,7 +90,31 @@ static void programs_go_on_and_the_answer_is_named(void **state)
         {"lie_platform=18446744073709551615", "platform"},
         {"lie_version=2000000000", "version"},
         {"lie_devices=1099511627776", "devices"},
+        {"lie_costs=0", NULL}, /* a plugin may have none */
         {"lie_costs=1099511627776", "costs"},
+        {"lie_name=0", NULL},
+        {"lie_name=1000", "name"}, /* it ends long before */
+        {"lie_platform=0", NULL},
+        {"lie_platform=1000000", "platform"},
+        {"lie_version=0", NULL},
+        {"lie_version=7", "version"},
+        {"lie_devices=0", NULL},
+        {"lie_devices=65537", "devices"},
+        {"lie_program_devices=1", NULL},
+        {"lie_program_devices=0", NULL},
+        {"lie_program_devices=65537", "devices of a program"},
+        {"lie_program_devices=18446744073709551615", "devices of a program"},
+        {"lie_description=8", NULL},
+        {"lie_description=0", NULL},
+        {"lie_description=9", "description"},
+        {"lie_description=18446744073709551615", "description"},
+        {"lie_dims=1", NULL},
+        {"lie_dims=0", NULL}, /* a single number, for all that is known */
+        {"lie_dims=65", "dimensions of a buffer"},
+        {"lie_dims=18446744073709551615", "dimensions of a buffer"},
+        {"lie_error=0", NULL},
+        {"lie_error=1000", "error"},
+        {"lie_error=18446744073709551615", "error"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const char *folder = new_folder();

@@ -1,6 +1,7 @@
 /* test_stablehlo_bytecode.c - what programs in MLIR's byte code declare, in each version of the
  * form and in both dialects; and what is refused. The programs are made, with their texts, by
  * tests/fuzz/make_corpus_bytecode.py. */
+#define _GNU_SOURCE
 #include "tests/runtime/stablehlo/stablehlo_fixture.h"
 
 /* The bytes of a seed, the caller's. */
@@ -128,6 +129,40 @@ static void meshes_and_shardings_are_read(void **state)
     shlo_declared_free(&d);
 }
 
+/* Puts TO where BYTES have FROM, which is as long. */
+static void put_instead(char *bytes, size_t size, const char *from, const char *to)
+{
+    char *at = memmem(bytes, size, from, strlen(from));
+    assert_non_null(at);
+    assert_int_equal(strlen(from), strlen(to));
+    memcpy(at, to, strlen(to));
+}
+
+/* As in text: meshes that travel as text, and shardings by other names and in forms not known. */
+static void devices_in_strings_count(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *key, *value;
+        int64_t mesh, highest;
+    } cases[] = {{"xla.sdy.meshe", "#sdy.mesh<[\"x\"=6]>", 6, -1},
+                 {"mhlo.sharding", "{devices=[1,1]777}", 0, 777},
+                 {"mhlo.sharding", "{mesh[x=2], [{x}]}", 0, INT64_MAX}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        bn_status st = {0};
+        shlo_declared d;
+        size_t size;
+        char *bytes = seed("declared-v6", &size);
+        put_instead(bytes, size, "mhlo.sharding", cases[i].key);
+        put_instead(bytes, size, "{devices=[4]<=[4]}", cases[i].value);
+        assert_ok(shlo_declared_read_bytecode(bytes, size, &d, &st), &st);
+        assert_int_equal(d.mesh, cases[i].mesh);
+        assert_int_equal(d.highest_device, cases[i].highest);
+        shlo_declared_free(&d);
+        free(bytes);
+    }
+}
+
 static void types_of_all_kinds_are_read(void **state)
 {
     (void)state;
@@ -221,6 +256,7 @@ int main(void)
         cmocka_unit_test(every_version_declares_the_same),
         cmocka_unit_test(collectives_name_devices),
         cmocka_unit_test(meshes_and_shardings_are_read),
+        cmocka_unit_test(devices_in_strings_count),
         cmocka_unit_test(types_of_all_kinds_are_read),
         cmocka_unit_test(what_is_not_known_is_refused_by_name),
         cmocka_unit_test(no_prefix_is_believed),

@@ -59,6 +59,32 @@ static void names_and_places_do_not_count(void **state)
     drop(&t);
 }
 
+/* "!t" and "#n" are what they stand for, wherever they stand. */
+static void names_of_types_and_attributes_count(void **state)
+{
+    (void)state;
+#define NAMED(type, number)                                                                        \
+    "!e = " type "\n!t = tensor<2x3x!e>\n#n = " number " : i32\n"                                  \
+    "module @a attributes {mhlo.num_partitions = #n} {\n"                                          \
+    "  func.func @main(%arg0: !t) -> !t {\n    %0 = stablehlo.add %arg0, %arg0 : !t\n"             \
+    "    return %0 : !t\n  }\n}\n"
+    static const char spelled[] =
+        "module @a attributes {mhlo.num_partitions = 1 : i32} {\n"
+        "  func.func @main(%arg0: tensor<2x3xf32>) -> tensor<2x3xf32> {\n"
+        "    %0 = stablehlo.add %arg0, %arg0 : tensor<2x3xf32>\n    return %0 : tensor<2x3xf32>\n"
+        "  }\n}\n";
+    two t = compare(NAMED("f32", "1"), spelled);
+    assert_counts(&t, 0, 0, 0, 0);
+    drop(&t);
+    t = compare(NAMED("f32", "1"), NAMED("f32", "2"));
+    assert_counts(&t, 1, 0, 0, 0);
+    assert_int_equal(t.a->nodes[t.d->list[0].a].kind, SHLO_MODULE);
+    drop(&t);
+    t = compare(NAMED("f32", "1"), NAMED("bf16", "1"));
+    assert_true(t.d->because[SHLO_WHY_DTYPE] > 0);
+    drop(&t);
+}
+
 static void an_order_that_nothing_depends_on_does_not_count(void **state)
 {
     (void)state;
@@ -385,6 +411,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_and_places_do_not_count),
+        cmocka_unit_test(names_of_types_and_attributes_count),
         cmocka_unit_test(an_order_that_nothing_depends_on_does_not_count),
         cmocka_unit_test(the_order_of_operands_counts),
         cmocka_unit_test(each_reason_is_told),

@@ -210,6 +210,16 @@ extern PJRT_Extension_Base fake_first_extension;
 #define X(entry) PJRT_Error *fake_##entry(PJRT_##entry##_Args *args);
 FAKE_ENTRIES(X)
 #undef X
+
+/* What the plugin has only where it is to lie by them: others see that it lacks them. */
+#define FAKE_LIARS(X)                                                                              \
+    X(DeviceDescription_DebugString, "lie_description")                                            \
+    X(LoadedExecutable_AddressableDevices, "lie_program_devices")                                  \
+    X(Buffer_CopyToDevice, "lie_dims")
+
+#define X(entry, order) PJRT_Error *fake_##entry(PJRT_##entry##_Args *args);
+FAKE_LIARS(X)
+#undef X
 void fake_Error_Destroy(PJRT_Error_Destroy_Args *args);
 void fake_Error_Message(PJRT_Error_Message_Args *args);
 

@@ -109,6 +109,13 @@ PJRT_Error *fake_Client_BufferFromHostBuffer(PJRT_Client_BufferFromHostBuffer_Ar
     return NULL;
 }
 
+PJRT_Error *fake_Buffer_CopyToDevice(PJRT_Buffer_CopyToDevice_Args *args)
+{
+    args->dst_buffer = fake_buffer_new(&args->buffer->type, NULL, args->dst_device);
+    memcpy(args->dst_buffer->data, args->buffer->data, args->buffer->type.bytes);
+    return NULL;
+}
+
 PJRT_Error *fake_Buffer_Destroy(PJRT_Buffer_Destroy_Args *args)
 {
     free(fake_buffer_take(args->buffer));

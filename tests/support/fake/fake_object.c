@@ -48,7 +48,7 @@ void fake_Error_Destroy(PJRT_Error_Destroy_Args *args)
 void fake_Error_Message(PJRT_Error_Message_Args *args)
 {
     args->message = args->error->message;
-    args->message_size = strlen(args->error->message);
+    args->message_size = fake_order_number("lie_error", strlen(args->error->message));
 }
 
 PJRT_Error *fake_Error_GetCode(PJRT_Error_GetCode_Args *args)

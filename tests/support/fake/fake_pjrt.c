@@ -126,6 +126,13 @@ PJRT_Error *fake_Client_AddressableDevices(PJRT_Client_AddressableDevices_Args *
     return NULL;
 }
 
+PJRT_Error *fake_DeviceDescription_DebugString(PJRT_DeviceDescription_DebugString_Args *args)
+{
+    args->debug_string = "a device";
+    args->debug_string_size = fake_order_number("lie_description", 8);
+    return NULL;
+}
+
 PJRT_Error *fake_Device_GetDescription(PJRT_Device_GetDescription_Args *args)
 {
     args->device_description = &args->device->description;
@@ -188,6 +195,9 @@ const PJRT_Api *GetPjrtApi(void)
     };
     if (!fake_ordered("no_profiler"))
         api.extension_start = &fake_first_extension;
+#define X(entry, order) api.PJRT_##entry = fake_ordered(order) ? fake_##entry : NULL;
+    FAKE_LIARS(X)
+#undef X
     if (fake_ordered("old_minor")) {
         /* The entries behind stay set: only the size says they do not exist. */
         api.struct_size = offsetof(PJRT_Api, PJRT_Executable_Fingerprint);

@@ -122,6 +122,14 @@ PJRT_Error *fake_Executable_Name(PJRT_Executable_Name_Args *args)
     return NULL;
 }
 
+PJRT_Error *
+fake_LoadedExecutable_AddressableDevices(PJRT_LoadedExecutable_AddressableDevices_Args *args)
+{
+    args->addressable_devices = &args->executable->device;
+    args->num_addressable_devices = fake_order_number("lie_program_devices", 1);
+    return NULL;
+}
+
 PJRT_Error *fake_Executable_NumOutputs(PJRT_Executable_NumOutputs_Args *args)
 {
     args->num_outputs = fake_order_number("lie_outputs", args->executable->result_count);
