@@ -65,7 +65,7 @@ static bn_code check_known(const rec_recording *recording, uint32_t pid, bn_stat
 {
     const bn_status *fault = &recording->about_fault;
     if (rec_check_whole(recording, pid, "with --process", st) != BN_OK)
-        return bn_context(st, "%s", recording->path);
+        return st->code;
     if (fault->code == BN_OK)
         return BN_OK;
     return bn_fail(st, fault->code,

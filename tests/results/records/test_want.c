@@ -67,15 +67,6 @@ static void a_limit_of_time_marks_nothing(void **state)
 
 /* ---- rights ------------------------------------------------------------------------------- */
 
-/* As a user without root's right to read all. */
-static void give_up_rights(const void *what)
-{
-    (void)what;
-    struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
-    struct __user_cap_data_struct none[2] = {{0}};
-    assert_int_equal(syscall(SYS_capset, &head, none), 0);
-}
-
 static void files_without_rights_are_no_damage(void **state)
 {
     const place *p = *state;
