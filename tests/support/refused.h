@@ -9,7 +9,6 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/capability.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -130,15 +129,6 @@ static void refused_begin(void)
     assert_int_equal(pthread_atfork(NULL, NULL, begin_child), 0);
     failed = mmap(NULL, sizeof *failed, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     assert_true(failed != MAP_FAILED);
-}
-
-/* Goes on as a user without root's right to read all. */
-static void give_up_rights(const void *what)
-{
-    (void)what;
-    struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
-    struct __user_cap_data_struct none[2] = {{0}};
-    assert_int_equal(syscall(SYS_capset, &head, none), 0);
 }
 
 #endif

@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 
 #include "tests/support/refused.h"
+#include "tests/support/rights.h"
 
 /* A recording of two processes. The second has more executions, and a profile. */
 typedef struct pair {

@@ -4,6 +4,7 @@
  */
 #define _GNU_SOURCE
 #include "tests/results/records/want_fixture.h"
+#include "tests/support/rights.h"
 
 static void no_memory_at_some_moments(void **state)
 {
