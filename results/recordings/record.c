@@ -323,12 +323,28 @@ static json_t *runtime_json(const rec_recording *recording, const rec_steps *ste
         res_json_text(device), "environment", object_in(recording->about, "environment"));
 }
 
+/* Appends ITEM to ARRAY, which is NULL from the first that there is no memory for. */
+static json_t *append(json_t *array, json_t *item)
+{
+    if (json_array_append_new(array, item) == 0)
+        return array;
+    json_decref(array);
+    return NULL;
+}
+
 static json_t *texts_json(const char *const *texts)
 {
     json_t *array = json_array();
     for (; texts && *texts; texts++)
-        json_array_append_new(array, res_json_text(*texts));
+        array = append(array, res_json_text(*texts));
     return array;
+}
+
+/* A median that was not made for want of memory is no unknown figure: NULL. */
+static json_t *busy_json(const rec_steps *steps)
+{
+    const rec_figure busy = rec_steps_busy(steps);
+    return isnan(busy.median_ns) ? NULL : json_real(busy.median_ns);
 }
 
 /* A program that does as much of a step's work on the device, in one execution, is the step. */
@@ -375,8 +391,7 @@ static json_t *recording_json(const rec_recording *recording, const rec_steps *s
     const rec_process *p = steps->process;
     json_t *times = json_array();
     for (size_t i = 0; i < steps->program_count; i++)
-        json_array_append_new(times, res_json_real(steps->programs[i].times));
-    const rec_figure busy = rec_steps_busy(steps);
+        times = append(times, res_json_real(steps->programs[i].times));
     return json_pack(
         "{s:o, s:o, s:s, s:I, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:b, s:b, "
         "s:I, s:I, s:i, s:s, s:I, s:o, s:o}",
@@ -386,9 +401,8 @@ static json_t *recording_json(const rec_recording *recording, const rec_steps *s
         (json_int_t)steps->cycle, "steps_found", (json_int_t)steps->found, "steps_with_compiles",
         (json_int_t)steps->with_compiles, "steps_warming", (json_int_t)steps->warming,
         "steps_unlike", (json_int_t)steps->unlike, "times_a_step", times, "device_busy_ns",
-        res_json_real(busy.median_ns), "cpu_clocks", steps->cpu_clocks, "completions",
-        steps->completions, "lost_events",
-        p->lost <= INT64_MAX ? (json_int_t)p->lost : (json_int_t)-1, "skipped_slots",
+        busy_json(steps), "cpu_clocks", steps->cpu_clocks, "completions", steps->completions,
+        "lost_events", p->lost <= INT64_MAX ? (json_int_t)p->lost : (json_int_t)-1, "skipped_slots",
         (json_int_t)p->skipped, "stop", (int)p->stop, "recorder_sha256",
         digest_of(recording, recorder_of(recording)), "epoch_ns",
         p->epoch_ns <= INT64_MAX ? (json_int_t)p->epoch_ns : (json_int_t)-1, "step_program",

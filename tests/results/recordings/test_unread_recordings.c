@@ -8,6 +8,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
+#include "results/recordings/views.h"
 #include "tests/support/refused.h"
 #include "tests/support/rights.h"
 
@@ -143,6 +144,61 @@ static void no_memory_at_each_moment(void **state)
             (struct fault){.what = MEMORY, .whose = READER, .for_ever = for_ever, .error = ENOMEM};
         sweep(*state, "");
     }
+}
+
+/* The record of the recording in FOLDER as text (malloc); NULL: it was refused. */
+static char *record_text(const char *folder)
+{
+    bn_status st = {.code = BN_OK};
+    const rec_options options = {.device = -1};
+    const rec_naming naming = {.model = "m"};
+    rec_recording *r = NULL;
+    rec_steps *steps = NULL;
+    res_record *record = NULL;
+    char *text = NULL;
+    bn_code code = rec_open(folder, &r, &st);
+    if (code == BN_OK)
+        code = rec_check_whole(r, 0, "so", &st);
+    if (code == BN_OK && r->about_fault.code != BN_OK)
+        code = r->about_fault.code;
+    if (code == BN_OK)
+        code = rec_steps_find(r, &options, &steps, &st);
+    if (code == BN_OK)
+        code = rec_record_make(r, steps, &naming, &record, &st);
+    armed = false;
+    if (code == BN_OK) {
+        json_t *o = res_record_to_json(record);
+        text = json_dumps(o, JSON_SORT_KEYS);
+        json_decref(o);
+        assert_non_null(text);
+    }
+    res_record_free(record);
+    rec_steps_free(steps);
+    rec_close(r);
+    return text;
+}
+
+/* A record that was made in little memory is whole, or there is none. */
+static void no_record_lacks_a_figure(void **state)
+{
+    const pair *p = *state;
+    char *whole = record_text(p->folder);
+    assert_non_null(whole);
+    for (int for_ever = 0; for_ever < 2 && !SANITIZED; for_ever++) {
+        fault = (struct fault){.what = MEMORY, .whose = READER, .for_ever = for_ever};
+        for (fault.at = 1, *failed = 1; *failed; fault.at++) {
+            *failed = 0;
+            times = 0;
+            in_child = false;
+            armed = true;
+            char *text = record_text(p->folder);
+            if (text)
+                assert_string_equal(text, whole);
+            free(text);
+        }
+        fault.at = 0;
+    }
+    free(whole);
 }
 
 /* ---- rights and limits, as they are ------------------------------------------------------- */
@@ -308,11 +364,9 @@ static void what_may_be_absent_is_no_fault(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(no_error_is_swallowed),
-        TEST(no_memory_at_each_moment),
-        TEST(what_one_may_not_read_is_named),
-        TEST(too_many_open_files_are_named),
-        TEST(what_is_no_file_or_folder_is_refused),
+        TEST(no_error_is_swallowed),          TEST(no_memory_at_each_moment),
+        TEST(no_record_lacks_a_figure),       TEST(what_one_may_not_read_is_named),
+        TEST(too_many_open_files_are_named),  TEST(what_is_no_file_or_folder_is_refused),
         TEST(what_may_be_absent_is_no_fault),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
