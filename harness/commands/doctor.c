@@ -73,15 +73,18 @@ static bn_code show_checkup(const rec_recording *recording, const rec_checkup *c
 }
 
 static bn_code see_recording(const rec_recording *recording, const command_stepping *own,
-                             const cli_output *output, bn_status *st)
+                             const cli_output *output, bool *damaged, bn_status *st)
 {
     const rec_options options = {
         .pid = (uint32_t)own->process, .device = own->device, .step_program = own->step_program};
     rec_steps *steps = NULL;
     rec_checkup checkup = {0};
     res_format format;
-    command_say_damage(recording);
     bn_code code = res_format_parse(cli_format(output), &format, st);
+    if (code == BN_OK)
+        code = rec_check_whole(recording, options.pid, "with --process", st);
+    if (code == BN_OK)
+        *damaged = command_say_damage(recording);
     if (code == BN_OK)
         code = rec_check_steps(recording, &options, &steps, st);
     if (code == BN_OK)
@@ -139,6 +142,7 @@ int command_doctor(const command_selection *selection, const command_stepping *s
 {
     bn_status st = {.code = BN_OK};
     rec_recording *recording = NULL;
+    bool damaged = false;
     const bool stepped = stepping->process || stepping->device >= 0 || stepping->step_program;
     bn_code code = rec_open(selection->store, &recording, &st);
     /* What holds no recording is a store, or nothing: the store's complaint is then the one. */
@@ -148,8 +152,8 @@ int command_doctor(const command_selection *selection, const command_stepping *s
         code = bn_fail(&st, BN_INVALID, "%s is a recording, and --%s chooses records of a store",
                        selection->store, chosen(selection));
     if (code == BN_OK)
-        code = see_recording(recording, stepping, output, &st);
-    int exit_code = recording && recording->damaged_count ? CLI_EXIT_FAILED : CLI_EXIT_OK;
+        code = see_recording(recording, stepping, output, &damaged, &st);
+    int exit_code = damaged ? CLI_EXIT_FAILED : CLI_EXIT_OK;
     if (code != BN_OK)
         exit_code = (int)cli_complain(&st);
     rec_close(recording);

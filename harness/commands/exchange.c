@@ -75,6 +75,8 @@ static bn_code import_files(const command_taking *own, const char *const *files,
     if (done.written + done.known > 0)
         cli_tell("%zu records written to %s, %zu were there already", done.written, own->store,
                  done.known);
+    if (done.instead > 0)
+        cli_tell("%zu of those written are in place of others of the same lines", done.instead);
     return st->code;
 }
 
@@ -84,7 +86,7 @@ static bn_code check_known(const rec_recording *recording, uint32_t pid, bn_stat
 {
     const bn_status *fault = &recording->about_fault;
     if (rec_check_whole(recording, pid, "with --process", st) != BN_OK)
-        return bn_context(st, "%s", recording->path);
+        return st->code;
     if (fault->code == BN_OK)
         return BN_OK;
     return bn_fail(st, fault->code,
@@ -107,7 +109,8 @@ static bn_code read_recording(const command_taking *own, const char *path, res_r
             path);
     const rec_options options = {
         .pid = (uint32_t)own->process, .device = -1, .step_program = own->step_program};
-    const rec_naming naming = {.model = own->model, .phase = own->phase};
+    const rec_naming naming = {
+        .model = own->model, .phase = own->phase, .step_program = own->step_program};
     bn_code code = rec_open(path, &recording, st);
     if (code == BN_OK)
         code = check_known(recording, options.pid, st);
@@ -120,28 +123,38 @@ static bn_code read_recording(const command_taking *own, const char *path, res_r
     return code;
 }
 
+/* Says what the record of the recording at PATH lacks that was asked for. */
+static void say_profile(const char *path, const res_record *record)
+{
+    const json_t *recording = json_object_get(record->provenance, "recording");
+    const char *why =
+        json_string_value(json_object_get(json_object_get(recording, "profile"), "why"));
+    if (why)
+        cli_say("bench: %s: the record has no profile: %s", path, why);
+}
+
 static bn_code import_recording(const command_taking *own, const char *path, bn_status *st)
 {
     res_record *record = NULL;
+    res_taken taken;
     char file[4200] = "";
-    bn_status why = {.code = BN_OK};
     bn_code code = read_recording(own, path, &record, st);
     if (code != BN_OK)
         return code;
-    const bn_code one = res_store_write(own->store, record, file, sizeof file, &why);
-    if (one == BN_OK) {
+    const res_source source = rec_record_source(record);
+    code = res_store_take(own->store, record, &source, file, sizeof file, &taken, st);
+    if (code == BN_OK)
+        say_profile(path, record);
+    if (code == BN_OK && taken == RES_TAKEN_KNOWN) {
+        cli_tell("%s: it is in %s already", path, own->store);
+    } else if (code == BN_OK) {
         bn_text name = {0};
         const bool named = own->model || strcmp(record->experiment.model, REC_UNKNOWN) != 0;
         res_experiment_title(&record->experiment, &name);
-        cli_tell("%s: %zu steps of %s%s written to %s", path, record->step_count,
-                 name.data ? name.data : "", named ? "" : " (--model NAME gives them a name)",
-                 file);
+        cli_tell("%s: %zu steps of %s%s written to %s%s", path, record->step_count,
+                 name.data ? name.data : "", named ? "" : " (--model NAME gives them a name)", file,
+                 taken == RES_TAKEN_INSTEAD ? ", in place of what an earlier import read" : "");
         bn_text_free(&name);
-    } else if (one == BN_INVALID) {
-        /* Files are never replaced: these steps were read before. */
-        cli_tell("%s: it is in %s already", path, own->store);
-    } else {
-        code = bn_fail(st, one, "%s", why.message);
     }
     res_record_free(record);
     return code;

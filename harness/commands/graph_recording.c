@@ -315,7 +315,9 @@ bn_code command_graph_recording(const char *path, const cli_output *output, bool
         code = show(&c, st);
     if (code == BN_OK && c.fault.code != BN_OK)
         code = bn_fail(st, BN_FORMAT, "%s", c.fault.message);
-    if (code == BN_OK && command_say_damage(recording))
+    if (code == BN_OK)
+        command_say_damage(recording);
+    if (code == BN_OK && recording->damaged_count > 0)
         code = bn_fail(st, BN_FORMAT, "%s: not all processes could be read", path);
     *differ = c.shown != NULL;
     json_decref(c.rows);

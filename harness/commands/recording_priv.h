@@ -7,8 +7,7 @@
 #include "results/recordings/recordings.h"
 #include "results/tables/tables.h"
 
-/* Says on standard error what is wrong with RECORDING; returns whether a process of it is damaged.
- */
+/* Says on standard error what of RECORDING cannot be read; returns whether there is anything. */
 bool command_say_damage(const rec_recording *recording);
 /* Appends WORDS, sentences of a recording, for FORMAT, in lines as wide as narrow tables. */
 void command_put_words(const char *words, res_format format, bn_text *out);

@@ -388,10 +388,10 @@ bool command_say_damage(const rec_recording *r)
     for (size_t i = 0; i < r->damaged_count && i < room; i++)
         cli_say("%s/%s: %s", r->path, r->damaged[i].name, r->damaged[i].why.message);
     if (r->damaged_count > room)
-        cli_say("%zu processes more are damaged", r->damaged_count - room);
+        cli_say("%zu processes more cannot be read", r->damaged_count - room);
     if (r->about_fault.code != BN_OK)
         cli_say("%s: %s", r->path, r->about_fault.message);
-    return r->damaged_count > 0;
+    return r->damaged_count > 0 || r->about_fault.code != BN_OK;
 }
 
 static bn_code show(const rec_recording *recording, const rec_steps *steps, res_format format,
@@ -444,7 +444,10 @@ int command_steps(const command_stepping *own, const cli_output *output, const c
     if (code == BN_OK)
         code = rec_open(folder, &recording, &st);
     if (code == BN_OK) {
-        damaged = command_say_damage(recording);
+        code = rec_check_whole(recording, options.pid, "with --process", &st);
+        damaged = code == BN_OK && command_say_damage(recording);
+    }
+    if (code == BN_OK) {
         code = rec_steps_find(recording, &options, &steps, &st);
         if (code == BN_NOT_FOUND && format == RES_TABLE_JSON)
             show_compiles(recording, options.pid);

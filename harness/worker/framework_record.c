@@ -52,8 +52,10 @@ static bn_code open_recording(const worker_framework *f, rec_recording **recordi
     bn_code code = rec_open(f->recording, recording, st);
     if (code == BN_NOT_FOUND)
         return ran_unrecorded(f, st);
+    if (code == BN_OK)
+        code = rec_check_whole(*recording, 0, NULL, st);
     const rec_process *most = code == BN_OK ? rec_process_find(*recording, 0) : NULL;
-    if (!most || most->execution_count > 0 || (*recording)->damaged_count > 0)
+    if (!most || most->execution_count > 0)
         return code;
     code = check_whole(most, st);
     return code == BN_OK ? ran_unrecorded(f, st) : code;

@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_DAMAGED 100 /* that are named; all are counted */
-
 /* ---- lists ------------------------------------------------------------------------- */
 
 static void put_models(const site *s, bn_text *out)
@@ -99,8 +97,11 @@ static void put_damaged(const site *s, bn_text *out)
 {
     const res_index *index = s->index;
     bool first = true;
+    res_told told = {{0}};
     bn_text_printf(out, ",\n\"damaged_count\":%zu,\"damaged\":[", index->damaged_count);
-    for (size_t i = 0; i < index->damaged_count && i < MOST_DAMAGED; i++) {
+    for (size_t i = 0; i < index->damaged_count; i++) {
+        if (!res_damaged_told(&told, &index->damaged[i]))
+            continue;
         site_put_comma(out, &first);
         bn_text_puts(out, "\n[");
         site_put_text(out, bn_base_name(index->damaged[i].path));

@@ -150,8 +150,12 @@ function notes() {
   if (site.no_pictures) said.push("no pictures: gnuplot was missing when the site was made");
   const list = said.map((text) => el("p", {class: "soft"}, text + "."));
   if (site.damaged_count) {
-    list.push(el("p", {class: "bad"}, count(site.damaged_count, "damaged file") + " in the store:"),
-      el("ul", null, site.damaged.map(([file, why]) => el("li", null, file + ": " + why))));
+      const untold = site.damaged_count - site.damaged.length;
+      list.push(el("p", {class : "bad"},
+                   count(site.damaged_count, "file") + " of the store not read as records:"),
+                el("ul", null,
+                   site.damaged.map(([ file, why ]) => el("li", null, file + ": " + why)),
+                   untold ? el("li", null, "and " + untold + " more") : null));
   }
   return list;
 }

@@ -330,7 +330,10 @@ typedef struct res_speedup {
     size_t ratios;         /* that have an interval: the family over which differences are told */
     double least_error;    /* of the logs of ratios: claims are made with no less */
     res_witness witness;   /* of all rows together */
-    res_misdates misdates; /* of the collection */
+    /* Of the collection, whose they are. */
+    res_misdates misdates;
+    const res_damaged *damaged;
+    size_t damaged_count;
 } res_speedup;
 
 /* Makes the rows of ALL, which must outlive SPEEDUP. False without memory. */

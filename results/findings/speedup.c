@@ -275,7 +275,8 @@ static bool take_means(res_speedup *speedup)
 
 bool res_speedup_make(const res_collection *all, res_speedup *speedup)
 {
-    *speedup = (res_speedup){.misdates = all->misdates};
+    *speedup = (res_speedup){
+        .misdates = all->misdates, .damaged = all->damaged, .damaged_count = all->damaged_count};
     speedup->rows = calloc(all->count + 1, sizeof *speedup->rows);
     speedup->means = calloc(all->count + 1, sizeof *speedup->means);
     bool made = speedup->rows && speedup->means && pick(all, speedup);

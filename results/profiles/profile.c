@@ -155,15 +155,14 @@ static bool agree(const record_profile *head, const rt_device_span *spans, size_
     return true;
 }
 
-/* What HEAD says of a file with SIZE bytes behind it. Steps while the profiler ran were slowed down
- * whatever became of its bytes. Whether there are bytes to read. */
-static bool take_head(const record_profile *head, uint64_t size, rec_profile *p)
+/* Takes what HEAD says of a file with SIZE bytes behind it; *TELLS: there are bytes to read. Steps
+ * while the profiler ran were slowed down whatever became of its bytes. */
+static bn_code take_head(const record_profile *head, uint64_t size, rec_profile *p, bool *tells,
+                         bn_status *st)
 {
     if (memcmp(head->magic, RECORD_PROFILE_MAGIC, sizeof head->magic) != 0 ||
-        head->version != RECORD_VERSION || head->begin_ns > head->end_ns) {
-        refuse(p, "the file is damaged");
-        return false;
-    }
+        head->version != RECORD_VERSION || head->begin_ns > head->end_ns)
+        return bn_fail(st, BN_FORMAT, FILE_NAME ": it is damaged, or of another version");
     /* Where it did not start, it slowed nothing down. */
     if (head->why != RECORD_NO_PROFILER && head->why != RECORD_PROFILER_REFUSED) {
         p->begin_ns = head->begin_ns;
@@ -177,7 +176,8 @@ static bool take_head(const record_profile *head, uint64_t size, rec_profile *p)
         refuse(p, "the file is damaged");
     else if (size > RECORD_PROFILE_BYTES)
         refuse(p, "it is larger than any that bench writes");
-    return !p->why[0];
+    *tells = !p->why[0];
+    return BN_OK;
 }
 
 /* The SIZE bytes behind HEAD. */
@@ -207,19 +207,17 @@ static bn_code read_file(int fd, uint64_t size, rec_profile *p, bn_status *st)
 {
     record_profile head;
     char *bytes = NULL;
-    if (size < sizeof head || pread(fd, &head, sizeof head, 0) != (ssize_t)sizeof head) {
-        refuse(p, "the file is damaged");
-        return BN_OK;
-    }
-    if (!take_head(&head, size - sizeof head, p))
-        return BN_OK;
-    bn_code code = bn_regular_all(fd, FILE_NAME, (size_t)size, &bytes, st);
-    if (code == BN_OK) {
-        code = take(&head, bytes + sizeof head, (size_t)size - sizeof head, p, st);
-    } else if (code != BN_OUT_OF_MEMORY) {
-        refuse(p, "the file cannot be read");
-        code = BN_OK;
-    }
+    bool tells = false;
+    if (size < sizeof head)
+        return bn_fail(st, BN_FORMAT, FILE_NAME ": it ends within its head");
+    bn_code code = bn_regular_rest(fd, FILE_NAME, &head, sizeof head, st);
+    if (code == BN_OK)
+        code = take_head(&head, size - sizeof head, p, &tells, st);
+    if (code != BN_OK || !tells)
+        return code;
+    code = bn_regular_all(fd, FILE_NAME, (size_t)head.size, &bytes, st);
+    if (code == BN_OK)
+        code = take(&head, bytes, (size_t)head.size, p, st);
     free(bytes);
     return code;
 }
@@ -227,26 +225,21 @@ static bn_code read_file(int fd, uint64_t size, rec_profile *p, bn_status *st)
 bn_code rec_profile_read(int folder, rec_profile *profile, bn_status *st)
 {
     struct stat info;
-    bn_status ignored = {.code = BN_OK};
+    bn_status why = {.code = BN_OK};
     int fd;
     *profile = (rec_profile){0};
-    const bn_code code = bn_open_at(folder, FILE_NAME, O_NOFOLLOW, &fd, &info, &ignored);
-    profile->asked = code != BN_NOT_FOUND;
+    bn_code code = bn_open_at(folder, FILE_NAME, O_NOFOLLOW, &fd, &info, &why);
     if (code == BN_NOT_FOUND)
         return BN_OK;
-    if (code != BN_OK) {
-        refuse(profile, "the file cannot be read");
-        return BN_OK;
-    }
-    bn_code done = BN_OK;
-    if (S_ISREG(info.st_mode))
-        done = read_file(fd, (uint64_t)info.st_size, profile, st);
-    else
-        refuse(profile, "it is not a regular file");
+    if (code != BN_OK)
+        return bn_fail(st, code, "%s", why.message);
+    profile->asked = true;
+    code = S_ISREG(info.st_mode) ? read_file(fd, (uint64_t)info.st_size, profile, st)
+                                 : bn_fail(st, BN_INVALID, FILE_NAME ": not a regular file");
     close(fd);
-    if (done != BN_OK)
+    if (code != BN_OK)
         rec_profile_free(profile);
-    return done;
+    return code;
 }
 
 void rec_profile_free(rec_profile *profile)

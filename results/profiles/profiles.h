@@ -42,9 +42,11 @@ typedef struct rec_profile {
     bn_arena *memory;
 } rec_profile;
 
-/* Reads the file of the process in the open folder FOLDER. A file that is absent, damaged or
- * without a profile is no error: PROFILE says it. BN_OUT_OF_MEMORY. Release with
- * rec_profile_free. */
+/* Reads the file of the process in the open folder FOLDER. A file that is absent, or whose head
+ * says that it has no profile, is no error, nor is a profile that is damaged: PROFILE says it. But
+ * where the head cannot be read, nobody knows which steps the profiler slowed down: BN_IO,
+ * BN_INVALID (it is no regular file), BN_FORMAT. BN_OUT_OF_MEMORY. Release with rec_profile_free.
+ */
 BN_MUST_USE bn_code rec_profile_read(int folder, rec_profile *profile, bn_status *st);
 void rec_profile_free(rec_profile *profile);
 

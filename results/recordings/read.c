@@ -7,6 +7,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -120,13 +121,13 @@ static bn_code read_events(int fd, rec_process *p, bn_status *st)
         code = take_events(&stream, &b, st);
     }
     if (code == BN_OK && b.failed)
-        code = bn_fail(st, BN_OUT_OF_MEMORY, "%s: no memory for its events", p->folder);
+        code = bn_fail(st, BN_OUT_OF_MEMORY, "%s: no memory for them", EVENTS);
     if (code == BN_OK) {
         rec_build_end(&b, file.main_thread);
         p->slots = stream.slots;
         p->skipped = stream.skipped;
         if (b.failed)
-            code = bn_fail(st, BN_OUT_OF_MEMORY, "%s: no memory for its events", p->folder);
+            code = bn_fail(st, BN_OUT_OF_MEMORY, "%s: no memory for them", EVENTS);
     }
     own->command = b.command;
     own->frameworks = b.frameworks;
@@ -137,51 +138,55 @@ static bn_code read_events(int fd, rec_process *p, bn_status *st)
     return code;
 }
 
-/* Opens the events of the process in the folder NAME of FOLDER. *FD is negative where it has none.
- */
-static bn_code open_events(int folder, const char *name, int *fd, uint64_t *bytes, bn_status *st)
+/* A file in the place of a process's folder; of other names nobody knows whose they are. */
+static bool is_recorders(const char *name)
+{
+    const size_t pid = strspn(name, "0123456789");
+    return pid > 0 && name[pid] == '-' && name[pid + 1] &&
+           name[pid + 1 + strspn(name + pid + 1, "0123456789")] == '\0';
+}
+
+/* Opens the folder NAME of FOLDER. *INSIDE is negative where it is gone, or is no folder and not
+ * called like one of a process. What else keeps it shut may keep a process's events in it. */
+static bn_code open_process(int folder, const char *name, int *inside, bn_status *st)
+{
+    *inside = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (*inside >= 0 || errno == ENOENT)
+        return BN_OK;
+    if (errno != ENOTDIR && errno != ELOOP)
+        return bn_fail_errno(st, errno, "its folder");
+    return is_recorders(name)
+               ? bn_fail(st, BN_INVALID, "it is no folder, or a link, which is not followed")
+               : BN_OK;
+}
+
+/* Opens the events in the open folder INSIDE, called NAME. *FD is negative where it has none, and
+ * is not called like a recorder's. */
+static bn_code open_events(int inside, const char *name, int *fd, uint64_t *bytes, bn_status *st)
 {
     struct stat info;
-    bn_status ignored = {.code = BN_OK};
-    int inside;
-    *fd = -1;
-    if (bn_folder_in(folder, name, &inside, &ignored) != BN_OK)
+    bn_status why = {.code = BN_OK};
+    bn_code code = bn_open_at(inside, EVENTS, O_NOFOLLOW, fd, &info, &why);
+    if (code == BN_NOT_FOUND && !is_recorders(name))
         return BN_OK;
-    bn_code code = bn_open_at(inside, EVENTS, O_NOFOLLOW, fd, &info, st);
-    close(inside);
-    if (code == BN_NOT_FOUND) {
-        if (st)
-            *st = (bn_status){.code = BN_OK};
-        return BN_OK;
-    }
     if (code == BN_OK && !S_ISREG(info.st_mode)) {
         close(*fd);
         *fd = -1;
-        return bn_fail(st, BN_INVALID, "%s: not a regular file", EVENTS);
+        code = bn_fail(&why, BN_INVALID, "%s: not a regular file", EVENTS);
     }
-    *bytes = code == BN_OK ? (uint64_t)info.st_size : 0;
-    return code;
+    if (code != BN_OK)
+        return bn_fail(st, code == BN_NOT_FOUND ? BN_FORMAT : code, "%s", why.message);
+    *bytes = (uint64_t)info.st_size;
+    return BN_OK;
 }
 
-static bn_code read_profile(int folder, const char *name, rec_profile *profile, bn_status *st)
-{
-    bn_status ignored = {.code = BN_OK};
-    int inside;
-    if (bn_folder_in(folder, name, &inside, &ignored) != BN_OK)
-        return BN_OK;
-    const bn_code code = rec_profile_read(inside, profile, st);
-    close(inside);
-    return code;
-}
-
-/* Reads the process in the folder NAME into *P; *FOUND is false where there is none. */
-static bn_code read_process(int folder, const char *name, rec_process *p, bool *found,
-                            bn_status *st)
+/* Reads the process in the open folder INSIDE, called NAME, into *P; *FOUND is false where there is
+ * none. */
+static bn_code read_inside(int inside, const char *name, rec_process *p, bool *found, bn_status *st)
 {
     int fd;
     owned *own = NULL;
-    *p = (rec_process){0};
-    bn_code code = open_events(folder, name, &fd, &p->bytes, st);
+    bn_code code = open_events(inside, name, &fd, &p->bytes, st);
     *found = code != BN_OK || fd >= 0;
     if (code != BN_OK || fd < 0)
         return code;
@@ -189,12 +194,27 @@ static bn_code read_process(int folder, const char *name, rec_process *p, bool *
     if (own)
         own->memory = bn_arena_new(4096);
     p->folder = own && own->memory ? bn_arena_strdup(own->memory, name) : NULL;
-    code = p->folder ? read_events(fd, p, st) : bn_fail_errno(st, ENOMEM, "%s", name);
+    code = p->folder ? read_events(fd, p, st) : bn_fail_errno(st, ENOMEM, "%s", EVENTS);
     close(fd);
     if (code == BN_OK)
-        code = read_profile(folder, name, &p->profile, st);
+        code = rec_profile_read(inside, &p->profile, st);
     if (code != BN_OK)
         process_free(p);
+    return code;
+}
+
+/* Reads the process in the folder NAME into *P; *FOUND is false where there is none. */
+static bn_code read_process(int folder, const char *name, rec_process *p, bool *found,
+                            bn_status *st)
+{
+    int inside;
+    *p = (rec_process){0};
+    bn_code code = open_process(folder, name, &inside, st);
+    *found = code != BN_OK || inside >= 0;
+    if (inside >= 0) {
+        code = read_inside(inside, name, p, found, st);
+        close(inside);
+    }
     return code;
 }
 
@@ -219,19 +239,19 @@ static void note_damage(rec_recording *r, const char *name, const bn_status *why
     r->damaged_count++;
 }
 
-/* Reads the process NAME, or notes that it is damaged. Only no memory is a failure. */
+/* Reads the process NAME, or notes why it cannot. Only no memory is a failure. */
 static bn_code add_process(rec_recording *r, const char *name, size_t *capacity, bn_status *st)
 {
     bn_status own = {.code = BN_OK};
     bool found;
     if (!bn_reserve(&r->processes, r->process_count + 1, capacity, sizeof *r->processes))
-        return bn_fail_errno(st, ENOMEM, "%s", name);
+        return bn_fail_errno(st, ENOMEM, "%s/%s", r->path, name);
     const bn_code code =
         read_process(r->folder, name, &r->processes[r->process_count], &found, &own);
     if (code == BN_OUT_OF_MEMORY) {
         if (st)
             *st = own;
-        return code;
+        return bn_context(st, "%s/%s", r->path, name);
     }
     if (code != BN_OK)
         note_damage(r, name, &own);
@@ -247,10 +267,12 @@ static bn_code add_processes(rec_recording *r, bn_status *st)
     if (!list)
         return bn_fail_errno(st, errno, "%s", r->path);
     bn_code code = BN_OK;
-    for (const struct dirent *entry; code == BN_OK && (entry = readdir(list));)
+    for (const struct dirent *entry; code == BN_OK && (entry = bn_folder_next(list));)
         if (is_ours(entry->d_name) && strcmp(entry->d_name, EVENTS) != 0 &&
             strcmp(entry->d_name, ABOUT) != 0)
             code = add_process(r, entry->d_name, &capacity, st);
+    if (code == BN_OK && errno != 0)
+        code = bn_fail_errno(st, errno, "%s", r->path);
     closedir(list);
     /* One process's own folder. */
     if (code == BN_OK && r->process_count == 0 && r->damaged_count == 0)
@@ -286,7 +308,9 @@ static bn_code parse_about(int fd, off_t size, json_t **about, bn_status *st)
         code = bn_fail(st, BN_FORMAT, ABOUT ": nested too deeply");
     if (code == BN_OK) {
         *about = json_loadb(text, (size_t)size, JSON_REJECT_DUPLICATES, &error);
-        if (!*about)
+        if (!*about && json_error_code(&error) == json_error_out_of_memory)
+            code = bn_fail(st, BN_OUT_OF_MEMORY, ABOUT ": no memory for it");
+        else if (!*about)
             code = bn_fail(st, BN_FORMAT, ABOUT ": line %d: %s", error.line, error.text);
         else if (!json_is_object(*about))
             code = bn_fail(st, BN_FORMAT, ABOUT ": not an object");
@@ -299,22 +323,28 @@ static bn_code parse_about(int fd, off_t size, json_t **about, bn_status *st)
     return code;
 }
 
-/* What bench record wrote, where it did. */
-static void read_about(rec_recording *r)
+/* What bench record wrote, where it did. Only no memory is a failure. */
+static bn_code read_about(rec_recording *r, bn_status *st)
 {
     struct stat info;
     int fd;
-    bn_status *st = &r->about_fault;
-    const bn_code code = bn_open_at(r->folder, ABOUT, O_NOFOLLOW, &fd, &info, st);
+    bn_status *why = &r->about_fault;
+    bn_code code = bn_open_at(r->folder, ABOUT, O_NOFOLLOW, &fd, &info, why);
     if (code == BN_NOT_FOUND)
-        *st = (bn_status){.code = BN_OK};
-    if (code != BN_OK)
-        return;
-    if (S_ISREG(info.st_mode))
-        (void)!parse_about(fd, info.st_size, &r->about, st);
-    else
-        bn_fail(st, BN_INVALID, ABOUT ": not a regular file");
-    close(fd);
+        *why = (bn_status){.code = BN_OK};
+    if (fd >= 0) {
+        code = S_ISREG(info.st_mode) ? parse_about(fd, info.st_size, &r->about, why)
+                                     : bn_fail(why, BN_INVALID, ABOUT ": not a regular file");
+        close(fd);
+    }
+    return code == BN_OUT_OF_MEMORY ? bn_fail(st, code, "%s: %s", r->path, why->message) : BN_OK;
+}
+
+/* Of a process that cannot be read: what the system refused is another failure than damage. */
+static bn_code code_of(const struct rec_damaged *damaged)
+{
+    const bn_code code = damaged->why.code;
+    return code == BN_INVALID ? BN_FORMAT : code;
 }
 
 /* There is no process to show: why. */
@@ -325,10 +355,9 @@ static bn_code nothing(const rec_recording *r, bn_status *st)
                        "%s: no recording: no folder in it has a file '%s'; bench record makes one",
                        r->path, EVENTS);
     const struct rec_damaged *first = &r->damaged[0];
-    const bool newer = first->why.code == BN_NOT_SUPPORTED;
-    return bn_fail(st, newer ? BN_NOT_SUPPORTED : BN_FORMAT, "%s: %s%s%s", r->path,
-                   strcmp(first->name, ".") == 0 ? "" : first->name,
-                   strcmp(first->name, ".") == 0 ? "" : ": ", first->why.message);
+    const bool own = strcmp(first->name, ".") == 0;
+    return bn_fail(st, code_of(first), "%s%s%s: %s", r->path, own ? "" : "/",
+                   own ? "" : first->name, first->why.message);
 }
 
 bn_code rec_open(const char *path, rec_recording **recording, bn_status *st)
@@ -349,24 +378,15 @@ bn_code rec_open(const char *path, rec_recording **recording, bn_status *st)
         code = add_processes(r, st);
     if (code == BN_OK && r->process_count == 0)
         code = nothing(r, st);
+    if (code == BN_OK)
+        code = read_about(r, st);
     if (code != BN_OK) {
         rec_close(r);
         return code;
     }
     order_processes(r);
-    read_about(r);
     *recording = r;
     return BN_OK;
-}
-
-bn_code rec_check_whole(const rec_recording *recording, uint32_t pid, const char *how,
-                        bn_status *st)
-{
-    const struct rec_damaged *first = &recording->damaged[0];
-    if (recording->damaged_count == 0 || pid != 0)
-        return BN_OK;
-    return bn_fail(st, BN_FORMAT, "%s is damaged: %s; name the process that is wanted, %s",
-                   first->name, first->why.message, how);
 }
 
 const rec_process *rec_process_find(const rec_recording *recording, uint32_t pid)
@@ -378,4 +398,32 @@ const rec_process *rec_process_find(const rec_recording *recording, uint32_t pid
             best = p;
     }
     return best;
+}
+
+/* The process that cannot be read and may be the one with PID; NULL: none is known. */
+static const struct rec_damaged *damaged_of(const rec_recording *r, uint32_t pid)
+{
+    char begin[16];
+    snprintf(begin, sizeof begin, "%u-", pid);
+    for (size_t i = 0; i < r->damaged_count && i < DAMAGED; i++)
+        if (pid == 0 || strncmp(r->damaged[i].name, begin, strlen(begin)) == 0)
+            return &r->damaged[i];
+    return NULL;
+}
+
+bn_code rec_check_whole(const rec_recording *recording, uint32_t pid, const char *how,
+                        bn_status *st)
+{
+    const struct rec_damaged *one = damaged_of(recording, pid);
+    /* Whose process it is that is asked for, and not there, only those could tell. */
+    if (!one && recording->damaged_count > 0 && !rec_process_find(recording, pid))
+        one = &recording->damaged[0];
+    if (!one)
+        return BN_OK;
+    return bn_fail(st, code_of(one), "%s/%s cannot be read: %s%s%s%s%s", recording->path, one->name,
+                   one->why.message, how ? "; name " : "",
+                   !how       ? ""
+                   : pid == 0 ? "the process that is wanted"
+                              : "another process",
+                   how ? ", " : "", how ? how : "");
 }

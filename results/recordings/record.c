@@ -185,17 +185,21 @@ static int64_t amount(uint64_t bytes)
     return bytes <= (UINT64_C(1) << 53) ? (int64_t)bytes : -1;
 }
 
-static void fill_device(const rec_step_program *of, res_execution *to)
+static void fill_device(const rec_steps *steps, const rec_step_program *of, res_execution *to)
 {
+    const char *why = steps->process->profile.why;
+    char note[400];
     to->device_ns = rec_step_program_device_ns(of);
     to->device_source = isfinite(of->kernels_ns)  ? BN_DEVICE_TIME_PROFILER
                         : isfinite(of->device_ns) ? BN_DEVICE_TIME_EVENT
                                                   : BN_DEVICE_TIME_UNAVAILABLE;
-    copy(to->device_note, sizeof to->device_note,
-         isfinite(of->kernels_ns) ? "while kernels ran, in executions that were profiled"
-         : isfinite(of->device_ns)
-             ? "between completions that PJRT told, the start of each included"
-             : "no completions were recorded");
+    snprintf(note, sizeof note, "%s%s%s",
+             isfinite(of->kernels_ns) ? "while kernels ran, in executions that were profiled"
+             : isfinite(of->device_ns)
+                 ? "between completions that PJRT told, the start of each included"
+                 : "no completions were recorded",
+             why[0] ? "; no profile: " : "", why);
+    copy(to->device_note, sizeof to->device_note, note);
 }
 
 static void fill_execution(const rec_steps *steps, const rec_step_program *of, res_execution *to)
@@ -216,7 +220,7 @@ static void fill_execution(const rec_steps *steps, const rec_step_program *of, r
     to->compiler_bytes = program->bytes;
     to->temp_bytes = amount(program->temporary_bytes);
     to->code_bytes = amount(program->kernel_bytes);
-    fill_device(of, to);
+    fill_device(steps, of, to);
 }
 
 static bn_code fill_executions(const rec_steps *steps, res_record *record, bn_status *st)
@@ -319,12 +323,28 @@ static json_t *runtime_json(const rec_recording *recording, const rec_steps *ste
         res_json_text(device), "environment", object_in(recording->about, "environment"));
 }
 
+/* Appends ITEM to ARRAY, which is NULL from the first that there is no memory for. */
+static json_t *append(json_t *array, json_t *item)
+{
+    if (json_array_append_new(array, item) == 0)
+        return array;
+    json_decref(array);
+    return NULL;
+}
+
 static json_t *texts_json(const char *const *texts)
 {
     json_t *array = json_array();
     for (; texts && *texts; texts++)
-        json_array_append_new(array, res_json_text(*texts));
+        array = append(array, res_json_text(*texts));
     return array;
+}
+
+/* A median that was not made for want of memory is no unknown figure: NULL. */
+static json_t *busy_json(const rec_steps *steps)
+{
+    const rec_figure busy = rec_steps_busy(steps);
+    return isnan(busy.median_ns) ? NULL : json_real(busy.median_ns);
 }
 
 /* A program that does as much of a step's work on the device, in one execution, is the step. */
@@ -355,28 +375,39 @@ static const char *way_of(const rec_steps *steps, const rec_naming *naming)
                                                                                 : "unknown";
 }
 
+/* What became of the profile that was asked for; null: none was. */
+static json_t *profile_json(const rec_profile *profile)
+{
+    if (!profile->asked)
+        return json_null();
+    return json_pack("{s:I, s:I, s:o}", "asked_for", (json_int_t)profile->asked_for, "executions",
+                     (json_int_t)profile->executions, "why",
+                     profile->why[0] ? res_json_text(profile->why) : json_null());
+}
+
 static json_t *recording_json(const rec_recording *recording, const rec_steps *steps,
                               const rec_naming *naming)
 {
     const rec_process *p = steps->process;
     json_t *times = json_array();
     for (size_t i = 0; i < steps->program_count; i++)
-        json_array_append_new(times, res_json_real(steps->programs[i].times));
-    const rec_figure busy = rec_steps_busy(steps);
-    return json_pack("{s:o, s:o, s:s, s:I, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:b, s:b, "
-                     "s:I, s:I, s:i, s:s}",
-                     "command", texts_json(p->command), "frameworks", texts_json(p->frameworks),
-                     "way", way_of(steps, naming), "pid", (json_int_t)p->pid, "process",
-                     res_json_text(p->folder), "executions_per_step",
-                     (json_int_t)steps->executions_per_step, "steps_a_sample",
-                     (json_int_t)steps->cycle, "steps_found", (json_int_t)steps->found,
-                     "steps_with_compiles", (json_int_t)steps->with_compiles, "steps_warming",
-                     (json_int_t)steps->warming, "steps_unlike", (json_int_t)steps->unlike,
-                     "times_a_step", times, "device_busy_ns", res_json_real(busy.median_ns),
-                     "cpu_clocks", steps->cpu_clocks, "completions", steps->completions,
-                     "lost_events", p->lost <= INT64_MAX ? (json_int_t)p->lost : (json_int_t)-1,
-                     "skipped_slots", (json_int_t)p->skipped, "stop", (int)p->stop,
-                     "recorder_sha256", digest_of(recording, recorder_of(recording)));
+        times = append(times, res_json_real(steps->programs[i].times));
+    return json_pack(
+        "{s:o, s:o, s:s, s:I, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:b, s:b, "
+        "s:I, s:I, s:i, s:s, s:I, s:o, s:o}",
+        "command", texts_json(p->command), "frameworks", texts_json(p->frameworks), "way",
+        way_of(steps, naming), "pid", (json_int_t)p->pid, "process", res_json_text(p->folder),
+        "executions_per_step", (json_int_t)steps->executions_per_step, "steps_a_sample",
+        (json_int_t)steps->cycle, "steps_found", (json_int_t)steps->found, "steps_with_compiles",
+        (json_int_t)steps->with_compiles, "steps_warming", (json_int_t)steps->warming,
+        "steps_unlike", (json_int_t)steps->unlike, "times_a_step", times, "device_busy_ns",
+        busy_json(steps), "cpu_clocks", steps->cpu_clocks, "completions", steps->completions,
+        "lost_events", p->lost <= INT64_MAX ? (json_int_t)p->lost : (json_int_t)-1, "skipped_slots",
+        (json_int_t)p->skipped, "stop", (int)p->stop, "recorder_sha256",
+        digest_of(recording, recorder_of(recording)), "epoch_ns",
+        p->epoch_ns <= INT64_MAX ? (json_int_t)p->epoch_ns : (json_int_t)-1, "step_program",
+        naming->step_program ? res_json_text(naming->step_program) : json_null(), "profile",
+        profile_json(&p->profile));
 }
 
 /* ---- phases ---------------------------------------------------------------------------------- */

@@ -219,11 +219,12 @@ typedef struct rec_process {
 typedef struct rec_recording {
     const char *path;
     int folder;             /* the open folder */
-    json_t *about;          /* recording.json, an object; NULL: absent or damaged */
-    bn_status about_fault;  /* why, where it is damaged */
+    json_t *about;          /* recording.json, an object; NULL: absent, or cannot be read */
+    bn_status about_fault;  /* why it cannot be read */
     rec_process *processes; /* in order of their beginning */
     size_t process_count;
-    /* Processes whose file cannot be read: at most 16 of them are named. */
+    /* Processes whose folder, events or profile cannot be read, for whatever reason: at most 16 of
+     * them are named. */
     struct rec_damaged {
         char name[64];
         bn_status why;
@@ -233,15 +234,17 @@ typedef struct rec_recording {
 
 /*
  * Reads the recording in the folder PATH, or of one process in its own folder. It may still be
- * written, or have ended anyhow. *RECORDING is for rec_close. BN_NOT_FOUND: there is no such
- * folder, or no process's events in it; BN_FORMAT: all processes' files are damaged;
- * BN_NOT_SUPPORTED: they are of a later version.
+ * written, or have ended anyhow. *RECORDING is for rec_close. Messages begin with PATH.
+ * BN_NOT_FOUND: there is no such folder, or no process's events in it; where no process can be
+ * read, BN_FORMAT: the first one is damaged, BN_NOT_SUPPORTED: it is of a later version, BN_IO: the
+ * system refused it. BN_OUT_OF_MEMORY.
  */
 BN_MUST_USE bn_code rec_open(const char *path, rec_recording **recording, bn_status *st);
 void rec_close(rec_recording *recording); /* NULL allowed */
 
-/* BN_FORMAT where a process of RECORDING is damaged and PID is 0: which one executed most is not
- * known while one of them cannot be read. HOW says how the user names one: "with --process". */
+/* Refuses, with the path and the code of rec_open, where a process of RECORDING cannot be read and
+ * may be the one that is asked for: that with PID or, where that is 0, with most executions. HOW
+ * says how the user names one: "with --process"; NULL: nobody can. */
 BN_MUST_USE bn_code rec_check_whole(const rec_recording *recording, uint32_t pid, const char *how,
                                     bn_status *st);
 

@@ -7,7 +7,7 @@
 #include "results/recordings/recordings.h"
 #include "results/records/records.h"
 
-/* ---- as a record (record.c, values.c) ----------------------------------------------------- */
+/* ---- as a record (record.c, earlier.c, values.c) -------------------------------------------- */
 
 /* What a recording does not say of itself. */
 typedef struct rec_naming {
@@ -17,6 +17,7 @@ typedef struct rec_naming {
     /* When the program was started and had ended, on the recording's clock; 0: as recording.json
      * says, or else from the recorder's start to the last call. */
     uint64_t begun_ns, ended_ns;
+    const char *step_program; /* that the user said steps begin with; NULL: nobody did */
 } rec_naming;
 #define REC_UNKNOWN "unknown" /* what a record's model is called where nobody knows */
 
@@ -30,6 +31,9 @@ typedef struct rec_naming {
  */
 BN_MUST_USE bn_code rec_record_make(const rec_recording *recording, const rec_steps *steps,
                                     const rec_naming *naming, res_record **record, bn_status *st);
+
+/* What RECORD, which rec_record_make made, is of: for res_store_take. */
+res_source rec_record_source(const res_record *record);
 
 /* Appends the name of the script that COMMAND, words that end with NULL, runs: "train" of "python
  * -u path/train.py --lr 1", "pkg.train" of "python -m pkg.train". Nothing where there are no words.

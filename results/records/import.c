@@ -468,14 +468,13 @@ bn_code res_import(const char *format, const char *file, const char *store, res_
     if (code == BN_OK && all.count == 0)
         code = bn_fail(st, BN_FORMAT, "%s: no line with a result in it", file);
     for (size_t i = 0; code == BN_OK && i < all.count; i++) {
-        bn_status why = {0};
-        bn_code one = res_store_write(store, all.records[i], NULL, 0, &why);
-        if (one == BN_INVALID)
-            done->known++; /* files are never replaced: this line was read before */
-        else if (one == BN_OK)
+        res_taken taken;
+        code = res_store_take(store, all.records[i], NULL, NULL, 0, &taken, st);
+        if (code == BN_OK && taken == RES_TAKEN_KNOWN)
+            done->known++;
+        else if (code == BN_OK)
             done->written++;
-        else
-            code = bn_fail(st, one, "%s", why.message);
+        done->instead += code == BN_OK && taken == RES_TAKEN_INSTEAD;
     }
     res_collection_free(&all);
     free(data);

@@ -182,15 +182,27 @@ double res_step_device_ns(const res_record *record)
     return sum;
 }
 
+/* Whether the overhead of X takes a median of the times that it has. */
+static bool takes_median(const res_execution *x)
+{
+    return x->pjrt_count > 0 && isfinite(x->device_ns) && !isfinite(x->overhead_ns) &&
+           x->device_source != BN_DEVICE_TIME_UNAVAILABLE &&
+           x->device_source != BN_DEVICE_TIME_EVENT;
+}
+
 /* Mean over the EXECUTIONS of a step. It is NaN when one of them is unknown: a sum of some
- * executions would mislead. */
-static double mean_overhead(const res_record *record, double executions)
+ * executions would mislead. *LACKING is set where that is for want of memory. */
+static double mean_overhead(const res_record *record, double executions, bool *lacking)
 {
     double overhead_ns = 0;
-    for (size_t i = 0; i < record->execution_count; i++)
-        if (record->executions[i].per_step > 0)
-            overhead_ns += record->executions[i].per_step *
-                           res_execution_overhead(&record->executions[i]).estimate;
+    for (size_t i = 0; i < record->execution_count; i++) {
+        const res_execution *x = &record->executions[i];
+        if (x->per_step == 0)
+            continue;
+        const double own = res_execution_overhead(x).estimate;
+        *lacking = *lacking || (isnan(own) && takes_median(x));
+        overhead_ns += x->per_step * own;
+    }
     return executions > 0 ? overhead_ns / executions : (double)NAN;
 }
 
@@ -229,20 +241,6 @@ static const char *source_of(const res_record *record)
 
 /* ---- all of them --------------------------------------------------------------------- */
 
-/* Whether the median of an execution's times is unknown although it has some. */
-static bool lacks_median(const res_record *record)
-{
-    for (size_t i = 0; i < record->execution_count; i++) {
-        const res_execution *x = &record->executions[i];
-        if (x->pjrt_count > 0 && isfinite(x->device_ns) && !isfinite(x->overhead_ns) &&
-            isnan(res_execution_overhead(x).estimate) &&
-            x->device_source != BN_DEVICE_TIME_UNAVAILABLE &&
-            x->device_source != BN_DEVICE_TIME_EVENT)
-            return true;
-    }
-    return false;
-}
-
 res_measures res_record_measures(const res_record *record)
 {
     res_measures m = {.nodes_per_step = (double)NAN,
@@ -256,7 +254,7 @@ res_measures res_record_measures(const res_record *record)
     if (!res_record_good(record))
         return m;
     m.executions = executions_of(record);
-    m.overhead_ns = mean_overhead(record, m.executions);
+    m.overhead_ns = mean_overhead(record, m.executions, &m.lacking);
     m.device_ns = res_step_device_ns(record);
     m.source = source_of(record);
     m.trace_ns = trace_ns(record);
@@ -268,8 +266,7 @@ res_measures res_record_measures(const res_record *record)
          json_is_number(json_object_get(front_end, "nodes_per_step"))))
         m.nodes_per_step = res_counter_a_step(record, BN_COUNTER_NODES_TRACED);
     m.wall_ns = res_step_median(record, record->wall_ns);
-    m.lacking = isnan(m.wall_ns) || (isnan(m.trace_ns) && res_has_ledger(record)) ||
-                (isnan(m.overhead_ns) && lacks_median(record));
+    m.lacking = m.lacking || isnan(m.wall_ns) || (isnan(m.trace_ns) && res_has_ledger(record));
     return m;
 }
 

@@ -418,6 +418,28 @@ void res_store_begin(void);
  */
 BN_MUST_USE bn_code res_store_write(const char *store, const res_record *record, char *path,
                                     size_t path_size, bn_status *st);
+/* What a record was made of, and may be made of again: see res_store_take. */
+typedef struct res_source {
+    double from_s, to_s; /* between which its records are dated, by their ids */
+    /* Whether STORED was made of the same as RECORD. */
+    bool (*same)(const res_record *stored, const res_record *record);
+    /* Whether STORED, of the same, says something that RECORD lacks. */
+    bool (*richer)(const res_record *stored, const res_record *record);
+} res_source;
+typedef enum res_taken {
+    RES_TAKEN_NEW,
+    RES_TAKEN_KNOWN,  /* the store has a record with these contents, and is as it was */
+    RES_TAKEN_INSTEAD /* of one with other contents, or of a damaged file */
+} res_taken;
+/*
+ * Writes RECORD, which was made of SOURCE, into STORE (take.c): as res_store_write, but in place of
+ * what STORE has of the same source, that is with its id or, where SOURCE is not NULL, by what it
+ * says. *TAKEN and PATH, which may be NULL, say what became of it. BN_CHANGED: the store's record
+ * is richer, and stays; after that or another failure the store is as it was, or has both.
+ */
+BN_MUST_USE bn_code res_store_take(const char *store, const res_record *record,
+                                   const res_source *source, char *path, size_t path_size,
+                                   res_taken *taken, bn_status *st);
 /* Reads one file, which somebody else may have written (vet.c): a child of this process reads its
  * bytes, since libhdf5 does not survive all damaged files, and hands over the record. A file that
  * is not a whole record of a schema we know is BN_FORMAT. What the file may not be to blame for is
@@ -604,7 +626,8 @@ BN_MUST_USE bn_code res_index_take_damaged(const res_index *index, res_collectio
 /* ---- imports ---------------------------------------------------------------- */
 
 typedef struct res_imported {
-    size_t written, known; /* records; lines that the store had already */
+    size_t written, instead; /* records; of them, in place of others of the same lines */
+    size_t known;            /* lines that the store had already */
 } res_imported;
 
 /*

@@ -22,35 +22,41 @@ void res_store_begin(void)
     gsl_set_error_handler_off();
 }
 
-bn_code res_store_write(const char *store, const res_record *record, char *path, size_t path_size,
-                        bn_status *st)
+bn_code res_store_put(const char *store, const res_record *record, const char *image, size_t size,
+                      bool replace, bn_status *st)
 {
     bn_text temporary = {0}, name = {0};
-    char *image = NULL;
-    size_t size = 0;
     bn_code code = BN_OK;
-
     if (!res_id_names_a_file(record->id))
         return bn_fail(st, BN_INVALID, "record id \"%s\" cannot be a file name", record->id);
     res_put_temporary_name(&temporary, record);
     res_put_record_name(&name, record);
-    if (temporary.failed || name.failed) {
+    if (temporary.failed || name.failed)
         code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a file name");
-        goto out;
-    }
-    code = bn_make_folder(store, st);
     if (code == BN_OK)
-        code = res_image_write(record, &image, &size, st);
+        code = bn_make_folder(store, st);
     if (code == BN_OK)
-        code = res_file_publish(store, temporary.data, name.data, image, size, st);
-    if (code == BN_OK && path)
-        snprintf(path, path_size, "%s/%s", store, name.data);
-    if (code != BN_OK)
-        bn_context(st, "store %s", store);
-out:
-    free(image);
+        code = res_file_publish(store, temporary.data, name.data, image, size, replace, st);
     bn_text_free(&name);
     bn_text_free(&temporary);
+    return code == BN_OK ? BN_OK : bn_context(st, "store %s", store);
+}
+
+bn_code res_store_write(const char *store, const res_record *record, char *path, size_t path_size,
+                        bn_status *st)
+{
+    bn_text name = {0};
+    char *image = NULL;
+    size_t size = 0;
+    res_put_record_name(&name, record);
+    bn_code code = name.failed ? bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a file name")
+                               : res_image_write(record, &image, &size, st);
+    if (code == BN_OK)
+        code = res_store_put(store, record, image, size, false, st);
+    if (code == BN_OK && path)
+        snprintf(path, path_size, "%s/%s", store, name.data);
+    free(image);
+    bn_text_free(&name);
     return code;
 }
 

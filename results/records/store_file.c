@@ -164,7 +164,7 @@ static bn_code write_synced(int fd, const char *path, const char *bytes, size_t 
 }
 
 bn_code res_file_publish(const char *folder, const char *temporary, const char *name,
-                         const char *bytes, size_t size, bn_status *st)
+                         const char *bytes, size_t size, bool replace, bn_status *st)
 {
     bn_code code = BN_OK;
     bool made = false;
@@ -173,7 +173,7 @@ bn_code res_file_publish(const char *folder, const char *temporary, const char *
     int folder_fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (folder_fd < 0)
         return bn_fail_errno(st, errno, "%s", folder);
-    if (fstatat(folder_fd, name, &existing, AT_SYMLINK_NOFOLLOW) == 0) {
+    if (!replace && fstatat(folder_fd, name, &existing, AT_SYMLINK_NOFOLLOW) == 0) {
         code = bn_fail(st, BN_INVALID, "%s/%s exists already", folder, name);
         goto out;
     }

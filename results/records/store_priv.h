@@ -36,10 +36,13 @@ BN_MUST_USE bn_code res_seal_check(const char *image, size_t size, bn_status *st
 BN_MUST_USE bn_code res_file_image(const char *path, size_t most, char **image, size_t *size,
                                    res_proof *proof, bn_status *st);
 
-/* Writes a new file FOLDER/NAME, at first under the name FOLDER/TEMPORARY. After a failure the
- * temporary file is gone. */
+/* Writes a file FOLDER/NAME, at first under the name FOLDER/TEMPORARY. One of that name is replaced
+ * if REPLACE, and else BN_INVALID. After a failure the temporary file is gone. */
 BN_MUST_USE bn_code res_file_publish(const char *folder, const char *temporary, const char *name,
-                                     const char *bytes, size_t size, bn_status *st);
+                                     const char *bytes, size_t size, bool replace, bn_status *st);
+/* The same for IMAGE, SIZE bytes, of RECORD in STORE, which is made if missing. */
+BN_MUST_USE bn_code res_store_put(const char *store, const res_record *record, const char *image,
+                                  size_t size, bool replace, bn_status *st);
 
 /* ---- records between processes (wire.c) ------------------------------------------ */
 

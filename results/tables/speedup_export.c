@@ -174,6 +174,22 @@ static json_t *witness_json(const res_speedup *speedup)
     return object;
 }
 
+/* How many files of the store were left out, by what is wrong with them; of many, some are named.
+ */
+static json_t *left_out_json(const res_speedup *speedup)
+{
+    res_told told = {{0}};
+    json_t *named = json_array();
+    for (size_t i = 0; i < speedup->damaged_count; i++)
+        if (res_damaged_told(&told, &speedup->damaged[i]))
+            json_array_append_new(named, res_json_text(bn_base_name(speedup->damaged[i].path)));
+    return json_pack("{s:I, s:I, s:I, s:I, s:o}", "unread",
+                     (json_int_t)told.count[RES_FAULT_UNREAD], "damaged",
+                     (json_int_t)told.count[RES_FAULT_DAMAGED], "no_records",
+                     (json_int_t)told.count[RES_FAULT_STRANGE], "copies",
+                     (json_int_t)told.count[RES_FAULT_COPY], "named", named);
+}
+
 static json_t *speedup_json(const res_speedup *speedup)
 {
     json_t *object = json_object(), *rows = json_array(), *means = json_array();
@@ -186,6 +202,7 @@ static json_t *speedup_json(const res_speedup *speedup)
     json_object_set_new(object, "witness", witness_json(speedup));
     json_object_set_new(object, "notes", res_speedup_notes(speedup));
     json_object_set_new(object, "findings", res_speedup_findings(speedup));
+    json_object_set_new(object, "files_left_out", left_out_json(speedup));
     return object;
 }
 

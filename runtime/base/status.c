@@ -45,12 +45,14 @@ static void message_set(bn_status *st, const char *head, const char *tail)
     bn_text_plain(&all, head);
     bn_text_plain(&all, tail);
     const size_t room = sizeof st->message - 1;
-    const char *text = all.failed ? head : all.data ? all.data : "";
+    const char *text = all.data ? all.data : "";
     const size_t length = strlen(text);
-    if (length <= room) {
+    if (all.failed) {
+        char both[sizeof st->message];
+        snprintf(both, sizeof both, "%s%s", head, tail);
+        bn_plain(both, st->message, sizeof st->message);
+    } else if (length <= room) {
         memcpy(st->message, text, length + 1);
-    } else if (all.failed) {
-        bn_plain(head, st->message, sizeof st->message);
     } else {
         const size_t first = bn_utf8_fit(text, room / 2 - sizeof CUT);
         const char *last = text + length - room / 2;
@@ -61,12 +63,17 @@ static void message_set(bn_status *st, const char *head, const char *tail)
     bn_text_free(&all);
 }
 
-/* Without memory, the format tells at least what it was about. */
+/* Without memory, the begin of the text tells at least what it was about. */
 static void set(bn_status *st, const char *format, va_list args, const char *tail)
 {
-    char *text = NULL;
+    char *text = NULL, begin[sizeof st->message];
+    va_list again;
+    va_copy(again, args);
     const bool made = vasprintf(&text, format, args) >= 0;
-    message_set(st, made ? text : format, tail);
+    if (!made)
+        vsnprintf(begin, sizeof begin, format, again);
+    va_end(again);
+    message_set(st, made ? text : begin, tail);
     if (made)
         free(text);
 }

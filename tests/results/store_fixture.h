@@ -38,7 +38,7 @@ typedef struct maker {
     uint64_t seed;
 } maker;
 
-static inline void write_with(const place *p, const maker *m, const char *runtime, char path[600])
+static inline res_record *made_by(const maker *m, const char *runtime)
 {
     fixture_case c = fixture_lazy;
     bn_status st = {0};
@@ -54,6 +54,13 @@ static inline void write_with(const place *p, const maker *m, const char *runtim
                   "tab\t, line\n, \\ and \"", "platform_version", "", "host", "hostname", m->host);
     if (m->status != BN_OK)
         assert_ok(res_record_reserve_steps(r, 0, 0, &st), &st);
+    return r;
+}
+
+static inline void write_with(const place *p, const maker *m, const char *runtime, char path[600])
+{
+    bn_status st = {0};
+    res_record *r = made_by(m, runtime);
     assert_ok(res_store_write(p->store, r, path, 600, &st), &st);
     res_record_free(r);
 }

@@ -348,6 +348,67 @@ report "what was recorded in other nights is no part of this one" "$(
     grep -E '^(recorded|history): ' "$folder/out"
 )"
 
+# ---- records that nobody can read ----------------------------------------------------------
+# harm KIND FILE: it cannot be read from then on.
+harm() {
+    case $1 in
+    folder) rm "$2" && mkdir "$2" ;;
+    rights) chmod 0 "$2" ;;
+    cut) truncate -s 900 "$2" ;;
+    changed) printf '?' | dd of="$2" bs=1 seek=3000 conv=notrunc status=none ;;
+    esac
+}
+# Root may read all: bench runs without that right.
+plain=(env)
+if [ "$(id -u)" -eq 0 ]; then
+    plain=(setpriv --bounding-set -all --inh-caps -all)
+fi
+as_user() {
+    "${plain[@]}" "$bench" nightly --suite "$folder/suite.json" --store "$store" \
+        --report "$folder/page" --keep-builds 1 >"$folder/out" 2>"$folder/err" </dev/null
+    status=$?
+}
+# unread STATUS COUNT TEXT...: faults of a night that did not get to read so many records.
+unread() {
+    local end=$1 lost=$2
+    shift 2
+    ends "$end" "$@" "$lost not read; " 'older builds stay'
+    grep -q 'first good night' "$folder/out" "$folder/page/index.html" && echo "called the first one"
+    for build in "$kept" "$(digest 3)"; do
+        [ -d "$store/builds/$build" ] || echo "the build $build was dropped"
+    done
+    grep -q "$lost not read" "$folder/page/index.html" || echo "not on the page"
+}
+for kind in folder cut changed rights; do
+    for share in one all; do
+        what="$share of the last night's records cannot be read ($kind)"
+        if [ "$kind" = rights ] && ! "${plain[@]}" true 2>/dev/null; then
+            skip "$what" "rights cannot be given up here"
+            continue
+        fi
+        new_store "unread-$kind-$share"
+        keep "$folder/other.so"
+        past 1 1 "$other"
+        mkdir -m 700 "$store/builds/$(digest 3)"
+        files=("$store"/*.h5)
+        [ "$share" = all ] || files=("${files[0]}")
+        for file in "${files[@]}"; do harm "$kind" "$file"; done
+        tonight 1
+        [ "$share" = all ] || control 1 "$other"
+        as_user
+        if [ "$share" = all ]; then
+            report "$what: it is not the first one, and drops no build" "$(
+                unread 4 10 'no good night before this one could be read'
+            )"
+        else
+            report "$what: the others are compared, and no build is dropped" "$(
+                unread 0 1 'measured again tonight: ' 'nothing slower was found'
+            )"
+        fi
+    done
+done
+chmod 644 "$folder"/unread-*/*.h5 2>/dev/null
+
 # ---- dates -------------------------------------------------------------------------------
 new_store future
 keep "$folder/other.so"

@@ -145,14 +145,88 @@ rm -rf "$folder/r"
 run record --runtime sim --profile 20 --output "$folder/r" -- "$program" --steps 120
 file=$(echo "$folder"/r/*/profile)
 cp "$file" "$folder/kept"
-for fault in cut longer empty link fifo; do
-    rm -f "$file"
+# in_store CODE: Python CODE on `rows`, the executions of the one record in $store.
+in_store() {
+    [ "$(stored)" -eq 1 ] || echo "$(stored) records"
+    run table --store "$store" --table executions --format json
+    fault_of 0
+    holds "rows = records['rows']
+$1"
+}
+store=$folder/taken
+taking() { run import --store "$store" --model two "$folder/r"; }
+# stays STATUS TEXT: faults of an import that ends so, says TEXT, and leaves the record as it was.
+stays() {
+    fault_of "$1" "$2"
+    [ "$(stored)" -eq 1 ] || echo "$(stored) records"
+    cmp "$folder/whole.h5" "$(echo "$store"/*.h5)"
+}
+taking
+cp "$store"/*.h5 "$folder/whole.h5"
+report "a recording with a profile becomes a record" "$(
+    fault_of 0
+    in_store 'assert rows and all(r["device_time_source"] == "profiler" for r in rows), rows'
+)"
+head -c 90 "$folder/kept" >"$file"
+taking
+report "a record with a profile stays where the profile cannot be read any more" "$(stays 1 "$store/")"
+rm "$store"/*.h5
+taking
+report "else the record says that it has none, and why" "$(
+    fault_of 0 "$folder/r: the record has no profile: "
+    in_store '
+assert rows and all(r["device_time_source"] == "event" for r in rows), rows
+assert all("; no profile: " in r["device_note"] for r in rows), rows'
+)"
+cp "$folder/kept" "$file"
+taking
+report "a record of the mended recording takes its place" "$(
+    fault_of 0
+    in_store 'assert rows and all(r["device_time_source"] == "profiler" for r in rows), rows'
+)"
+taking
+report "once" "$(
+    fault_of 0
+    grep -q "is in $store already" "$folder/out" || echo "not said"
+)"
+events=$(echo "$folder"/r/*/events)
+cp "$store"/*.h5 "$folder/whole.h5"
+cp "$events" "$folder/events"
+"$python" - "$events" <<'PYTHON'
+import sys
+data = open(sys.argv[1], "rb").read().rstrip(b"\0")
+open(sys.argv[1], "wb").write(data[:len(data) * 2 // 3 // 64 * 64])
+PYTHON
+taking
+report "nor does one of fewer events take its place" "$(stays 1 "$store/")"
+rm "$store"/*.h5
+taking
+steps_of() { run export --store "$store" --to csv && grep -c ',step,' "$folder/out"; }
+few=$(steps_of)
+cp "$folder/events" "$events"
+taking
+report "but one of more events does" "$(
+    fault_of 0
+    in_store ''
+    [ "$few" -gt 0 ] && [ "$(steps_of)" -gt "$few" ] || echo "not more than $few steps"
+)"
+# What names the runtime is in recording.json: without it the record has another id.
+rm "$store"/*.h5
+mv "$folder/r/recording.json" "$folder/about.json"
+taking
+before=$(ls "$store")
+mv "$folder/about.json" "$folder/r/recording.json"
+taking
+report "nor do both count where they are called otherwise" "$(
+    fault_of 0
+    [ "$(ls "$store"/*.h5)" != "$store/$before" ] || echo "it is called as before"
+    in_store 'assert rows and all(r["runtime"] == "sim" for r in rows), rows'
+)"
+
+for fault in cut longer; do
     case $fault in
     cut) head -c 90 "$folder/kept" >"$file" ;;
     longer) { cat "$folder/kept" && echo; } >"$file" ;;
-    empty) : >"$file" ;;
-    link) ln -s "$folder/kept" "$file" ;;
-    fifo) mkfifo "$file" ;;
     esac
     report "a profile that is damaged ($fault) is said, and the rest is read" "$(
         steps_hold '
@@ -162,5 +236,21 @@ assert all(p["overhead_ns"] is None for p in steps["programs"]), steps["programs
 assert "No profile: " in steps["answer"]["words"]'
     )"
 done
+# Which steps the profiler slowed down is not known then.
+for fault in empty link fifo folder; do
+    rm -f "$file"
+    case $fault in
+    empty) : >"$file" ;;
+    link) ln -s "$folder/kept" "$file" ;;
+    fifo) mkfifo "$file" ;;
+    folder) mkdir "$file" ;;
+    esac
+    for command in steps doctor "import --store $folder/refused"; do
+        # shellcheck disable=SC2086
+        refuses "$command of a profile that cannot be opened ($fault)" 3 "${file%/*}: profile: " -- \
+            $command "$folder/r"
+    done
+done
+report "leaves no record" "$(ls -d "$folder/refused" 2>/dev/null)"
 refuses "a number that cannot be" 2 "--profile" -- record --profile -1 -- true
 echo "1..$count"

@@ -178,16 +178,21 @@ report "other programs without steps say no such thing" "$(
     [ ! -s "$folder/out" ] || echo "something was printed"
 )"
 
-run steps "$folder/damaged"
-report "a damaged process is told, and the other one shown" "$(
+# Of which process the steps are is not known then. The one that can be read may be a helper.
+import=(import --store "$store" --model resnet50 --phase train)
+for command in steps doctor "${import[*]}"; do
+    # shellcheck disable=SC2086
+    refuses "$command of a recording of which a process is damaged" 3 \
+        "$folder/damaged/200-1 cannot be read: |not a file of recorded events|--process" -- \
+        $command "$folder/damaged"
+done
+run steps --process 100 "$folder/damaged"
+report "the process that is named is shown, and the damaged one told" "$(
     fault_of 1 "200-1" "not a file of recorded events"
     lines "Host-bound"
 )"
-
-# Of which process the steps are is not known then. The one that can be read may be a helper.
-import=(import --store "$store" --model resnet50 --phase train)
-refuses "an import of a recording of which a process is damaged" 3 "$folder/damaged: 200-1 is damaged: |--process" -- \
-    "${import[@]}" "$folder/damaged"
+refuses "not the damaged one" 3 "$folder/damaged/200-1 cannot be read: " -- \
+    steps --process 200 "$folder/damaged"
 cp -r "$folder/loop" "$folder/untold"
 echo '{"environment": {' >"$folder/untold/recording.json"
 refuses "or of one whose variables cannot be read" 3 "$folder/untold: recording.json: line |record the program again" \

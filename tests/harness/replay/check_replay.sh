@@ -307,7 +307,7 @@ refuses "a step that there is not" 3 "jit_other" -- \
     replay "$folder/text" --step-program jit_other "${short[@]}"
 mkdir "$folder/text/4712-2000000000"
 head -c 5000 /dev/zero >"$folder/text/4712-2000000000/events"
-refuses "a recording of which a process is damaged" 3 "$folder/text|4712-2000000000 is damaged: |--process" -- \
+refuses "a recording of which a process is damaged" 3 "$folder/text|4712-2000000000 cannot be read: |--process" -- \
     replay "$folder/text" "${short[@]}"
 run replay "$folder/text" "${short[@]}" --process 4711 --format json
 report "unless another one is named" "$(
