@@ -124,6 +124,7 @@ static bn_code compare_stores(compare_run *compare, const char *const stores[2],
         if (res_store_load(stores[i], &all[i], st) != BN_OK)
             return st->code;
         job_say_damaged(all[i].damaged, all[i].damaged_count);
+        compare->versus.unread[i] = all[i].damaged_count;
         leave_misdated(stores[i], &all[i], &compare->versus.notes);
     }
     compare->versus.whole = true;
@@ -145,7 +146,7 @@ static int exit_of(const compare_run *compare)
     for (size_t i = 0; i < versus->count; i++)
         a_failed = a_failed || versus->cells[i].failed == 'A' ||
                    (versus->cells[i].control && versus->cells[i].failed);
-    const bool failed = sum.failed || sum.missing || sum.dead_controls;
+    const bool failed = sum.failed || sum.missing || sum.unread || sum.dead_controls;
     if (job_interrupted())
         return CLI_EXIT_INTERRUPTED;
     if (compare->options->bisect)

@@ -529,6 +529,7 @@ typedef struct res_versus {
     size_t family;      /* comparisons that were judged together */
     double wall_family; /* the same as a wall time counts them: of a family of its like */
     bn_text notes;      /* sentences, one a line: how it was paired, why it ended */
+    size_t unread[2];   /* records of each store that could not be read, so nobody compared them */
     bool whole;         /* res_versus_pair makes a cell of every experiment that either side has */
     char differing[RES_DIFFERING]; /* in which conditions the sides of pairs out of stores differ:
                                       "kernel" */
@@ -585,6 +586,7 @@ typedef struct res_versus_sum {
     size_t slower, little; /* by more than the threshold; by less */
     size_t faster, equivalent, undecided, failed;
     size_t missing; /* one side has no record of it */
+    size_t unread;  /* records of both sides that could not be read */
     size_t controls, alarms, dead_controls;
     size_t untold; /* not found slower, but open, whatever their headlines say */
     size_t closed; /* of UNDECIDED: faster or the same, but not slower by what counts */

@@ -187,7 +187,7 @@ static void add_cell(const res_versus *versus, const res_compared *cell, res_ver
 
 res_versus_sum res_versus_add_up(const res_versus *versus)
 {
-    res_versus_sum sum = {0};
+    res_versus_sum sum = {.unread = versus->unread[0] + versus->unread[1]};
     for (size_t i = 0; i < versus->count; i++) {
         const res_compared *cell = &versus->cells[i];
         if (cell->control) {
@@ -250,8 +250,8 @@ static void put_count(bn_text *out, size_t count, const char *what)
         bn_text_printf(out, ", %zu %s", count, what);
 }
 
-/* Nobody knows of what is undecided, failed or missing that it is not slower: "0 slower" stands
- * only where there is none of them. What failed or is missing is no part of what was judged. */
+/* Nobody knows of what is undecided, failed, missing or unread that it is not slower: "0 slower"
+ * stands only where there is none of them. What failed or is missing is no part of what was judged. */
 static void put_slower(const res_versus *versus, const res_versus_sum *sum, bn_text *out)
 {
     const size_t cells = versus->count - sum->controls, judged = cells - sum->failed - sum->missing;
@@ -262,6 +262,8 @@ static void put_slower(const res_versus *versus, const res_versus_sum *sum, bn_t
         bn_text_printf(out, "%zu of %zu failed", sum->failed, cells);
     else if (sum->slower == 0 && sum->missing > 0)
         bn_text_printf(out, "%zu of %zu missing on one side", sum->missing, cells);
+    else if (sum->slower == 0 && sum->unread > 0)
+        bn_text_printf(out, "%zu compared", judged);
     else
         bn_text_printf(out, "%zu of %zu slower", sum->slower, judged);
 }
@@ -288,6 +290,7 @@ void res_versus_summary(const res_versus *versus, bn_text *out)
         put_count(out, sum.failed, "failed");
     if (sum.slower > 0 || sum.untold > 0 || sum.failed > 0)
         put_count(out, sum.missing, "missing on one side");
+    put_count(out, sum.unread, sum.unread == 1 ? "record unread" : "records unread");
     if (sum.controls == 0)
         bn_text_puts(out, "; no control");
     else if (sum.dead_controls)

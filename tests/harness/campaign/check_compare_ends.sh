@@ -298,6 +298,23 @@ report "the stored records say the same" "$(
     fault_of 2
     holds "$slower_and_failed"
 )"
+# Of the same records nothing differs. What a record held that cannot be read, nobody compared.
+for side in 1 2; do
+    cp -R "$store/a" "$folder/same-$side"
+done
+run compare --store "$folder/same-1" --store "$folder/same-2" --format json
+report "the same records are at worst too few to tell" "$(
+    [ "$status" -eq 0 ] || [ "$status" -eq 4 ] || echo "exit status $status"
+    holds 'assert records["counts"]["unread"] == 0 and records["counts"]["slower"] == 0, records["counts"]'
+)"
+lost=$(ls "$folder/same-2"/*.h5 | tail -n 1)
+truncate -s 1000 "$lost"
+run compare --store "$folder/same-1" --store "$folder/same-2" --format json
+report "with a record that cannot be read they are an error" "$(
+    [ "$status" -eq 1 ] || echo "exit status $status, not 1"
+    complaints | grep -qF "${lost##*/}" || echo "the file is not named"
+    holds 'assert records["counts"]["unread"] == 1 and records["counts"]["slower"] == 0, records["counts"]'
+)"
 run compare "${brief[@]}" --b-option $broken --store "$store" --bisect
 report "bisecting, B that fails is skipped" "$([ "$status" -eq 125 ] || echo "exit status $status")"
 run compare "${brief[@]}" --a-option $broken --store "$store" --bisect
