@@ -125,6 +125,10 @@ static void the_outer_main_counts(void **state)
     }
 }
 
+#define GENERIC_WITHOUT_ATTRIBUTES                                                                 \
+    "\"func.func\"() <{arg_attrs = #a, function_type = (tensor<f32>) -> (), "                      \
+    "sym_name = \"main\"}> ({ }) : () -> ()"
+
 static void what_is_half_said_is_refused(void **state)
 {
     (void)state;
@@ -136,8 +140,7 @@ static void what_is_half_said_is_refused(void **state)
         "func.func @main(%a: tensor<f32> {mhlo.layout_mode = , x})",
         "func.func @main(%a: tensor<f32> {mhlo.layout_mode = })",
         "module attributes {mhlo.num_partitions = #n} { " MAIN " }",
-        "\"func.func\"() <{arg_attrs = #a, function_type = (tensor<f32>) -> (), sym_name = "
-        "\"main\"}> ({ }) : () -> ()"};
+        GENERIC_WITHOUT_ATTRIBUTES};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         bn_status st = {0};
         shlo_declared d;
