@@ -331,6 +331,23 @@ static void add_cells(const side sides[2], int which, res_versus *versus, size_t
     }
 }
 
+/* Says how many records are paired on both sides: a folder that was copied before a run that never
+ * came, say, is no slower than itself. */
+static void note_copies(res_versus *versus)
+{
+    size_t copies = 0;
+    for (size_t c = 0; c < versus->count; c++) {
+        const res_compared *cell = &versus->cells[c];
+        for (size_t i = 0; i < cell->pairs * cell->pairs; i++)
+            copies += strcmp(cell->a[i / cell->pairs]->id, cell->b[i % cell->pairs]->id) == 0;
+    }
+    if (copies)
+        bn_text_printf(&versus->notes,
+                       "%zu record%s paired on both sides, with nothing new in %s: one folder is a "
+                       "copy of the other, or holds records of it.\n",
+                       copies, copies == 1 ? " is" : "s are", copies == 1 ? "it" : "them");
+}
+
 bn_code res_versus_pair(const res_collection *a, const res_collection *b,
                         const res_choice choice[2], res_versus *versus, bn_status *st)
 {
@@ -368,6 +385,8 @@ bn_code res_versus_pair(const res_collection *a, const res_collection *b,
                        versus->differing);
     for (int i = 0; i < 2; i++)
         note_builds(&sides[i], i ? 'B' : 'A', &versus->notes);
+    if (versus->whole)
+        note_copies(versus);
     note_times(versus, &versus->notes);
     return BN_OK;
 }

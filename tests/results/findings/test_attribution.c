@@ -758,12 +758,19 @@ static void sides_are_told_apart(void **state)
     assert_int_equal(v.count, 1);
     assert_int_equal(v.cells[0].failed, 0);
     assert_non_null(strstr(v.differing, "kernel"));
+    assert_null(strstr(v.notes.data, "on both sides"));
     res_versus_free(&v);
     json_object_del(shelves[1].records[2]->provenance, "runtime");
     choice[1].label = NULL;
     v = (res_versus){.options = res_compare_defaults(), .whole = true};
     assert_ok(res_versus_pair(&shelves[0].all, &shelves[1].all, choice, &v, &st), &st);
     assert_int_equal(v.cells[0].failed, 'B');
+    res_versus_free(&v);
+    /* Records of a folder that was copied are told. */
+    const res_collection copied = {.records = shelves[0].records + 1, .count = 1};
+    v = (res_versus){.options = res_compare_defaults(), .whole = true};
+    assert_ok(res_versus_pair(&shelves[0].all, &copied, choice, &v, &st), &st);
+    assert_non_null(strstr(v.notes.data, "1 record is paired on both sides"));
     res_versus_free(&v);
     clear(&shelves[0]);
     clear(&shelves[1]);
