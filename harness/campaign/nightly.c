@@ -298,8 +298,10 @@ static bn_code write_site(nightly *n, bn_status *st)
                                   .words = n->words.data,
                                   .failed = n->failed_experiments,
                                   .told = night_told(n)};
-    site_made made;
-    return o->site ? site_publish(&options, &n->index, &made, st) : BN_OK;
+    site_made made = {0};
+    const bn_code code = o->site ? site_publish(&options, &n->index, &made, st) : BN_OK;
+    res_collection_free(&made.lost);
+    return code;
 }
 
 /* ---- the command ------------------------------------------------------------------ */

@@ -155,9 +155,6 @@ static void tell_site(const command_publishing *own, const site_made *made)
     if (made->no_pictures)
         cli_say(
             "bench: the site has no pictures: there is no gnuplot; apt-get install gnuplot-nox");
-    if (made->unread > 0)
-        cli_say("bench: the details of %zu record%s are missing: their files could not be read",
-                made->unread, plural(made->unread));
 }
 
 int command_publish(const command_publishing *own, const command_series *series)
@@ -182,13 +179,14 @@ int command_publish(const command_publishing *own, const command_series *series)
         command_say_index(&index);
     if (code == BN_OK)
         code = site_publish(&options, &index, &made, &st);
-    int exit_code = index.damaged_count ? CLI_EXIT_FAILED : CLI_EXIT_OK;
+    int exit_code = made.lost.damaged_count ? CLI_EXIT_FAILED : CLI_EXIT_OK;
     if (code == BN_OK) {
-        job_say_damaged(index.damaged, index.damaged_count);
+        job_say_damaged(made.lost.damaged, made.lost.damaged_count);
         tell_site(own, &made);
     } else {
         exit_code = (int)cli_complain(&st);
     }
+    res_collection_free(&made.lost);
     res_index_free(&index);
     return exit_code;
 }

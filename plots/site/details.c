@@ -224,28 +224,31 @@ bn_code site_detail_write(site *s, const res_record *record, bn_status *st)
 
 /* ---- which records -------------------- */
 
-/* Reads the record of SUMMARY and writes its file, unless it is there. A record that cannot be read
- * is counted: the index's damaged files are told elsewhere. */
+static bool is_lost(const site *s, const res_summary *summary)
+{
+    const res_collection *lost = &s->made->lost;
+    for (size_t i = 0; i < lost->damaged_count; i++)
+        if (strcmp(bn_base_name(lost->damaged[i].path), summary->file) == 0)
+            return true;
+    return false;
+}
+
+/* Reads the record of SUMMARY and writes its file, unless it is there. One that cannot be read is
+ * kept in mind. */
 static bn_code take(site *s, const res_summary *summary, bn_status *st)
 {
     const site_key key = site_key_of(summary->id);
     char name[SITE_NAME];
     bool done;
     res_record *record = NULL;
-    bn_status why = {.code = BN_OK};
     snprintf(name, sizeof name, "record-%s", key.text);
     bn_code code = is_done(s, &key, name, &done, st);
-    if (done || code != BN_OK)
+    if (done || code != BN_OK || is_lost(s, summary))
         return code;
     s->made->opened++;
-    code = res_summary_read(s->options->store, s->index, summary, &record, &why);
-    if (code == BN_OUT_OF_MEMORY)
-        return bn_fail(st, code, "%s", why.message);
-    if (code != BN_OK) {
-        s->made->unread++;
-        return BN_OK;
-    }
-    code = site_detail_write(s, record, st);
+    code = res_summary_take(s->options->store, s->index, summary, &record, &s->made->lost, st);
+    if (record)
+        code = site_detail_write(s, record, st);
     res_record_free(record);
     return code;
 }

@@ -95,17 +95,17 @@ static void put_details(const site *s, bn_text *out)
 
 static void put_damaged(const site *s, bn_text *out)
 {
-    const res_index *index = s->index;
+    const res_collection *lost = &s->made->lost;
     bool first = true;
     res_told told = {{0}};
-    bn_text_printf(out, ",\n\"damaged_count\":%zu,\"damaged\":[", index->damaged_count);
-    for (size_t i = 0; i < index->damaged_count; i++) {
-        if (!res_damaged_told(&told, &index->damaged[i]))
+    bn_text_printf(out, ",\n\"damaged_count\":%zu,\"damaged\":[", lost->damaged_count);
+    for (size_t i = 0; i < lost->damaged_count; i++) {
+        if (!res_damaged_told(&told, &lost->damaged[i]))
             continue;
         site_put_comma(out, &first);
         bn_text_puts(out, "\n[");
-        site_put_text(out, bn_base_name(index->damaged[i].path));
-        bn_text_printf(out, ",\"%s\"]", bn_code_name(index->damaged[i].status.code));
+        site_put_text(out, bn_base_name(lost->damaged[i].path));
+        bn_text_printf(out, ",\"%s\"]", bn_code_name(lost->damaged[i].status.code));
     }
     bn_text_puts(out, "]");
 }

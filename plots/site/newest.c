@@ -158,9 +158,11 @@ bn_code site_newest_write(site *s, bn_status *st)
     res_collection all = {0};
     bn_code code = res_newest_read(s->options->store, s->index, &asked, &all, st);
     s->made->opened += all.count;
-    /* Besides those of which the index says so. */
-    if (all.damaged_count > s->index->damaged_count)
-        s->made->unread += all.damaged_count - s->index->damaged_count;
+    s->made->lost = (res_collection){.damaged = all.damaged,
+                                     .damaged_count = all.damaged_count,
+                                     .damaged_room = all.damaged_room};
+    all.damaged = NULL;
+    all.damaged_count = 0;
     if (code == BN_OK)
         code = write_file(s, &all, st);
     for (size_t i = 0; i < MOST_NEWEST && i < all.count && code == BN_OK; i++)

@@ -31,7 +31,9 @@ typedef struct site_made {
     size_t records, nights, builds;     /* that it shows */
     size_t written, unchanged, removed; /* files */
     size_t opened;                      /* records that were read from their files */
-    size_t unread;                      /* of which so many could not be */
+    /* Files of the store that are not read: those of the index, and those that it holds for good
+     * records. No record is in it; the caller frees it. */
+    res_collection lost;
     bool no_pictures;                   /* there is no gnuplot */
 } site_made;
 

@@ -609,7 +609,8 @@ typedef struct res_choice {
  * VERSUS' notes say what had to be left out; its options say whether bench compare measured the
  * records by looks. If VERSUS is `whole`, a side is the build of its newest record, good or failed,
  * and no experiment that either side has is left out: one that failed beside or after the records
- * that are paired, or that one side lacks, has a cell that says so. Good records of two builds on
+ * that are paired, or whose repetition of a suite failed and was not repeated, or that one side
+ * lacks, has a cell that says so; what failed before is in the notes. Good records of two builds on
  * one side, or no common experiment (of a whole one: none at all), are BN_INVALID.
  */
 BN_MUST_USE bn_code res_versus_pair(const res_collection *a, const res_collection *b,

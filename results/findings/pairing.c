@@ -41,6 +41,16 @@ static bool chosen(const res_record *r, const side *s)
     return res_record_good(r) && of_side(r, s);
 }
 
+/* How to choose between the records A and B, which are of one side. */
+static const char *what_chooses(const res_record *a, const res_record *b)
+{
+    if (strcmp(a->experiment.runtime, b->experiment.runtime) != 0)
+        return "--runtime chooses";
+    if (!res_same_label(res_runtime_text(a, "label"), res_runtime_text(b, "label")))
+        return "--label chooses";
+    return "no option tells them apart, so move one kind into a folder of its own";
+}
+
 /* The good records of a side must be of one build, under one name, with the same settings. Others
  * are counted, too, if the comparison is to be WHOLE. */
 static bn_code check_side(const side *s, bool whole, size_t *count, bn_status *st)
@@ -57,15 +67,14 @@ static bn_code check_side(const side *s, bool whole, size_t *count, bn_status *s
         ++*count;
         if (strcmp(res_plugin_sha256(first), res_plugin_sha256(r)) != 0 ||
             strcmp(first->experiment.runtime, r->experiment.runtime) != 0)
-            return bn_fail(st, BN_INVALID,
-                           "%s has records of %s (%.12s) and of %s (%.12s): --runtime or --label "
-                           "choose",
+            return bn_fail(st, BN_INVALID, "%s has records of %s (%.12s) and of %s (%.12s): %s",
                            choice->store, first->experiment.runtime, res_plugin_sha256(first),
-                           r->experiment.runtime, res_plugin_sha256(r));
+                           r->experiment.runtime, res_plugin_sha256(r), what_chooses(first, r));
         if (strcmp(first->experiment.settings, r->experiment.settings) != 0)
             return bn_fail(st, BN_INVALID,
-                           "%s has records with the settings '%s' and with '%s': --label chooses",
-                           choice->store, first->experiment.settings, r->experiment.settings);
+                           "%s has records with the settings '%s' and with '%s': %s", choice->store,
+                           first->experiment.settings, r->experiment.settings,
+                           what_chooses(first, r));
     }
     if (*count == 0)
         return bn_fail(st, BN_INVALID, "%s has no %srecords%s%s%s%s", choice->store,
@@ -190,17 +199,39 @@ static bool known(const res_versus *versus, const res_experiment *experiment)
 
 /* ---- what failed or is missing ------------------------------------------------------------ */
 
-/* The newest failed record that is the SAME as EXPERIMENT and not older than SINCE, the oldest that
- * is paired, or NULL. A failure before all of these was mended by them. */
-static const res_record *newest_failure(const side *s, const res_experiment *experiment,
-                                        request_match *same, const res_record *since)
+/* Whether good records came after FAILURE: those that are paired, of which SINCE is the oldest
+ * (NULL: none is). One of a suite is mended by a good record of its own repetition: the others ran
+ * whatever became of it. */
+static bool is_mended(const res_record *failure, const side *s, request_match *same,
+                      const res_record *since)
 {
-    const res_record *newest = NULL;
+    const int repetition = res_record_repetition(failure);
+    if (repetition == 0)
+        return since && res_id_order(failure->id, since->id) < 0;
     for (size_t i = 0; i < s->all->count; i++) {
         const res_record *r = s->all->records[i];
-        if (!res_record_good(r) && of_side(r, s) && same(&r->experiment, experiment) &&
-            (!since || res_id_order(r->id, since->id) > 0) &&
-            (!newest || res_id_order(r->id, newest->id) > 0))
+        if (chosen(r, s) && same(&r->experiment, &failure->experiment) &&
+            res_record_repetition(r) == repetition && res_id_order(r->id, failure->id) > 0)
+            return true;
+    }
+    return false;
+}
+
+/* The newest failed record that is the SAME as EXPERIMENT and is not mended, or NULL; *MENDED: how
+ * many are. SINCE as in is_mended. */
+static const res_record *newest_failure(const side *s, const res_experiment *experiment,
+                                        request_match *same, const res_record *since,
+                                        size_t *mended)
+{
+    const res_record *newest = NULL;
+    *mended = 0;
+    for (size_t i = 0; i < s->all->count; i++) {
+        const res_record *r = s->all->records[i];
+        if (res_record_good(r) || !of_side(r, s) || !same(&r->experiment, experiment))
+            continue;
+        if (is_mended(r, s, same, since))
+            ++*mended;
+        else if (!newest || res_id_order(r->id, newest->id) > 0)
             newest = r;
     }
     return newest;
@@ -208,13 +239,20 @@ static const res_record *newest_failure(const side *s, const res_experiment *exp
 
 /* The side of CELL that failed or lacks it; of two the one that failed, then B. */
 static void note_failures(const side sides[2], request_match *const same[2], const found of[2],
-                          res_compared *cell)
+                          res_compared *cell, bn_text *notes)
 {
     const res_record *failure[2];
     for (int i = 0; i < 2; i++) {
         const res_record *const *paired = i ? cell->b : cell->a;
-        failure[i] =
-            newest_failure(&sides[i], &cell->experiment, same[i], cell->pairs ? paired[0] : NULL);
+        size_t mended;
+        failure[i] = newest_failure(&sides[i], &cell->experiment, same[i],
+                                    cell->pairs ? paired[0] : NULL, &mended);
+        if (mended)
+            bn_text_printf(notes,
+                           "%s %s %s: %zu process%s of %c failed before, and good records came "
+                           "after.\n",
+                           cell->experiment.model, cell->experiment.phase, cell->experiment.mode,
+                           mended, mended == 1 ? "" : "es", i ? 'B' : 'A');
     }
     const int failed = failure[1] ? 1 : failure[0] ? 0 : -1;
     const int which = failed >= 0 ? failed : of[1].all == 0 ? 1 : of[0].all == 0 ? 0 : -1;
@@ -245,8 +283,9 @@ static void add_cell(const side sides[2], const res_experiment *experiment, res_
     /* A program that was changed keeps its name. It is paired, so that the tables can say that it
      * changed. */
     for (int i = 0; i < 2; i++) {
+        size_t mended;
         find(&sides[i], experiment, same[i], &of[i]);
-        if (of[i].all == 0 && !newest_failure(&sides[i], experiment, same[i], NULL)) {
+        if (of[i].all == 0 && !newest_failure(&sides[i], experiment, same[i], NULL, &mended)) {
             same[i] = res_same_request_by_name;
             find(&sides[i], experiment, same[i], &of[i]);
         }
@@ -262,7 +301,7 @@ static void add_cell(const side sides[2], const res_experiment *experiment, res_
         if (by_looks(cell->a[i]) || by_looks(cell->b[i]))
             versus->options.looks = RES_LOOKS_SHORT;
     if (versus->whole) {
-        note_failures(sides, same, of, cell);
+        note_failures(sides, same, of, cell, &versus->notes);
         note_conditions(cell, versus);
     }
     if (cell->pairs)
@@ -290,6 +329,23 @@ static void add_cells(const side sides[2], int which, res_versus *versus, size_t
         if (!renamed)
             add_cell(sides, &r->experiment, versus, alone);
     }
+}
+
+/* Says how many records are paired on both sides: a folder that was copied before a run that never
+ * came, say, is no slower than itself. */
+static void note_copies(res_versus *versus)
+{
+    size_t copies = 0;
+    for (size_t c = 0; c < versus->count; c++) {
+        const res_compared *cell = &versus->cells[c];
+        for (size_t i = 0; i < cell->pairs * cell->pairs; i++)
+            copies += strcmp(cell->a[i / cell->pairs]->id, cell->b[i % cell->pairs]->id) == 0;
+    }
+    if (copies)
+        bn_text_printf(&versus->notes,
+                       "%zu record%s paired on both sides, with nothing new in %s: one folder is a "
+                       "copy of the other, or holds records of it.\n",
+                       copies, copies == 1 ? " is" : "s are", copies == 1 ? "it" : "them");
 }
 
 bn_code res_versus_pair(const res_collection *a, const res_collection *b,
@@ -329,6 +385,8 @@ bn_code res_versus_pair(const res_collection *a, const res_collection *b,
                        versus->differing);
     for (int i = 0; i < 2; i++)
         note_builds(&sides[i], i ? 'B' : 'A', &versus->notes);
+    if (versus->whole)
+        note_copies(versus);
     note_times(versus, &versus->notes);
     return BN_OK;
 }

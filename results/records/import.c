@@ -309,6 +309,23 @@ static bn_code class_of(const char *error)
 
 /* ---- a line -------------------------------------------------------------------------------- */
 
+/* Appends TEXT, a line, spaced as Python writes it. Who copies a file or picks lines of it may
+ * space them otherwise, or end them with a carriage return: they are the same lines. */
+static void put_spaced(const char *text, size_t length, bn_text *out)
+{
+    bool in_text = false;
+    for (size_t at = 0; at < length; at++) {
+        if (!in_text && isspace((unsigned char)text[at]))
+            continue;
+        const size_t size = in_text && text[at] == '\\' && at + 1 < length ? 2 : 1;
+        in_text = in_text != (text[at] == '"');
+        bn_text_append(out, text + at, size);
+        if (!in_text && (text[at] == ',' || text[at] == ':'))
+            bn_text_putc(out, ' ');
+        at += size - 1;
+    }
+}
+
 /* Makes the id from the line's time and contents: the same line has the same id wherever it is
  * read. */
 static bn_code make_id(const json_t *line, const char *text, size_t length, res_record *record,
@@ -322,9 +339,14 @@ static bn_code make_id(const json_t *line, const char *text, size_t length, res_
         return bn_fail(st, BN_FORMAT, "timestamp is not seconds since 1970");
     const time_t whole = (time_t)seconds;
     struct tm utc;
+    bn_text spaced = {0};
     gmtime_r(&whole, &utc);
     strftime(date, sizeof date, "%Y%m%dT%H%M%S", &utc);
-    bn_sha256(text, length, digest);
+    put_spaced(text, length, &spaced);
+    if (spaced.failed)
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a line");
+    bn_sha256(spaced.data, spaced.length, digest);
+    bn_text_free(&spaced);
     snprintf(record->id, sizeof record->id, "%.15s.%06u000Z-import-%.16s", date,
              (unsigned)((seconds - (double)whole) * 1e6), digest);
     return BN_OK;

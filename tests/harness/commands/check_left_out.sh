@@ -53,6 +53,20 @@ cp -R "$store"/strange-* "$folder/nothing-but"
 run table --store "$folder/nothing-but"
 report "a store of nothing else" "$(told 1)"
 
+# A disk that lost bits of a record sets no time, so the index still holds it for good.
+rm -rf "$store"/strange-*
+record=$(ls "$store"/*.h5)
+run history --store "$store"
+cp -p "$record" "$folder/good"
+printf 'bits' | dd of="$record" bs=1 seek=20000 conv=notrunc status=none
+touch -r "$folder/good" "$record"
+run publish --store "$store" --output "$folder/rotten"
+report "a site names a record that is damaged since the index was written" "$(
+    fault_of 1 "$(basename "$record")" "sha256"
+    grep -q '"damaged_count":1,' "$folder/rotten/data/site.js" || echo "not counted on the site"
+)"
+cp -p "$folder/good" "$record"
+
 # Of files that may be records more are named.
 rm -rf "$store"/strange-*
 for i in {1..45}; do ln -s nowhere "$store/20260101T000000.000000000Z-link-$i.h5"; done

@@ -542,10 +542,16 @@ static void sides_that_are_none_are_refused(void **state)
     assert_refused(&a, &b, "two", "no good records labelled two");
     put(&b, &fixture_lazy, "bbb", "");
     put(&a, &fixture_lazy, "ccc", "two");
-    assert_refused(&a, &b, NULL, "--runtime or --label");
+    assert_refused(&a, &b, NULL, "--label chooses");
     assert_ok(pair(&a, &b, "two", &v, &st), &st);
     assert_ptr_equal(v.cells[0].a[0], a.records[1]);
     res_versus_free(&v);
+    /* Under one label nothing chooses. */
+    json_object_set_new(json_object_get(a.records[0]->provenance, "runtime"), "label",
+                        json_string("two"));
+    assert_refused(&a, &b, "two", "a folder of its own");
+    json_object_set_new(json_object_get(a.records[0]->provenance, "runtime"), "label",
+                        json_string("one"));
     a.records[1]->status = BN_CRASH;
     assert_refused(&a, &b, "two", "no good records");
     clear(&a);
@@ -620,6 +626,42 @@ static void each_experiment_is_in_the_verdict(void **state)
                         strstr(text.data, rows[i].missing ? "missing" : "out-of-memory"));
         }
         bn_text_free(&text);
+        res_versus_free(&v);
+        clear(&shelves[0]);
+        clear(&shelves[1]);
+    }
+}
+
+/* A repetition of a suite that failed is mended by a good one of its number, not by the others.
+ * What was mended is told. STEPS: letters as above, each before the number of its repetition. */
+static void repetitions_are_mended_by_their_own(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *steps;
+        bool failed, told;
+    } rows[] = {
+        {"g1g2g3", false, false},  {"f1g2g3", true, false},   {"f1g2g3g1", false, true},
+        {"g1f2g3g2", false, true}, {"g1g2f3", true, false},   {"f1f1g1g2", false, true},
+        {"f1g1f2", true, true},    {"g1f1g2g3", true, false}, {"f0g2g3", false, true},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        shelf shelves[2] = {{.all.count = 0}, {.all.count = 0}};
+        const res_choice choice[2] = {{"left", NULL, NULL}, {"right", NULL, NULL}};
+        res_versus v = {.options = res_compare_defaults(), .whole = true};
+        bn_status st = {0};
+        whole((const char *const[]){"ggg", ""}, 4, shelves);
+        for (const char *l = rows[i].steps; *l; l += 2) {
+            whole((const char *const[]){"", *l == 'f' ? "f" : "g"}, 4, shelves);
+            const res_record *r = shelves[1].records[shelves[1].all.count - 1];
+            json_object_set_new(r->provenance, "suite",
+                                json_pack("{si}", "repetition", l[1] - '0'));
+        }
+        assert_ok(res_versus_pair(&shelves[0].all, &shelves[1].all, choice, &v, &st), &st);
+        assert_int_equal(v.count, 1);
+        const bool told = v.notes.length > 0 && strstr(v.notes.data, "of B failed before");
+        if ((v.cells[0].failed == 'B') != rows[i].failed || told != rows[i].told)
+            fail_msg("row %zu: failed %d, told %d", i, v.cells[0].failed, told);
         res_versus_free(&v);
         clear(&shelves[0]);
         clear(&shelves[1]);
@@ -716,12 +758,19 @@ static void sides_are_told_apart(void **state)
     assert_int_equal(v.count, 1);
     assert_int_equal(v.cells[0].failed, 0);
     assert_non_null(strstr(v.differing, "kernel"));
+    assert_null(strstr(v.notes.data, "on both sides"));
     res_versus_free(&v);
     json_object_del(shelves[1].records[2]->provenance, "runtime");
     choice[1].label = NULL;
     v = (res_versus){.options = res_compare_defaults(), .whole = true};
     assert_ok(res_versus_pair(&shelves[0].all, &shelves[1].all, choice, &v, &st), &st);
     assert_int_equal(v.cells[0].failed, 'B');
+    res_versus_free(&v);
+    /* Records of a folder that was copied are told. */
+    const res_collection copied = {.records = shelves[0].records + 1, .count = 1};
+    v = (res_versus){.options = res_compare_defaults(), .whole = true};
+    assert_ok(res_versus_pair(&shelves[0].all, &copied, choice, &v, &st), &st);
+    assert_non_null(strstr(v.notes.data, "1 record is paired on both sides"));
     res_versus_free(&v);
     clear(&shelves[0]);
     clear(&shelves[1]);
@@ -744,6 +793,7 @@ int main(void)
         cmocka_unit_test(one_night_after_the_other_is_said),
         cmocka_unit_test(sides_that_are_none_are_refused),
         cmocka_unit_test(each_experiment_is_in_the_verdict),
+        cmocka_unit_test(repetitions_are_mended_by_their_own),
         cmocka_unit_test(the_newest_build_is_compared),
         cmocka_unit_test(sides_are_told_apart),
     };
