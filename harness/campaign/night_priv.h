@@ -50,6 +50,7 @@ typedef struct nightly {
     double now_s;
     size_t failed;             /* records, and files of tonight that cannot be read */
     size_t failed_experiments; /* that these records are of: night_put_failures */
+    size_t missing;            /* experiments of last good nights that tonight has no record of */
     size_t unlisted, unread;   /* see night_lost */
     size_t changed, recovered; /* series that changed for the worse, for the better */
     bn_text words;             /* what is printed */
@@ -65,6 +66,8 @@ BN_MUST_USE bn_code night_sides_make(nightly *n, suite_spec *suite, bn_status *s
 void night_sides_announce(const nightly *n);
 /* Deals the good records of tonight and of the controls out to the sides. */
 BN_MUST_USE bn_code night_sides_deal(nightly *n, bn_status *st);
+/* Whether RECORD, of tonight or of a night before, is of SIDE. */
+bool night_is_of_side(const night_side *side, const res_record *record);
 /* Judges each side. May be done again, once the records were dealt out anew. */
 BN_MUST_USE bn_code night_sides_judge(nightly *n, bn_status *st);
 /* Forgets verdicts and whose records are whose: new ones are coming. */
@@ -110,6 +113,9 @@ night_sum night_add_up(const nightly *n);
 void night_side_name(const night_side *side, bn_text *out);
 /* Appends a line for each experiment of tonight that failed, and of whose controls one did. */
 void night_put_failures(nightly *n);
+/* Counts the experiments of last good nights that tonight has no record of, unless --filter or
+ * --exclude leave them out, and appends a line for each. */
+void night_put_missing(nightly *n);
 /* Appends a line on SIDE. */
 void night_put_side(const night_side *side, bn_text *out);
 /* Appends the line of a night: failed, found slower, nothing found, or could not tell. */

@@ -34,6 +34,11 @@ static bool of_side(const night_side *side, const res_experiment *e, const char 
     return res_ran_on(e, &runs) && (!runs.label || res_same_label(label, runs.label));
 }
 
+bool night_is_of_side(const night_side *side, const res_record *record)
+{
+    return of_side(side, &record->experiment, res_runtime_text(record, "label"));
+}
+
 /* ---- which sides there are ------------------------------------------------------------- */
 
 /* Whether the runtime of ITEM runs with other settings tonight, too, and as another file. */
@@ -287,7 +292,7 @@ bn_code night_sides_deal(nightly *n, bn_status *st)
         code = make_room(side, n->tonight.count, n->controls.count, st);
         for (size_t i = 0; code == BN_OK && i < n->tonight.count; i++) {
             res_record *r = n->tonight.records[i];
-            if (res_record_good(r) && of_side(side, &r->experiment, res_runtime_text(r, "label")))
+            if (res_record_good(r) && night_is_of_side(side, r))
                 side->tonight.records[side->tonight.count++] = r;
         }
         for (size_t i = 0; code == BN_OK && i < n->controls.count; i++) {

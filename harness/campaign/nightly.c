@@ -297,6 +297,7 @@ static bn_code write_site(nightly *n, bn_status *st)
                                   .headline = n->headline.data,
                                   .words = n->words.data,
                                   .failed = n->failed_experiments,
+                                  .missing = n->missing,
                                   .told = night_told(n)};
     site_made made = {0};
     const bn_code code = o->site ? site_publish(&options, &n->index, &made, st) : BN_OK;
@@ -388,6 +389,7 @@ static bn_code look_back(nightly *n, bn_status *st)
     tell_misdates(n);
     tell_lost(n);
     night_put_failures(n);
+    night_put_missing(n);
     code = judge_sides(n, st);
     for (size_t i = 0; i < n->side_count && code == BN_OK; i++)
         night_put_side(&n->sides[i], &n->words);

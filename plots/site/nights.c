@@ -138,7 +138,8 @@ static bn_code write_verdicts(site *s, bn_status *st)
         site_put_html(&text, words.data ? words.data : "");
         text.failed = text.failed || words.failed;
         bn_text_free(&words);
-        bn_text_printf(&text, ",\"failed\":%zu,\"told\":%s", o->failed, o->told ? "true" : "false");
+        bn_text_printf(&text, ",\"failed\":%zu,\"missing\":%zu,\"told\":%s", o->failed, o->missing,
+                       o->told ? "true" : "false");
         bn_text_puts(&text, "}");
         site_end(&text);
         code = site_folder_data(&s->folder, name, &text, st);

@@ -23,7 +23,7 @@ typedef struct site_options {
     size_t asked_count;
     /* What was judged of the newest night, kept with it: a sentence, and lines. NULL: nothing. */
     const char *headline, *words;
-    size_t failed; /* experiments of that night */
+    size_t failed, missing; /* experiments of that night; of the last good one, not of that night */
     bool told; /* it was found slower, or not; false: that could not be told */
 } site_options;
 
