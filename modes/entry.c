@@ -25,8 +25,11 @@ bn_code mode_entry_learn(mode_program *program, bn_status *st)
     const size_t count = declared.argument_count;
     const bool tuple = count == 1 && !declared.arguments[0].tensor;
     const bool differs = code == BN_OK && !tuple && count != program->input_count;
-    if (code == BN_OK && !tuple && !differs)
+    bool refused = false; /* what nobody told may be one that cannot be passed */
+    if (code == BN_OK && !tuple && !differs) {
         code = mode_values_take(declared.arguments, count, &program->entry, &untold);
+        refused = code == BN_NOT_SUPPORTED;
+    }
     if (code == BN_OK && declared.result_count == program->output_count)
         code = mode_values_take(declared.results, declared.result_count, &program->given, &untold);
     shlo_declared_free(&declared);
@@ -35,6 +38,8 @@ bn_code mode_entry_learn(mode_program *program, bn_status *st)
         return bn_fail(st, BN_INVALID,
                        "%zu arguments are given, and the compiled program takes %zu",
                        program->input_count, count);
+    if (refused)
+        return bn_fail(st, code, "of the compiled program, %s", untold.message);
     return code == BN_OUT_OF_MEMORY ? bn_fail(st, code, "%s", untold.message) : BN_OK;
 }
 

@@ -255,7 +255,8 @@ bn_code mode_signature_read(const rt_program *program, mode_argument **list, siz
     *list = NULL;
     *count = 0;
     bn_code code = mode_declared_read(program, &declared, told, st);
-    if (code == BN_OK && *told)
+    /* Devices count also where the types of the arguments are not told. */
+    if (code == BN_OK)
         code = check_devices(&declared,
                              program->options_size
                                  ? rt_options_replicas(program->options, program->options_size)

@@ -1,7 +1,7 @@
 /*
  * night_priv.h - what the files of bench nightly share: a runtime on two nights (night_sides.c),
- * what is said of it (night_words.c), steps of other programs (night_recorded.c), the command
- * (nightly.c).
+ * what is said of it (night_words.c), steps of other programs (night_recorded.c), what tonight
+ * lacks (night_lost.c, night_missing.c), the command (nightly.c).
  */
 #ifndef BENCH_HARNESS_NIGHT_H
 #define BENCH_HARNESS_NIGHT_H
@@ -98,6 +98,12 @@ size_t night_lost(const nightly *n);
 /* Takes the COUNT damaged files of LIST into account. */
 void night_count_lost(nightly *n, const res_damaged *list, size_t count);
 
+/* ---- what is not asked for (night_missing.c) ------------------------------------------------- */
+
+/* Counts the experiments of last good nights that tonight has no record of, unless --filter or
+ * --exclude leave them out, and appends a line on them. */
+void night_put_missing(nightly *n);
+
 /* ---- words (night_words.c) --------------------------------------------------------------- */
 
 /* What all sides say together. */
@@ -113,9 +119,6 @@ night_sum night_add_up(const nightly *n);
 void night_side_name(const night_side *side, bn_text *out);
 /* Appends a line for each experiment of tonight that failed, and of whose controls one did. */
 void night_put_failures(nightly *n);
-/* Counts the experiments of last good nights that tonight has no record of, unless --filter or
- * --exclude leave them out, and appends a line for each. */
-void night_put_missing(nightly *n);
 /* Appends a line on SIDE. */
 void night_put_side(const night_side *side, bn_text *out);
 /* Appends the line of a night: failed, found slower, nothing found, or could not tell. */

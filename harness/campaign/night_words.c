@@ -35,10 +35,10 @@ int night_exit(const nightly *n)
 {
     const night_sum sum = night_add_up(n);
     /* A slowdown was measured, whatever failed beside it. */
-    return sum.slower || n->changed                              ? COMPARE_SLOWER
-           : n->failed                                           ? COMPARE_ERROR
-           : sum.untold || !sum.cells || n->unread || n->missing ? COMPARE_UNTOLD
-                                                                 : COMPARE_FINE;
+    return sum.slower || n->changed   ? COMPARE_SLOWER
+           : n->failed                ? COMPARE_ERROR
+           : sum.untold || !sum.cells ? COMPARE_UNTOLD
+                                      : COMPARE_FINE;
 }
 
 bool night_told(const nightly *n)
@@ -118,8 +118,6 @@ void night_put_headline(const nightly *n, bn_text *out)
         bn_text_printf(out, "%zu failed; ", n->failed);
     if (night_lost(n))
         bn_text_printf(out, "%zu not read; ", night_lost(n));
-    if (n->missing)
-        bn_text_printf(out, "%zu missing; ", n->missing);
     if (sum.slower)
         bn_text_printf(out, "found slower: %zu of %zu experiments", sum.slower, sum.cells);
     if (n->changed)
@@ -165,42 +163,6 @@ void night_put_failures(nightly *n)
 {
     n->failed_experiments = put_failures(&n->tonight, "failed", &n->words);
     (void)put_failures(&n->controls, "failed on the build of the last good night", &n->words);
-}
-
-/* Whether one of the first COUNT records of ALL, good or failed, that are SIDE's is of the
- * experiment that E asks for. */
-static bool has_request(const night_side *side, const res_collection *all, size_t count,
-                        const res_experiment *e)
-{
-    for (size_t i = 0; i < count; i++)
-        if (res_same_request(&all->records[i]->experiment, e) &&
-            night_is_of_side(side, all->records[i]))
-            return true;
-    return false;
-}
-
-void night_put_missing(nightly *n)
-{
-    for (size_t i = 0; i < n->side_count; i++) {
-        const night_side *side = &n->sides[i];
-        const res_collection *before = &side->before;
-        for (size_t k = 0; k < before->count; k++) {
-            const res_experiment *e = &before->records[k]->experiment;
-            bn_text title = {0};
-            /* A recording's steps come by import, in nights of their own. */
-            if (strcmp(e->mode, "recorded") == 0 || has_request(side, before, k, e) ||
-                has_request(side, &n->tonight, n->tonight.count, e))
-                continue;
-            res_experiment_title(e, &title);
-            if (!title.data || suite_wanted(title.data, n->options->suites)) {
-                n->missing++;
-                bn_text_printf(&n->words,
-                               "missing: %s: the last good night has it, and tonight has not\n",
-                               title.data ? title.data : "an experiment");
-            }
-            bn_text_free(&title);
-        }
-    }
 }
 
 /* ---- one side ------------------------------------------------------------------------------ */

@@ -6,7 +6,7 @@
  *   and types, 3 their sizes, 4 ops, 8 properties of ops; resources and others are passed over
  *
  * Attributes and types are numbered, and read where they are asked for. What @main declares must be
- * known as a whole, or nothing is told: BN_NOT_SUPPORTED.
+ * known as a whole, or nothing of it is told: BN_NOT_SUPPORTED. Devices that were found are.
  */
 #include "runtime/stablehlo/bytecode_priv.h"
 
@@ -46,6 +46,20 @@ enum {
 static bn_code no_memory(const shlo_code *c)
 {
     return bn_fail(c->st, BN_OUT_OF_MEMORY, "no memory for a program of %zu bytes", c->length);
+}
+
+/* CODE, but for what is not known: the first reason is kept, and the rest is read, too, as it may
+ * name devices. WHAT, if it is not empty, names some for certain. */
+static bn_code pass_over(shlo_code *c, bn_code code, shlo_piece what)
+{
+    if (code != BN_NOT_SUPPORTED)
+        return code;
+    if (c->unread.code == BN_OK)
+        c->unread = *c->st;
+    *c->st = (bn_status){.code = BN_OK};
+    if (what.length)
+        shlo_note_device(c->to, INT64_MAX, what.at, what.length);
+    return BN_OK;
 }
 
 /* ---- counts ---------------------------------------------------------------------------------- */
@@ -536,7 +550,7 @@ static bn_code read_collective(shlo_code *c, const op_words *words)
         code = shlo_highest_of(c, groups, key, &highest);
     if (code == BN_OK)
         shlo_note_device(c->to, highest, name, (size_t)length);
-    return code;
+    return pass_over(c, code, (shlo_piece){name, (size_t)length});
 }
 
 /* What attribute VALUE, called KEY, says by its strings, one or a list. */
@@ -569,16 +583,17 @@ static bn_code survey_dictionary(shlo_code *c, shlo_bytes bytes)
         int64_t number = 0;
         code = bytes.cut ? BN_OK : shlo_string_of(c, name_index, "the name of an attribute", &name);
         const bool partitions = shlo_is_piece(name, "mhlo.num_partitions");
-        if (code != BN_OK)
-            return code;
-        if (partitions || shlo_is_piece(name, "mhlo.num_replicas")) {
+        const bool spread = shlo_spreads(name);
+        const bool counts = partitions || shlo_is_piece(name, "mhlo.num_replicas");
+        if (code == BN_OK && counts) {
             int64_t *to = partitions ? &c->to->partitions : &c->to->replicas;
             code = shlo_integer_of(
                 c, value, partitions ? "mhlo.num_partitions" : "mhlo.num_replicas", &number);
             *to = number > *to ? number : *to;
-        } else if (shlo_spreads(name)) {
+        } else if (code == BN_OK && spread) {
             code = note_spread(c, name, value);
         }
+        code = pass_over(c, code, counts || spread ? name : (shlo_piece){"", 0});
     }
     return code == BN_OK && bytes.cut ? shlo_damaged(c, "a dictionary is cut off") : code;
 }
@@ -594,6 +609,7 @@ static bn_code survey_attributes(shlo_code *c)
         if (code == BN_OK && (kind == SHLO_ATTRIBUTE_MESH || kind == SHLO_ATTRIBUTE_TEXT)) {
             code = shlo_mesh_of(c, i, &devices, &highest);
             shlo_note_mesh(c->to, devices, highest);
+            code = pass_over(c, code, (shlo_piece){"sdy.mesh", 8});
         } else if (code == BN_OK && kind == SHLO_ATTRIBUTE_DICTIONARY) {
             code = survey_dictionary(c, bytes);
         }
@@ -652,7 +668,8 @@ static bn_code read_op(shlo_code *c, shlo_bytes *b, int depth)
     const bool function =
         (shlo_is_piece(words.op->dialect, "func") && shlo_is_piece(words.op->name, "func")) ||
         (shlo_is_piece(words.op->dialect, "vhlo") && shlo_is_piece(bare_name(words.op), "func"));
-    bn_code code = function ? read_function(c, &words, depth) : read_collective(c, &words);
+    bn_code code = function ? pass_over(c, read_function(c, &words, depth), (shlo_piece){"", 0})
+                            : read_collective(c, &words);
     return code == BN_OK && has & OP_REGIONS ? read_regions(c, b, depth) : code;
 }
 
@@ -733,6 +750,11 @@ static bn_code read_code(shlo_code *c)
         code = survey_attributes(c);
     if (code == BN_OK)
         code = read_block(c, &sections[SECTION_OPS], 0);
+    if (code == BN_OK && c->unread.code != BN_OK) {
+        c->to->argument_count = c->to->result_count = 0;
+        *c->st = c->unread;
+        return c->unread.code;
+    }
     if (code == BN_OK && c->main_depth == INT_MAX)
         code = bn_fail(c->st, BN_FORMAT, "no function @main: not a StableHLO module");
     return code;

@@ -57,6 +57,7 @@ typedef struct shlo_code {
     size_t string_count, dialect_count, op_count, attribute_count, type_count, property_count;
     size_t steps; /* that may still be made: what shares parts is read as often as it is used */
     int main_depth; /* regions around the @main that was read; INT_MAX: none was */
+    bn_status unread; /* the first reason that something is not known; BN_OK: all is */
     shlo_declared *to;
     bn_arena *store;
     bn_status *st;

@@ -359,15 +359,19 @@ static bn_code read_argument(reader *r, shlo_scanner *s)
     return code == BN_OK ? skip_place(r, s) : code;
 }
 
-static bn_code read_result(reader *r, shlo_scanner *s)
+static bn_code type_of_result(reader *r, shlo_scanner *s)
 {
     shlo_value *v;
     bn_code code = add_result(r, &v);
-    if (code == BN_OK)
-        code = read_type(r, s, v);
-    if (code == BN_OK && accept(s, "{"))
-        code = read_attributes(r, s, v);
-    return code;
+    return code == BN_OK ? read_type(r, s, v) : code;
+}
+
+static bn_code read_result(reader *r, shlo_scanner *s)
+{
+    bn_code code = type_of_result(r, s);
+    return code == BN_OK && accept(s, "{")
+               ? read_attributes(r, s, &r->to->results[r->to->result_count - 1])
+               : code;
 }
 
 /* A list in round brackets, behind the first one, of what READ_ITEM reads. */
@@ -391,7 +395,8 @@ static bn_code read_signature(reader *r, shlo_scanner *s)
     bn_code code = read_list(r, s, read_argument);
     if (code != BN_OK || !accept_arrow(s))
         return code;
-    return accept(s, "(") ? read_list(r, s, read_result) : read_result(r, s);
+    /* A lone type has no attributes: the body begins behind it. */
+    return accept(s, "(") ? read_list(r, s, read_result) : type_of_result(r, s);
 }
 
 /* ---- @main, generic ---------------------------------------------------------------------- */
@@ -400,13 +405,6 @@ static bn_code type_of_argument(reader *r, shlo_scanner *s)
 {
     shlo_value *v;
     bn_code code = add_argument(r, &v);
-    return code == BN_OK ? read_type(r, s, v) : code;
-}
-
-static bn_code type_of_result(reader *r, shlo_scanner *s)
-{
-    shlo_value *v;
-    bn_code code = add_result(r, &v);
     return code == BN_OK ? read_type(r, s, v) : code;
 }
 

@@ -137,7 +137,8 @@ typedef struct shlo_declared {
  */
 BN_MUST_USE bn_code shlo_declared_read(const char *text, size_t length, shlo_declared *declared,
                                        bn_status *st);
-/* The same of MLIR's byte code: a portable artifact (dialect vhlo). */
+/* The same of MLIR's byte code. With BN_NOT_SUPPORTED, too, DECLARED has the devices that were
+ * found, and no values. ST is not NULL. */
 BN_MUST_USE bn_code shlo_declared_read_bytecode(const void *bytes, size_t length,
                                                 shlo_declared *declared, bn_status *st);
 /* An empty one, for readers of other forms (runtime/hlo). */

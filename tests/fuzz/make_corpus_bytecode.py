@@ -106,6 +106,28 @@ UNKNOWN = """module {
 }
 """
 
+PASSED = """module {
+  func.func public @main(%arg0: tensor<4xf32>) -> tensor<4xf32> {
+    %0 = stablehlo.create_token : !stablehlo.token
+    OP
+    return %arg0 : tensor<4xf32>
+  }
+}
+"""
+CHANNEL = ("<{channel_handle = #stablehlo.channel_handle<handle = 5, type = 1>, "
+           "source_target_pairs = dense<[[0, 11]]> : tensor<1x2xi64>}>")
+SEND = f'"stablehlo.send"(%arg0, %0) {CHANNEL} : (tensor<4xf32>, !stablehlo.token) -> !stablehlo.token'
+RECV = f'"stablehlo.recv"(%0) {CHANNEL} : (!stablehlo.token) -> (tensor<4xf32>, !stablehlo.token)'
+
+# The memory is told in a way that nobody knows, which XLA passes over.
+UNREAD = """module {
+  func.func public @main(%arg0: tensor<6xi4> {mhlo.memory_kind = 5 : i32}) -> tensor<6xf32> {
+    %0 = stablehlo.convert %arg0 : (tensor<6xi4>) -> tensor<6xf32>
+    return %0 : tensor<6xf32>
+  }
+}
+"""
+
 
 def module(text):
     return ir.Module.parse(text)
@@ -147,10 +169,15 @@ with jax_mlir.make_ir_context():
         text = text.replace("TYPE", kind)
         put("bytecode", "op-" + name, plain(text))
         put("bytecode", "op-" + name + "-portable", portable(text))
+    for name, op in (("send", "%1 = " + SEND), ("recv", "%1:2 = " + RECV)):
+        text = PASSED.replace("OP", op)
+        put("bytecode", "op-" + name, plain(text))
+        put("bytecode", "op-" + name + "-portable", portable(text, "1.17.0"))
     put("bytecode", "meshes", plain(MESHES))
     put("bytecode", "types", plain(TYPES))
     put("bytecode", "types-portable", portable(TYPES))
     put("bytecode", "unknown-type", plain(UNKNOWN))
+    put("bytecode", "unread", portable(UNREAD, "1.0.0"))
     good = plain(DECLARED)
     put("bytecode", "no-main", plain(DECLARED.replace("@main", "@step")))
     put("bytecode", "cut", good[:300])

@@ -129,7 +129,7 @@ report "failed experiments are an error, in the verdict and its data, and the ni
     fault_of 1
     said | grep -q '^nightly: 2 failed; ' || echo "no failures told"
     [ "$(grep -c '^failed: resnet18.* capture .*: execute-error: ' "$folder/out")" -eq 1 ] || echo "not named once"
-    grep -q '"failed":1' "$folder/site/data"/verdict-* || echo "not in the data of the site"
+    grep -q '"failed":1,"missing":0,' "$folder/site/data"/verdict-* || echo "not in the data of the site"
     [ "$(ls "$store"/*.h5 | wc -l)" -eq 14 ] || echo "not 14 records"
 )"
 
@@ -474,6 +474,8 @@ report "killed while its folder was removed, the next night is a new one" "$(
     grep -q '^suite tiny: 2 done, 0 skipped' "$folder/err" || echo "not a whole night"
     [ "$(ls "$store"/*.h5 | wc -l)" -eq 12 ] || echo "not 12 records"
     [ ! -e "$store/tonight.ended" ] || echo "the old folder is left"
+    grep -q '^missing: .* 1 experiment of the last good night: resnet18.small infer lazy ' "$folder/out" ||
+        echo "the experiment is not named that the suite has no more"
 )"
 "$make_night" "$folder/measured" "$store/tonight" -2000000 1
 brief

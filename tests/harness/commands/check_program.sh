@@ -324,6 +324,14 @@ report "byte code that the runtime refuses" "$(
     fault_of 1 "step"
     holds 'assert [r["status"] for r in records] == ["compile-error"], records[0]["status"]'
 )"
+unread=tests/fuzz/corpus/bytecode/unread
+for runtime in cpu cpu-xla; do
+    run "${other[@]}" --program $unread --runtime $runtime --argument 's8[3]'
+    report "types that only the compiled program tells, and cannot be passed: $runtime" "$(fault_of 1 i4)"
+done
+sed 's/jax.buffer_donor/mhlo.memory_kind/' tests/fuzz/corpus/bytecode/declared-v6 >"$folder/spread.mlirbc"
+refuses "devices of a byte code whose types are not known" 1 "partitions" -- \
+    "${other[@]}" --program "$folder/spread.mlirbc" --argument none
 run "${other[@]}" --program "$folder/step.mlirbc" --argument 'f32[2]' --runtime sim --format json
 report "byte code on the simulated device wants to be stated" "$(
     fault_of 1 "opaque_arguments"

@@ -237,7 +237,8 @@ static void what_was_judged_stays_with_its_night(void **state)
     char *verdict = read_file(b, "data/verdict-20260101T020000.js");
     assert_string_equal(
         verdict, "bench_data(\"verdict-20260101T020000\",{\"headline\":\"found slower: "
-                 "1 of 1 \\u003ci>\",\"words\":\"one\\ntwo\\n\",\"failed\":3,\"told\":true});\n");
+                 "1 of 1 \\u003ci>\",\"words\":\"one\\ntwo\\n\",\"failed\":3,"
+                 "\"missing\":0,\"told\":true});\n");
     free(verdict);
     assert_int_equal(count_files(b, "verdict-"), 1);
 }

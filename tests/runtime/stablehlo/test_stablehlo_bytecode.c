@@ -102,6 +102,10 @@ static void collectives_name_devices(void **state)
                  {"op-collective_permute-portable", "stablehlo.collective_permute", 11},
                  {"op-cross-replica-sum", "stablehlo.cross-replica-sum", 11},
                  {"op-cross-replica-sum-portable", "stablehlo.cross-replica-sum", 11},
+                 {"op-recv", "stablehlo.recv", 11},
+                 {"op-recv-portable", "stablehlo.recv", 11},
+                 {"op-send", "stablehlo.send", 11},
+                 {"op-send-portable", "stablehlo.send", 11},
                  {"op-reduce_scatter", "stablehlo.reduce_scatter", 11},
                  {"op-reduce_scatter-portable", "stablehlo.reduce_scatter", 11}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -250,6 +254,42 @@ static void one_unknown_attribute_refuses_all(void **state)
     free(bytes);
 }
 
+/* Where something is not known the rest still tells for which devices the program is. */
+static void devices_are_found_beside_what_is_not_known(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *from, *to;
+        int64_t partitions, highest;
+        const char *collective;
+    } cases[] = {
+        /* Of an argument. */
+        {"declared-v6", "jax.buffer_donor", "mhlo.memory_kind", 2, 3, "mhlo.sharding"},
+        {"declared-v2", "jax.buffer_donor", "mhlo.memory_kind", 2, 3, "mhlo.sharding"},
+        {"declared-portable", "jax.buffer_donor", "mhlo.memory_kind", 2, 3, "mhlo.sharding"},
+        /* What is not known may name any device: a count that is no number, other properties. */
+        {"declared-v6", "jax.global_constant", "mhlo.num_partitions", 2, INT64_MAX,
+         "mhlo.num_partitions"},
+        {"op-all_to_all", "all_to_all", "all_reduce", 0, INT64_MAX, "stablehlo.all_reduce"},
+        {"op-all_to_all-portable", "all_to_all", "all_reduce", 0, INT64_MAX,
+         "stablehlo.all_reduce"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        bn_status st = {0};
+        shlo_declared d;
+        size_t size;
+        char *bytes = seed(cases[i].name, &size);
+        put_instead(bytes, size, cases[i].from, cases[i].to);
+        assert_int_equal(shlo_declared_read_bytecode(bytes, size, &d, &st), BN_NOT_SUPPORTED);
+        assert_int_equal(st.code, BN_NOT_SUPPORTED);
+        assert_int_equal(d.argument_count + d.result_count, 0);
+        assert_int_equal(d.partitions, cases[i].partitions);
+        assert_int_equal(d.highest_device, cases[i].highest);
+        assert_string_equal(d.collective, cases[i].collective);
+        shlo_declared_free(&d);
+        free(bytes);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -261,6 +301,7 @@ int main(void)
         cmocka_unit_test(what_is_not_known_is_refused_by_name),
         cmocka_unit_test(no_prefix_is_believed),
         cmocka_unit_test(one_unknown_attribute_refuses_all),
+        cmocka_unit_test(devices_are_found_beside_what_is_not_known),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -129,6 +129,18 @@ static void the_outer_main_counts(void **state)
     "\"func.func\"() <{arg_attrs = #a, function_type = (tensor<f32>) -> (), "                      \
     "sym_name = \"main\"}> ({ }) : () -> ()"
 
+/* What the first statement says of its own value is not said of the result. */
+static void a_lone_result_has_no_attributes(void **state)
+{
+    (void)state;
+    shlo_declared d = declared_of(
+        "func.func @main(%a: tensor<2x3xf32>) -> tensor<2x3xf32> { %r = stablehlo.custom_call "
+        "@f(%a) {mhlo.layout_mode = \"{0,1}\"} : (tensor<2x3xf32>) -> tensor<2x3xf32> return }");
+    assert_int_equal(d.result_count, 1);
+    assert_null(d.results[0].layout);
+    shlo_declared_free(&d);
+}
+
 static void what_is_half_said_is_refused(void **state)
 {
     (void)state;
@@ -190,6 +202,7 @@ int main(void)
         cmocka_unit_test(names_are_what_they_stand_for),
         cmocka_unit_test(what_has_no_rank_is_no_tensor),
         cmocka_unit_test(the_outer_main_counts),
+        cmocka_unit_test(a_lone_result_has_no_attributes),
         cmocka_unit_test(what_is_half_said_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
