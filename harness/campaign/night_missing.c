@@ -1,5 +1,5 @@
 /*
- * night_missing.c - experiments of last good nights that tonight's suite does not have. The suite may
+ * night_missing.c - experiments of last good nights that the suite of tonight does not have. It may
  * have lost them by mistake, or another suite has them: a night says so, and judges what it has.
  */
 #include "harness/campaign/night_priv.h"
