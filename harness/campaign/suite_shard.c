@@ -123,8 +123,8 @@ static bn_code find_task(long *task, long *tasks, const char **name, bn_status *
             *name = rank;
             if (*task >= *tasks || *tasks > MOST_SHARDS)
                 return bn_fail(st, BN_INVALID,
-                               "%s=%ld and %s=%ld are no task of a job; give --shard", rank, *task,
-                               size, *tasks);
+                               "%s=%ld and %s=%ld are no task of a job; give --shard I/N", rank,
+                               *task, size, *tasks);
             return slurm ? check_step(*task, *tasks, st) : BN_OK;
         }
         /* A batch script of Slurm is its job's task 0, whether or not the job asked for tasks. */
