@@ -6,9 +6,11 @@
 #include "harness/worker/worker.h"
 #include "results/tables/tables.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #ifndef BENCH_VERSION
 #define BENCH_VERSION "unknown"
@@ -561,10 +563,23 @@ static bn_code read_options(const command_row *command, int argc, char **argv, b
     return code;
 }
 
+/* Whoever started us may have closed standard descriptors. The next file that is opened would get
+ * the number, and what is printed. Held, they refuse what closed ones refuse, and programs that we
+ * start find them closed. */
+static void hold_descriptors(void)
+{
+    for (int fd = 0; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0)
+            (void)!open("/dev/null", (fd == 0 ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
+}
+
 int main(int argc, char **argv)
 {
+    hold_descriptors();
     /* Whoever started us may have left it ignored: then nobody would be told how a child ended. */
     signal(SIGCHLD, SIG_DFL);
+    /* A file that may not grow is an error like a full disk, which has words. */
+    signal(SIGXFSZ, SIG_IGN);
     job_set_version(BENCH_VERSION);
     if (argc == 2 && strcmp(argv[1], "--worker") == 0)
         return worker_main(jobs);

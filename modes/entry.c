@@ -63,8 +63,8 @@ static bn_code results_fit(mode_program *program, bn_status *st)
         memcpy(found->tiles, own.tiles, sizeof found->tiles);
         if (code == BN_OK && (!tiled_so || (own.laid_out && !mode_lies_by(found, own.order))))
             code = bn_fail(st, BN_INVALID,
-                           "result %zu is to lie as %s, and the plugin compiled the program to "
-                           "give it otherwise",
+                           "result %zu is declared with the layout %s, and the plugin compiled "
+                           "the program with another one",
                            i, wanted->layout);
     }
     shlo_declared_free(&declared);
@@ -110,8 +110,8 @@ bn_code mode_tiles_fit(mode *m, rt_buffer *buffer, const mode_argument *wanted, 
     if (code == BN_OK && (!colon || strncmp(colon + 1, wanted->tiles, length) != 0 ||
                           strcmp(colon + 1 + length, "}") != 0))
         code = bn_fail(st, BN_NOT_SUPPORTED,
-                       "%s %zu is to be cut into tiles, %s, and the plugin lays it out as %s", what,
-                       index, wanted->tiles, text.data ? text.data : "it likes");
+                       "%s %zu is declared with the tiles %s, and the plugin lays it out as %s",
+                       what, index, wanted->tiles, text.data ? text.data : "it likes");
     bn_text_free(&text);
     return code;
 }

@@ -136,8 +136,8 @@ static bn_code take_place(const shlo_value *v, const char *what, size_t index, m
     /* "auto" is the compiler's choice, which the compiled program tells. */
     if (v->layout && strcmp(v->layout, "default") != 0 && strcmp(v->layout, "auto") != 0 &&
         !take_layout(v->layout, a))
-        return bn_fail(st, BN_FORMAT, "%s %zu is declared with a layout that is none: %.*s", what,
-                       index, BN_FIT(v->layout, 60));
+        return bn_fail(st, BN_FORMAT, "%s %zu is declared with a layout that cannot be read: %.*s",
+                       what, index, BN_FIT(v->layout, 60));
     return BN_OK;
 }
 
@@ -151,7 +151,7 @@ static bn_code take_value(const shlo_value *v, size_t index, mode_argument *a, b
     if (!v->tensor)
         return bn_fail(st, BN_NOT_SUPPORTED,
                        "argument %zu is of type %s; only tensors of a known rank can be passed: "
-                       "lower the program with such arguments one by one",
+                       "lower the program with a tensor for each value",
                        index, v->dtype);
     if (a->dtype == RT_DTYPE_COUNT)
         return bn_fail(st, BN_NOT_SUPPORTED,

@@ -61,21 +61,22 @@ cli_exit suite_owed_say(const suite_owed *owed, const suite_spec *suite,
     if (!owed->asked || code != CLI_EXIT_OK)
         return code;
     if (why.code != BN_OK) {
-        bn_context(&why, "suite %s: nobody knows what it still lacks", suite->name);
+        bn_context(&why, "suite %s: what it still lacks is not known", suite->name);
         code = cli_complain(&why);
         /* This shard has done its own work, and no more is asked of it. */
         return split ? CLI_EXIT_OK : code;
     }
     if (owed->count && split) {
-        cli_say("suite %s: this shard is whole; other shards owe %zu of %zu processes; what is "
-                "left when they have ended: bench suite %s --store %s --shard none",
-                suite->name, owed->count, owed->whole.count, suite->source.file, options->store);
+        /* The same command: its other options, too, say what the suite is. */
+        cli_say("suite %s: this shard is whole; other shards owe %zu of %zu processes; when they "
+                "have ended, the same command with --shard none runs what is left",
+                suite->name, owed->count, owed->whole.count);
     } else if (owed->count) {
-        cli_say("suite %s: %zu of %zu processes have no record in %s, although they have ended",
+        cli_say("suite %s: the suite has ended, and %zu of its %zu processes have no record in %s",
                 suite->name, owed->count, owed->whole.count, options->store);
         code = CLI_EXIT_FAILED;
     } else if (split) {
-        cli_note("suite %s: all shards are whole", suite->name);
+        cli_note("suite %s: no shard owes a process any more", suite->name);
     }
     return code;
 }

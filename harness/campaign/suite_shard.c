@@ -104,7 +104,12 @@ static bn_code find_task(long *task, long *tasks, const char **name, bn_status *
     static const char *const launchers[][2] = {{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
                                                {"PMI_RANK", "PMI_SIZE"},
                                                {"SLURM_PROCID", "SLURM_NTASKS"},
-                                               {"PMIX_RANK", NULL}};
+                                               {"PMIX_RANK", NULL},
+                                               {"PALS_RANKID", NULL},
+                                               {"ALPS_APP_PE", NULL},
+                                               {"FLUX_TASK_RANK", NULL},
+                                               {"JSM_NAMESPACE_RANK", NULL},
+                                               {"MV2_COMM_WORLD_RANK", NULL}};
     const char *alone = NULL;
     for (size_t i = 0; i < sizeof launchers / sizeof *launchers; i++) {
         const char *rank = launchers[i][0], *size = launchers[i][1];
@@ -118,8 +123,8 @@ static bn_code find_task(long *task, long *tasks, const char **name, bn_status *
             *name = rank;
             if (*task >= *tasks || *tasks > MOST_SHARDS)
                 return bn_fail(st, BN_INVALID,
-                               "%s=%ld and %s=%ld are no task of a job; give --shard", rank, *task,
-                               size, *tasks);
+                               "%s=%ld and %s=%ld are no task of a job; give --shard I/N", rank,
+                               *task, size, *tasks);
             return slurm ? check_step(*task, *tasks, st) : BN_OK;
         }
         /* A batch script of Slurm is its job's task 0, whether or not the job asked for tasks. */
@@ -140,6 +145,28 @@ static bn_code find_task(long *task, long *tasks, const char **name, bn_status *
 
 /* ---- elements of an array ------------------------------------------------------------------ */
 
+/* Fails in an element of an array of PBS, Torque, Grid Engine or LSF. Outside of an array the last
+ * two say "undefined" and 0. */
+static bn_code check_other_arrays(bn_status *st)
+{
+    static const char *const names[] = {"PBS_ARRAY_INDEX", "PBS_ARRAYID", "SGE_TASK_ID",
+                                        "LSB_JOBINDEX"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *text;
+        const bn_code code = value_of(names[i], &text, st);
+        if (code != BN_OK)
+            return code;
+        const bool none = !text || strcmp(text, "undefined") == 0 ||
+                          (strcmp(names[i], "LSB_JOBINDEX") == 0 && strcmp(text, "0") == 0);
+        if (!none)
+            return bn_fail(st, BN_INVALID,
+                           "%s='%s': this is an element of a job array, and bench does not know "
+                           "how many there are; give --shard I/N or --shard none",
+                           names[i], text);
+    }
+    return BN_OK;
+}
+
 /* The element of a job array that this job is, from 0, and how many there are; without an array the
  * first of one. Its numbers must be those of a range, or of one with a step: the numbers of others
  * do not tell which of them an element is. */
@@ -159,6 +186,8 @@ static bn_code find_element(long *index, long *of, bn_status *st)
     *of = 1;
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers && code == BN_OK; i++)
         code = number_of(numbers[i].name, numbers[i].from, numbers[i].missing, numbers[i].n, st);
+    if (code == BN_OK)
+        code = check_other_arrays(st);
     if (code != BN_OK || (id < 0 && count < 0))
         return code;
     if (id < 0 || count < 0 || least < 0)

@@ -37,8 +37,8 @@ static void say_left_out(const res_collection *all, const char *format, size_t c
         res_experiment_title(&r->experiment, &names);
         bn_text_printf(&names, " (%s)", bn_code_name(r->status));
     }
-    cli_say("bench: %zu of %zu records failed, for which %s has no place: %s", count, all->count,
-            format, names.failed ? "" : names.data);
+    cli_say("bench: %zu of %zu records failed, and %s has no place for them: %s", count,
+            all->count, format, names.failed ? "" : names.data);
     bn_text_free(&names);
 }
 
@@ -76,7 +76,7 @@ static bn_code import_files(const command_taking *own, const char *const *files,
         cli_tell("%zu records written to %s, %zu were there already", done.written, own->store,
                  done.known);
     if (done.instead > 0)
-        cli_tell("%zu of those written are in place of others of the same lines", done.instead);
+        cli_tell("%zu of those written replace earlier records of the same lines", done.instead);
     return st->code;
 }
 

@@ -125,14 +125,14 @@ static void describe(recording *r, const command_recording *own, const char *con
                       : strcmp(r->way.runtime, "tpu") == 0 ? "TPU_LIBRARY_PATH"
                                                            : "plugin path";
     r->about = json_pack(
-        "{s:i, s:s, s:o, s:o, s:I, s:{s:o, s:o, s:o, s:s}, s:{s:o, s:s}, s:o, s:O, s:o}",
+        "{s:i, s:s, s:o, s:o, s:I, s:{s:o, s:o, s:o, s:s}, s:{s:o, s:s}, s:o, s:O, s:o, s:o*}",
         "bench_recording", 1, "time", stamp, "command", words_json(words), "folder",
         res_json_text(here), "limit_bytes", (json_int_t)own->limit_bytes, "runtime", "name",
         res_json_text(r->way.runtime), "path", res_json_text(r->way.plugin), "sha256",
         r->way.file ? json_string(rt_plugin_file_sha256(r->way.file)) : json_null(), "how", how,
         "recorder", "path", res_json_text(r->way.recorder), "sha256",
         rt_plugin_file_sha256(r->way.recorder_file), "environment", environment_json(), "variables",
-        r->way.variables, "host", job_host_describe());
+        r->way.variables, "host", job_host_describe(), "process", job_process_describe());
 }
 
 static bn_code write_about(const recording *r, bn_status *st)

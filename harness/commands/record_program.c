@@ -47,16 +47,23 @@ static bn_code set_variables(const json_t *variables, bn_status *st)
     return BN_OK;
 }
 
-/* With the signals as they were before we blocked ours. */
+/* With the signals as they were before we blocked ours, and took files that may not grow for
+ * errors. */
 static int start(const char *const *words, const sigset_t *before, pid_t *child)
 {
     posix_spawnattr_t attributes;
     int error = posix_spawnattr_init(&attributes);
     if (error)
         return error;
+    sigset_t usual;
+    sigemptyset(&usual);
+    sigaddset(&usual, SIGXFSZ);
     error = posix_spawnattr_setsigmask(&attributes, before);
     if (!error)
-        error = posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+        error = posix_spawnattr_setsigdefault(&attributes, &usual);
+    if (!error)
+        error =
+            posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
     /* The words are not written to. */
     if (!error)
         error = posix_spawnp(child, words[0], NULL, &attributes, (char *const *)words, environ);

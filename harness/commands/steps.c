@@ -388,7 +388,7 @@ bool command_say_damage(const rec_recording *r)
     for (size_t i = 0; i < r->damaged_count && i < room; i++)
         cli_say("%s/%s: %s", r->path, r->damaged[i].name, r->damaged[i].why.message);
     if (r->damaged_count > room)
-        cli_say("%zu processes more cannot be read", r->damaged_count - room);
+        cli_say("%zu more processes cannot be read", r->damaged_count - room);
     if (r->about_fault.code != BN_OK)
         cli_say("%s: %s", r->path, r->about_fault.message);
     return r->damaged_count > 0 || r->about_fault.code != BN_OK;

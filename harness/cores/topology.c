@@ -3,8 +3,9 @@
  * the cores that a thread may use.
  *
  * The library tells what the cores share. Which of them a thread uses is asked of the system and
- * told to it: where a job launcher hands over a topology (HWLOC_XMLFILE), the library takes it for
- * that of another machine, binds nothing, and says that it did.
+ * told to it. A job launcher may hand over a topology (HWLOC_XMLFILE), and other variables of the
+ * library make it see less, or another machine. What a record says of the machine is read from the
+ * machine itself.
  */
 #define _GNU_SOURCE
 #include "harness/cores/cores_priv.h"
@@ -12,13 +13,36 @@
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static hwloc_topology_t loaded;
 static int failure; /* errno where LOADED is NULL */
 
+/* The environment without the variables of hwloc, to be freed; NULL without memory. */
+static char **without_hwloc(void)
+{
+    size_t count = 0, kept = 0;
+    while (environ && environ[count])
+        count++;
+    char **list = calloc(count + 1, sizeof *list);
+    for (size_t i = 0; list && i < count; i++)
+        if (strncmp(environ[i], "HWLOC_", strlen("HWLOC_")) != 0)
+            list[kept++] = environ[i];
+    return list;
+}
+
+/* The environment is the other one meanwhile, whose strings are the same: nothing is set. */
 static void load(void)
 {
+    char **own = environ, **fewer = without_hwloc();
+    if (!fewer) {
+        failure = ENOMEM;
+        return;
+    }
+    environ = fewer;
     if (hwloc_topology_init(&loaded) != 0) {
         loaded = NULL;
         failure = ENOMEM;
@@ -27,6 +51,8 @@ static void load(void)
         hwloc_topology_destroy(loaded);
         loaded = NULL;
     }
+    environ = own;
+    free(fewer);
 }
 
 bn_code cores_topology(hwloc_topology_t *topology, bn_status *st)
@@ -59,6 +85,18 @@ bool cores_of_thread(pid_t tid, hwloc_bitmap_t may)
             return told;
     }
     return false;
+}
+
+char *cores_left_to_thread(void)
+{
+    hwloc_bitmap_t may = hwloc_bitmap_alloc();
+    char *list = NULL;
+    if (may && cores_of_thread(0, may) &&
+        hwloc_bitmap_weight(may) < sysconf(_SC_NPROCESSORS_ONLN) &&
+        hwloc_bitmap_list_asprintf(&list, may) < 0)
+        list = NULL;
+    hwloc_bitmap_free(may);
+    return list;
 }
 
 bool cores_bind_thread(pid_t tid, hwloc_const_bitmap_t wanted)

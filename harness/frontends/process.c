@@ -74,6 +74,7 @@ static void start(const frontend_process *p, pid_t parent)
         dup2(fileno(p->complaints), STDERR_FILENO) < 0)
         _exit(FRONTEND_NOT_STARTED);
     close_range(3, ~0u, 0);
+    signal(SIGXFSZ, SIG_DFL);
     if (limit(RLIMIT_CORE, 0) && limit(RLIMIT_CPU, (rlim_t)p->seconds) &&
         limit(RLIMIT_AS, MOST_MEMORY) && limit(RLIMIT_FSIZE, p->most))
         execvp(p->words[0], (char *const *)p->words);

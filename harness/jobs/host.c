@@ -7,9 +7,11 @@
 #include "harness/jobs/jobs.h"
 
 #include <hwloc.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -164,6 +166,28 @@ json_t *job_host_describe(void)
     set_text(json, "compiler", __VERSION__);
     json_object_set_new(json, "topology", topology_json());
     return json;
+}
+
+json_t *job_process_describe(void)
+{
+    static const char *const policies[] = {[SCHED_OTHER] = NULL,
+                                           [SCHED_FIFO] = "fifo",
+                                           [SCHED_RR] = "rr",
+                                           [SCHED_BATCH] = "batch",
+                                           [SCHED_IDLE] = "idle"};
+    char *cores = cores_left_to_thread();
+    const int nice = getpriority(PRIO_PROCESS, 0), policy = sched_getscheduler(0);
+    const bool named = policy >= 0 && (size_t)policy < sizeof policies / sizeof *policies;
+    json_t *json = json_pack("{ss*}", "policy", named ? policies[policy] : NULL);
+    if (cores)
+        json_object_set_new(json, "cores", json_string(cores));
+    if (nice != 0)
+        json_object_set_new(json, "nice", json_integer(nice));
+    free(cores);
+    if (json_object_size(json) > 0)
+        return json;
+    json_decref(json);
+    return NULL;
 }
 
 double job_host_stalled(void)

@@ -588,6 +588,9 @@ void job_set_version(const char *version);
 /* Hostname, kernel, processor, cores, governor, memory, load, hwloc topology (summary and XML),
  * compiler, bench version (new reference). What cannot be read is null. */
 json_t *job_host_describe(void);
+/* What whoever started this process left it, where that is less or other than usual, for the
+ * record (new reference): its cores, its priority. NULL: nothing is. */
+json_t *job_process_describe(void);
 /* The share of the last ten seconds in which something on this machine waited for a core; -1:
  * unknown. */
 double job_host_stalled(void);

@@ -81,7 +81,6 @@ void job_supervise_begin(void)
     sigaction(SIGINT, &act, NULL);
     sigaction(SIGTERM, &act, NULL);
     signal(SIGPIPE, SIG_IGN);
-    signal(SIGXFSZ, SIG_IGN);
     /* What a dead worker leaves behind becomes our child, so we can reap it. */
     prctl(PR_SET_CHILD_SUBREAPER, 1L, 0L, 0L, 0L);
 }

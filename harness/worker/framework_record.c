@@ -160,11 +160,12 @@ static bn_code set_provenance(const worker_framework *f, const json_t *group, re
                               bn_status *st)
 {
     json_t *runtime = json_object_get(r->provenance, "runtime");
-    json_t *own = json_pack(
-        "{so so so* so* so so sO* sO* sO*}", "host", job_host_describe(), "pinning",
-        cores_pinning_to_json(NULL), "idle_cores", cores_idle_to_json(f->idle), "nearness",
-        cores_nearness_to_json(&f->near), "memory", memory_json(), "front_end", front_end_json(f),
-        "options", f->e.echo, "suite", f->e.suite, "group", group);
+    json_t *own =
+        json_pack("{so so so* so* so* so so sO* sO* sO*}", "host", job_host_describe(), "pinning",
+                  cores_pinning_to_json(NULL), "process", job_process_describe(), "idle_cores",
+                  cores_idle_to_json(f->idle), "nearness", cores_nearness_to_json(&f->near),
+                  "memory", memory_json(), "front_end", front_end_json(f), "options", f->e.echo,
+                  "suite", f->e.suite, "group", group);
     if (!json_is_object(runtime) || !own || json_object_update(r->provenance, own) != 0) {
         json_decref(own);
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a provenance");

@@ -39,11 +39,12 @@ static void describe(const worker_group *g, worker_session *s, res_record *r)
     json_t *warmup = json_incref(json_object_get(r->provenance, "warmup"));
     json_decref(r->provenance);
     r->provenance = json_pack(
-        "{so so so so* so* so* sO* sO* so* sO* sO* so* s{sI sI sI} so*}", "host",
+        "{so so so sO* so* so* so* sO* sO* so* sO* sO* so* s{sI sI sI} so*}", "host",
         job_host_describe(), "runtime", worker_session_describe(s), "pinning",
-        cores_pinning_to_json(s->pinning), "idle_cores", cores_idle_to_json(s->idle), "nearness",
-        cores_nearness_to_json(&g->near), "others", worker_others_to_json(&g->others), "options",
-        s->experiment->echo, "weights", s->weights, "program",
+        cores_pinning_to_json(s->pinning), "process", s->process, "idle_cores",
+        cores_idle_to_json(s->idle), "nearness", cores_nearness_to_json(&g->near), "others",
+        worker_others_to_json(&g->others), "options", s->experiment->echo, "weights", s->weights,
+        "program",
         s->recorded  ? worker_recorded_to_json(s)
         : s->program ? worker_program_to_json(s, s->program)
                      : NULL,

@@ -51,6 +51,7 @@ bn_code worker_session_begin(worker_session *s, const job_experiment *e, bn_stat
     const char *build = json_string_value(json_object_get(e->suite, "runtime_sha256"));
     *s = (worker_session){.experiment = e};
     worker_send_progress(JOB_LOADING, 0, 0);
+    s->process = job_process_describe();
     bn_code code = cores_idle_begin(e->idle_cores, &s->idle, st);
     if (code == BN_OK)
         code = cores_pin_begin(e->pin, &s->pinning, st);
@@ -76,6 +77,7 @@ void worker_session_share(worker_session *s, const worker_session *other, const 
     *s = (worker_session){.experiment = e,
                           .plugin = other->plugin,
                           .client = other->client,
+                          .process = other->process,
                           .environment = other->environment,
                           .pinning = other->pinning,
                           .idle = other->idle,
@@ -90,8 +92,10 @@ void worker_session_end(worker_session *s)
         rt_client_destroy(s->client);
         cores_pinning_free(s->pinning);
         cores_idle_end(s->idle);
+        json_decref(s->process);
         json_decref(s->environment);
     }
+    s->process = NULL;
     s->environment = NULL;
     s->idle = 0;
     s->client = NULL;
@@ -284,7 +288,7 @@ static json_t *attributes_json(const rt_attribute *attributes, size_t count)
 
 /* What the environment told the plugin and its process beside the options: also what changes how
  * fast the plugin runs though it does not ask for it. That are settings of the C library's
- * allocator, and libraries that take the place of others. */
+ * allocator, libraries that take the place of others, and what libraries within it read. */
 json_t *worker_environment(void)
 {
     static const char *const others[] = {"MALLOC_", "GLIBC_TUNABLES=", "LD_PRELOAD=", NULL};
@@ -294,6 +298,7 @@ json_t *worker_environment(void)
         if (value && *value)
             json_object_set_new(object, name, res_json_text(value));
     res_environment_add(object, others);
+    res_environment_add_framework(object);
     return object;
 }
 

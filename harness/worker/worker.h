@@ -60,6 +60,7 @@ typedef struct worker_session {
     worker_recorded *recorded; /* a recorded step in its place; or NULL */
     worker_feed *feed;         /* of batches; NULL: the one batch that was written stays */
     json_t *weights;           /* the file of the initial ones, for the record; NULL: the rule */
+    json_t *process;           /* job_process_describe before it was pinned */
     json_t *environment; /* worker_environment before the plugin was loaded */
     cores_pinning *pinning;
     int idle;        /* as cores_idle_begin set it */

@@ -218,9 +218,10 @@ static bn_code check_report(json_t *report, size_t index, bn_status *st)
             char plain[100];
             bn_plain(name, plain, sizeof plain);
             if (!kinds[i].is(item))
-                return bn_fail(st, BN_FORMAT,
-                               "reports[%zu].%s: \"%s\" has a figure that is none, or is not known",
-                               index, kinds[i].key, plain);
+                return bn_fail(
+                    st, BN_FORMAT,
+                    "reports[%zu].%s: \"%s\" lacks a figure, or has one that is no number", index,
+                    kinds[i].key, plain);
         }
     }
     return BN_OK;

@@ -530,11 +530,11 @@ static json_t *phases_json(const rec_recording *recording, const rec_steps *step
 static bn_code fill_provenance(const rec_recording *recording, const rec_steps *steps,
                                const rec_naming *naming, res_record *record, bn_status *st)
 {
-    json_t *made =
-        json_pack("{s:o, s:o, s:o, s:o}", "runtime", runtime_json(recording, steps), "host",
-                  object_in(recording->about, "host"), "recording",
-                  recording_json(recording, steps, naming), "phases",
-                  phases_json(recording, steps, naming));
+    json_t *made = json_pack(
+        "{s:o, s:o, s:O*, s:o, s:o}", "runtime", runtime_json(recording, steps), "host",
+        object_in(recording->about, "host"), "process",
+        json_object_get(recording->about, "process"), "recording",
+        recording_json(recording, steps, naming), "phases", phases_json(recording, steps, naming));
     if (!made)
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a provenance");
     json_decref(record->provenance);

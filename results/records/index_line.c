@@ -40,9 +40,11 @@ enum {
     EXPERIMENT, /* and all that follow */
     MOST_COLUMNS = EXPERIMENT + 64
 };
+/* The number at "conditions" changes with the list of these in provenance.c: marks of other lists
+ * are no marks. */
 static const char fixed_heads[] =
     "file\tsize\tmtime_ns\tid\tstatus\tsimulated\tsteps\trepetition\twall_ns\t"
-    "trace_ns\tdevice_ns\toverhead_ns\tcompile_ns\tsource\tgroup\tconditions\tsha256\tlabel\t"
+    "trace_ns\tdevice_ns\toverhead_ns\tcompile_ns\tsource\tgroup\tconditions2\tsha256\tlabel\t"
     "version\thost";
 
 void res_line_heads(bn_text *out)

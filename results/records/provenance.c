@@ -35,7 +35,8 @@ const char *res_host_text(const res_record *record, const char *name)
  * front ends, whose scripts tell these and more (contrib/frontends/common/front_main.py), and of
  * recordings. */
 static const char *const framework_variables[] = {
-    "JAX_", "MKL_", "OMP_", "PJRT_NPROC", "PTXLA_", "PT_XLA_", "TORCH", "TPU_", "TF_CPP_", "XLA_"};
+    "DNNL_",     "GOMP_",      "JAX_",   "KMP_",    "MKL_",  "NPROC", "OMP_",    "ONEDNN_",
+    "OPENBLAS_", "PJRT_NPROC", "PTXLA_", "PT_XLA_", "TORCH", "TPU_",  "TF_CPP_", "XLA_"};
 /* Those of them that do not: they say which plugin is used and where it lies, which bench itself
  * sets and a record tells otherwise, or how much is logged. XLA_FLAGS is looked at for itself. */
 static const char *const framework_others[] = {"JAX_PLATFORMS", "PTXLA_TPU_LIBRARY_PATH",
@@ -211,7 +212,13 @@ static const condition conditions[] = {
     {"host", "kernel", NULL, "kernel", false},
     {"host", "governor", NULL, "governor", false},
     {"host", "bench_version", NULL, "version of bench", false},
-    {"pinning", NULL, NULL, "pinning", false},
+    /* Not the numbers of its threads, which are others in each process. */
+    {"pinning", "pin", NULL, "pinning", false},
+    {"pinning", "host_cores", NULL, "pinning", false},
+    {"pinning", "runtime_cores", NULL, "pinning", false},
+    {"process", "cores", NULL, "cores of the process", false},
+    {"process", "nice", NULL, "priority", false},
+    {"process", "policy", NULL, "priority", false},
     {"idle_cores", NULL, NULL, "sleep of idle cores", false},
     {"runtime", "options", NULL, "options of the runtime", false},
     {"runtime", "compile_flags", NULL, "flags of the compiler", false},
@@ -269,6 +276,17 @@ static bool is_alike(const res_record *a, const res_record *b, const condition *
     return alike && !lacking;
 }
 
+/* Whether WORD is one of LIST, "host, cores": "cores" is none of "sleep of idle cores". */
+static bool has_word(const char *list, const char *word)
+{
+    const size_t length = strlen(word);
+    while (*list && (strncmp(list, word, length) != 0 || !strchr(",", list[length]))) {
+        list += strcspn(list, ",");
+        list += strspn(list, ", ");
+    }
+    return *list != '\0';
+}
+
 bool res_same_conditions(const res_record *a, const res_record *b, char *differing, size_t size)
 {
     bool same = true;
@@ -277,7 +295,7 @@ bool res_same_conditions(const res_record *a, const res_record *b, char *differi
             continue;
         same = false;
         /* Each word once: several records may differ in the same. */
-        if (!strstr(differing, conditions[i].word))
+        if (!has_word(differing, conditions[i].word))
             snprintf(differing + strlen(differing), size - strlen(differing), "%s%s",
                      differing[0] ? ", " : "", conditions[i].word);
     }

@@ -76,8 +76,8 @@ static bn_code compare(taking *t, const char *name, const char *path, res_record
     bn_text_free(&contents);
     if (code == BN_OK && !same && richer)
         code = bn_fail(t->st, BN_CHANGED,
-                       "%s: this record, which stays, says more than can be read now: events or a "
-                       "profile are missing",
+                       "%s: this record stays, for the recording now lacks events or a profile "
+                       "that it has",
                        path);
     if (code == BN_OK && own)
         t->same = same;

@@ -224,8 +224,8 @@ static bn_code restore_descriptors(const char *when, bn_status *st)
     for (int fd = 0; fd < DESCRIPTORS; fd++)
         if (!put_descriptor_back(fd, when))
             return bn_fail(st, BN_PLUGIN,
-                           "the plugin closed descriptor %d of the process, and it cannot be had "
-                           "back",
+                           "the plugin closed descriptor %d of the process, and it cannot be "
+                           "opened again",
                            fd);
     return BN_OK;
 }

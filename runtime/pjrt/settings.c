@@ -4,18 +4,24 @@
  *
  * Sources: XLA_FLAGS is read by xla/tsl/util/command_line_flags.cc and parse_flags_from_env.cc; a
  * value that does not begin with a dash names a file of flags. LIBTPU_INIT_ARGS is libtpu's.
- * PJRT_SIM and PJRT_SIM_CONFIG are the simulated device's (runtime/sim/README.md).
+ * PJRT_SIM and PJRT_SIM_CONFIG are the simulated device's (runtime/sim/README.md). XLA for CPU
+ * divides programs by the threads that it has: as many as PJRT_NPROC or NPROC says, else as there
+ * are cores that the thread which makes the client may use (xla/pjrt/utils.cc).
  */
+#define _GNU_SOURCE /* sched_getaffinity */
 #include "runtime/pjrt/pjrt_priv.h"
 
 #include <inttypes.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-static const char *const variables[] = {"LIBTPU_INIT_ARGS", "PJRT_SIM", "PJRT_SIM_CONFIG",
-                                        "XLA_FLAGS"};
+#define CORE_SETS 16 /* of 1024 cores */
+
+static const char *const variables[] = {"LIBTPU_INIT_ARGS", "NPROC",           "PJRT_NPROC",
+                                        "PJRT_SIM",         "PJRT_SIM_CONFIG", "XLA_FLAGS"};
 
 bool rt_environment(size_t index, const char **name, const char **value)
 {
@@ -70,6 +76,14 @@ static int option_order(const void *a, const void *b)
     return order ? order : (*left > *right) - (*left < *right);
 }
 
+/* How many cores this thread may use, where that can be told. */
+static void put_cores(bn_text *out)
+{
+    cpu_set_t set[CORE_SETS] = {0};
+    if (sched_getaffinity(0, sizeof set, set) == 0)
+        bn_text_printf(out, "cores %d\n", CPU_COUNT_S(sizeof set, set));
+}
+
 bn_code rt_settings_text(const rt_option *options, size_t count, bn_text *out, bn_status *st)
 {
     const rt_option **sorted = calloc(count + 1, sizeof *sorted);
@@ -85,5 +99,6 @@ bn_code rt_settings_text(const rt_option *options, size_t count, bn_text *out, b
     for (size_t i = 0; rt_environment(i, &name, &value); i++)
         if (value && *value)
             put(out, "environment", name, value);
+    put_cores(out);
     return out->failed ? bn_fail(st, BN_OUT_OF_MEMORY, "no memory for options") : BN_OK;
 }

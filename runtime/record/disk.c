@@ -46,6 +46,16 @@ static bool is_same(const record_opened *o, int fd)
     return fd >= 0 && fstat(fd, &info) == 0 && info.st_dev == o->device && info.st_ino == o->inode;
 }
 
+int record_above_standard(int fd)
+{
+    if (fd < 0 || fd > STDERR_FILENO)
+        return fd;
+    const int above = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1), error = errno;
+    close(fd);
+    errno = error;
+    return above;
+}
+
 bool record_opened_set(record_opened *o, int fd, const char *path, int flags)
 {
     struct stat info;
@@ -66,7 +76,7 @@ int record_opened_get(record_opened *o)
     int fd = atomic_load(&o->fd);
     if (fd < 0 || is_same(o, fd))
         return fd;
-    int anew = open(o->path, o->flags | O_NOFOLLOW | O_CLOEXEC);
+    int anew = record_above_standard(open(o->path, o->flags | O_NOFOLLOW | O_CLOEXEC));
     if (anew >= 0 && is_same(o, anew) && atomic_compare_exchange_strong(&o->fd, &fd, anew))
         return anew;
     if (anew >= 0)

@@ -383,7 +383,8 @@ static int folder_make(uint64_t epoch_ns, char path[PATH_MAX])
         return -1;
     int parent = open(file.parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC), folder = -1;
     if (parent >= 0 && private_make(parent, name))
-        folder = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        folder = record_above_standard(
+            openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     if (parent >= 0)
         close(parent);
     return folder;
@@ -407,7 +408,8 @@ static bool file_make(void)
     snprintf(events, sizeof events, "%s/events", path);
     if (!record_opened_set(
             &file.events,
-            openat(folder, "events", O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600),
+            record_above_standard(
+                openat(folder, "events", O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600)),
             events, O_RDWR))
         return false;
     memcpy(first.magic, RECORD_MAGIC, sizeof first.magic);

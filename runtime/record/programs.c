@@ -71,8 +71,8 @@ static int write_all(int fd, const void *data, size_t size)
 static int begin_file(int folder, const char *temporary)
 {
     unlinkat(folder, temporary, 0);
-    const int fd =
-        openat(folder, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    const int fd = record_above_standard(
+        openat(folder, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
     if (fd >= 0)
         (void)!fchmod(fd, 0600); /* whatever the program's umask is */
     return fd;

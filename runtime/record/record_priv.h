@@ -251,6 +251,11 @@ bool record_disk_allows(uint64_t bytes);
  * that copies on writing, or one behind a network, may refuse later. */
 bool record_disk_promises(int fd);
 
+/* FD, or another descriptor of its file in place of 0 to 2, which it had because the program was
+ * started without: what the program prints must not go into a file of ours. -1, with errno, where
+ * there is none. */
+int record_above_standard(int fd);
+
 /* A descriptor, and the file it is of: a program that closes all descriptors, as services do, would
  * have its own files written over. */
 typedef struct record_opened {

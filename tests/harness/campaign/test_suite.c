@@ -583,9 +583,32 @@ static void shards_come_from_launchers(void **state)
     }
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         unsetenv(names[i]);
-    setenv("PMIX_RANK", "0", 1);
-    assert_fails(suite_shard_find(NULL, &shard, &st), BN_INVALID, "of how many tasks", &st);
-    unsetenv("PMIX_RANK");
+    /* Those that do not tell how many there are: of tasks, which another pair may, and of arrays.
+     */
+    static const char *const untold[] = {
+        "PMIX_RANK",          "PALS_RANKID",         "ALPS_APP_PE",     "FLUX_TASK_RANK",
+        "JSM_NAMESPACE_RANK", "MV2_COMM_WORLD_RANK", "PBS_ARRAY_INDEX", "PBS_ARRAYID",
+        "SGE_TASK_ID",        "LSB_JOBINDEX"};
+    for (size_t i = 0; i < sizeof untold / sizeof *untold; i++) {
+        bn_status refused = {0};
+        setenv(untold[i], i == 9 ? "1" : "0", 1);
+        assert_fails(suite_shard_find(NULL, &shard, &refused), BN_INVALID, untold[i], &refused);
+        setenv("PMI_RANK", "1", 1);
+        setenv("PMI_SIZE", "2", 1);
+        if (i < 6)
+            assert_ok(suite_shard_find(NULL, &shard, &refused), &refused);
+        else
+            assert_fails(suite_shard_find(NULL, &shard, &refused), BN_INVALID, untold[i], &refused);
+        assert_ok(suite_shard_find("1/2", &shard, &refused), &refused);
+        unsetenv("PMI_RANK");
+        unsetenv("PMI_SIZE");
+        unsetenv(untold[i]);
+    }
+    setenv("SGE_TASK_ID", "undefined", 1);
+    setenv("LSB_JOBINDEX", "0", 1);
+    assert_ok(suite_shard_find(NULL, &shard, &st), &st);
+    unsetenv("SGE_TASK_ID");
+    unsetenv("LSB_JOBINDEX");
 }
 
 static void rounds_are_shuffled_the_same_way_each_time(void **state)

@@ -42,6 +42,26 @@ refuses "a folder that has a recording" 2 "$folder/a has a recording|--output" -
     record --runtime sim --output "$folder/a" -- "$program"
 report "and it stays as it is" "$(cmp "$folder/a/recording.json" "$folder/kept.json")"
 
+# Whoever starts it may have closed standard descriptors: what the program prints goes into no file of ours.
+faults=''
+for closed in 0 1 2 01 12 012; do
+    rm -rf "$folder/shut"
+    (
+        for fd in 0 1 2; do [[ $closed != *$fd* ]] || eval "exec $fd>&-"; done
+        exec "$bench" record --runtime sim --output "$folder/shut" -- "$program" --steps 12
+    ) >/dev/null 2>&1 </dev/null
+    run steps "$folder/shut" --format json
+    faults+=$(fault_of 0)
+    [ -z "$faults" ] || break
+done
+report "a program that is started without standard descriptors is recorded" "${faults:+$closed: $faults}"
+(
+    ulimit -f 0
+    exec "$bench" record --runtime sim --output "$folder/small" -- true
+) 2>&1 </dev/null | cat >"$folder/err"
+status=${PIPESTATUS[0]}
+report "a file that may not grow is an error with its name" "$(fault_of 3 recording.json)"
+
 # A program that closes what it inherited, has files of its own there, and then compiles.
 run record --runtime sim --output "$folder/closed" -- "$program" --steps 12 --close-at 4 --anew-every 3
 report "a program that closes all descriptors keeps its files, and its programs are recorded" "$(

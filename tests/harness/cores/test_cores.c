@@ -309,10 +309,10 @@ int main(void)
     };
     if (sched_getaffinity(0, sizeof given, &given) != 0)
         return 1;
-    /* As a job launcher that hands over a topology: hwloc then binds nothing, and says that it did.
-     * All of this holds all the same. */
+    /* As a launcher whose topology is that of another machine. All of this holds all the same. */
     char machine[48];
-    snprintf(machine, sizeof machine, "pack:1 core:%ld pu:1", sysconf(_SC_NPROCESSORS_CONF));
+    snprintf(machine, sizeof machine, "pack:7 core:1 pu:%ld", sysconf(_SC_NPROCESSORS_CONF));
     setenv("HWLOC_SYNTHETIC", machine, 1);
+    setenv("HWLOC_THISSYSTEM", "1", 1);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -132,6 +132,28 @@ assert sorted(told) == [("floating-point", "loading"), ("limits", "ending"), ("s
                         ("umask", "client"), ("working-folder", "compiling")], told'
 )"
 
+# What whoever starts bench leaves it. Compilers divide programs by the cores and threads that they see.
+measure '' --runtime sim --pin all --processes 3
+run table --store "$place/records" --format json
+report "processes that are pinned alike are pooled, though their threads have other numbers" "$(
+    fault_of 0
+    holds 'assert [r["processes"] for r in records["rows"]] == [3], records["rows"]'
+)"
+core=$("$python" -c 'import os; print(min(os.sched_getaffinity(0)))')
+hits=''
+for before in '' '' 'NPROC=1' 'PJRT_NPROC=1' 'nice -n 19' "taskset -c $core"; do
+    # shellcheck disable=SC2086 # words of a command
+    env $before "$bench" run "${quick[@]}" --runtime sim --mode lazy --phase train --cache-dir "$folder/cache" \
+        --format json >"$folder/out" 2>"$folder/err" </dev/null
+    hits+=$("$python" -c 'import json, sys
+r = json.load(sys.stdin)[0]
+print(r["counters"]["disk_hits"], json.dumps(r["provenance"].get("process"), sort_keys=True), end=";")' <"$folder/out")
+done
+[ "$(nice)" != 0 ] || [ "$(nproc)" = 1 ] || [ "$(nproc)" != "$(nproc --all)" ] ||
+    report "executables on disk are for the threads and cores that they were made for; records tell less than usual" "$(
+        [ "$hits" = "0 null;1 null;0 null;0 null;1 {\"nice\": 19};0 {\"cores\": \"$core\"};" ] || echo "$hits"
+    )"
+
 # Without its descriptors a worker cannot answer, and the next file would get their numbers.
 for moment in load compile execute destroy; do
     measure "all_descriptors_at_$moment"

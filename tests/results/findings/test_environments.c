@@ -64,9 +64,50 @@ static void frameworks_with_other_variables_are_left_out(void **state)
     clear(&s);
 }
 
+static void set_part(res_record *record, const char *section, const char *member, json_t *value)
+{
+    if (!json_is_object(json_object_get(record->provenance, section)))
+        json_object_set_new(record->provenance, section, json_object());
+    json_object_set_new(json_object_get(record->provenance, section), member, value);
+}
+
+/* So do its cores and its priority. That its threads have other numbers says nothing. */
+static void processes_that_had_less_are_left_out(void **state)
+{
+    (void)state;
+    store s = {.count = 0};
+    const double wall = 1e6;
+    json_object_set_new(add(&s, "m", "lazy", &wall, 1)->provenance, "idle_cores",
+                        json_string("awake"));
+    set_part(add(&s, "m", "lazy", &wall, 1), "host", "cores_online", json_integer(3));
+    set_part(add(&s, "m", "lazy", &wall, 1), "process", "cores", json_string("0"));
+    set_part(add(&s, "m", "lazy", &wall, 1), "process", "nice", json_integer(10));
+    set_part(add(&s, "m", "lazy", &wall, 1), "process", "policy", json_string("batch"));
+    set_part(add(&s, "m", "lazy", &wall, 1), "pinning", "host_cores", json_string("0"));
+    for (int i = 0; i < 3; i++) {
+        res_record *r = add(&s, "m", "lazy", &wall, 1);
+        set_part(r, "pinning", "threads_moved", json_integer(i));
+        set_part(r, "pinning", "moved_thread_ids", json_pack("[i]", 100 + i));
+    }
+    res_speedup table = made(&s);
+    const res_pool *pool = &table.rows[0].pool;
+    assert_int_equal(pool->count, 3);
+    assert_int_equal(pool->other_conditions, 6);
+    assert_string_equal(pool->differing,
+                        "sleep of idle cores, cores, cores of the process, priority, pinning");
+    char a[RES_MARK], b[RES_MARK], c[RES_MARK];
+    assert_true(res_conditions_mark(s.records[7], a) && res_conditions_mark(s.records[8], b) &&
+                res_conditions_mark(s.records[2], c));
+    assert_string_equal(a, b);
+    assert_string_not_equal(a, c);
+    res_speedup_free(&table);
+    clear(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(processes_that_had_less_are_left_out),
         cmocka_unit_test(other_environments_are_left_out),
         cmocka_unit_test(frameworks_with_other_variables_are_left_out),
     };

@@ -235,9 +235,10 @@ static void variables_of_a_framework_are_conditions(void **state)
 {
     (void)state;
     static const char *const conditions[] = {
-        "JAX_ENABLE_X64",  "MKL_NUM_THREADS", "OMP_NUM_THREADS",       "PJRT_NPROC",
-        "PTXLA_MAX_NODES", "PT_XLA_DEBUG",    "TF_CPP_MAX_VLOG_LEVEL", "TORCH_LOGS",
-        "TORCHINDUCTOR_A", "TPU_MEGACORE",    "XLA_USE_BF16"};
+        "JAX_ENABLE_X64",  "MKL_NUM_THREADS",   "OMP_NUM_THREADS",       "PJRT_NPROC",
+        "PTXLA_MAX_NODES", "PT_XLA_DEBUG",      "TF_CPP_MAX_VLOG_LEVEL", "TORCH_LOGS",
+        "TORCHINDUCTOR_A", "TPU_MEGACORE",      "XLA_USE_BF16",          "NPROC",
+        "KMP_AFFINITY",    "GOMP_CPU_AFFINITY", "DNNL_MAX_CPU_ISA"};
     static const char *const others[] = {"BENCH_RECORD_DIR",       "BENCH_RECORD_PLUGIN",
                                          "JAX_PLATFORMS",          "PJRT_DEVICE",
                                          "PJRT_LIBRARY_PATH",      "PJRT_NAMES_AND_LIBRARY_PATHS",
