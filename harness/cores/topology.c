@@ -87,12 +87,12 @@ bool cores_of_thread(pid_t tid, hwloc_bitmap_t may)
     return false;
 }
 
-char *cores_left_to_thread(void)
+char *cores_left_to_thread(int *count)
 {
     hwloc_bitmap_t may = hwloc_bitmap_alloc();
     char *list = NULL;
-    if (may && cores_of_thread(0, may) &&
-        hwloc_bitmap_weight(may) < sysconf(_SC_NPROCESSORS_ONLN) &&
+    *count = may && cores_of_thread(0, may) ? hwloc_bitmap_weight(may) : 0;
+    if (*count > 0 && *count < sysconf(_SC_NPROCESSORS_ONLN) &&
         hwloc_bitmap_list_asprintf(&list, may) < 0)
         list = NULL;
     hwloc_bitmap_free(may);

@@ -175,12 +175,15 @@ json_t *job_process_describe(void)
                                            [SCHED_RR] = "rr",
                                            [SCHED_BATCH] = "batch",
                                            [SCHED_IDLE] = "idle"};
-    char *cores = cores_left_to_thread();
+    int core_count;
+    char *cores = cores_left_to_thread(&core_count);
     const int nice = getpriority(PRIO_PROCESS, 0), policy = sched_getscheduler(0);
     const bool named = policy >= 0 && (size_t)policy < sizeof policies / sizeof *policies;
     json_t *json = json_pack("{ss*}", "policy", named ? policies[policy] : NULL);
-    if (cores)
+    if (cores) {
         json_object_set_new(json, "cores", json_string(cores));
+        json_object_set_new(json, "core_count", json_integer(core_count));
+    }
     if (nice != 0)
         json_object_set_new(json, "nice", json_integer(nice));
     free(cores);

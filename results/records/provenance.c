@@ -216,7 +216,8 @@ static const condition conditions[] = {
     {"pinning", "pin", NULL, "pinning", false},
     {"pinning", "host_cores", NULL, "pinning", false},
     {"pinning", "runtime_cores", NULL, "pinning", false},
-    {"process", "cores", NULL, "cores of the process", false},
+    /* Not which: a scheduler leaves each job others. */
+    {"process", "core_count", NULL, "cores of the process", false},
     {"process", "nice", NULL, "priority", false},
     {"process", "policy", NULL, "priority", false},
     {"idle_cores", NULL, NULL, "sleep of idle cores", false},

@@ -151,7 +151,7 @@ print(r["counters"]["disk_hits"], json.dumps(r["provenance"].get("process"), sor
 done
 [ "$(nice)" != 0 ] || [ "$(nproc)" = 1 ] || [ "$(nproc)" != "$(nproc --all)" ] ||
     report "executables on disk are for the threads and cores that they were made for; records tell less than usual" "$(
-        [ "$hits" = "0 null;1 null;0 null;0 null;1 {\"nice\": 19};0 {\"cores\": \"$core\"};" ] || echo "$hits"
+        [ "$hits" = "0 null;1 null;0 null;0 null;1 {\"nice\": 19};0 {\"core_count\": 1, \"cores\": \"$core\"};" ] || echo "$hits"
     )"
 
 # Without its descriptors a worker cannot answer, and the next file would get their numbers.

@@ -80,12 +80,13 @@ static void processes_that_had_less_are_left_out(void **state)
     json_object_set_new(add(&s, "m", "lazy", &wall, 1)->provenance, "idle_cores",
                         json_string("awake"));
     set_part(add(&s, "m", "lazy", &wall, 1), "host", "cores_online", json_integer(3));
-    set_part(add(&s, "m", "lazy", &wall, 1), "process", "cores", json_string("0"));
+    set_part(add(&s, "m", "lazy", &wall, 1), "process", "core_count", json_integer(1));
     set_part(add(&s, "m", "lazy", &wall, 1), "process", "nice", json_integer(10));
     set_part(add(&s, "m", "lazy", &wall, 1), "process", "policy", json_string("batch"));
     set_part(add(&s, "m", "lazy", &wall, 1), "pinning", "host_cores", json_string("0"));
     for (int i = 0; i < 3; i++) {
         res_record *r = add(&s, "m", "lazy", &wall, 1);
+        set_part(r, "process", "cores", json_string(i ? "1" : "0"));
         set_part(r, "pinning", "threads_moved", json_integer(i));
         set_part(r, "pinning", "moved_thread_ids", json_pack("[i]", 100 + i));
     }
