@@ -27,7 +27,10 @@ import front_timing
 from front_errors import FrontEndError, not_supported, wrong_values
 
 # Variables that a record keeps: all that results/records/provenance.c compares, and what says where the plugin is.
-_FLAGS = ("BENCH_RECORD", "JAX_", "MKL_", "OMP_", "PJRT_", "PT_XLA_", "PTXLA_", "TF_CPP_", "TORCH", "TPU_", "XLA_")
+_FLAGS = (
+    "BENCH_RECORD", "DNNL_", "GOMP_", "JAX_", "KMP_", "MKL_", "NPROC", "OMP_", "ONEDNN_", "OPENBLAS_", "PJRT_",
+    "PT_XLA_", "PTXLA_", "TF_CPP_", "TORCH", "TPU_", "XLA_",
+)
 _MOST_MESSAGE = 1000  # bytes: of a longer one bench takes nothing
 
 

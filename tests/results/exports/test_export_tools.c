@@ -353,7 +353,7 @@ static size_t fill_runs(res_record **records, size_t runs)
                                           "cuda", "label", "0123abcd"));
             json_object_set_new(r->provenance, "host", json_pack("{ss}", "hostname", "h"));
             if (i == 3)
-                json_object_set_new(r->provenance, "pinning", json_string("other"));
+                json_object_set_new(r->provenance, "pinning", json_pack("{ss}", "pin", "all"));
             json_object_set_new(r->provenance, "memory",
                                 json_pack("{sI sI}", "peak_rss_bytes",
                                           (json_int_t)((2 + run + i) << 28), "file_rss_bytes",
