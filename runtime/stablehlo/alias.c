@@ -21,12 +21,6 @@ typedef struct aliases {
     size_t bytes, most; /* of all values and of what is replaced */
 } aliases;
 
-static bool is_name(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '.' || c == '$';
-}
-
 static const char *skip_blanks(const char *at, const char *end)
 {
     while (at < end && (*at == ' ' || *at == '\t'))
@@ -36,17 +30,9 @@ static const char *skip_blanks(const char *at, const char *end)
 
 static const char *behind_name(const char *at, const char *end)
 {
-    for (at++; at < end && is_name(*at);)
+    for (at++; at < end && shlo_is_name(*at);)
         at++;
     return at;
-}
-
-/* Behind the string that AT begins, or END. */
-static const char *behind_string(const char *at, const char *end)
-{
-    for (at++; at < end && *at != '"'; at++)
-        at += *at == '\\';
-    return at < end ? at + 1 : end;
 }
 
 static bool is_comment(const char *at, const char *end)
@@ -71,7 +57,7 @@ static const char *definition(const char *at, const char *end, shlo_piece *name)
     if (name->length < 2 || at == end || *at != '=')
         return NULL;
     at = skip_blanks(at + 1, end);
-    const bool place = end - at > 3 && memcmp(at, "loc", 3) == 0 && !is_name(at[3]);
+    const bool place = end - at > 3 && memcmp(at, "loc", 3) == 0 && !shlo_is_name(at[3]);
     return place ? NULL : at;
 }
 
@@ -81,7 +67,7 @@ static const char *definition_end(const char *at, const char *end)
     int64_t depth = 0;
     while (at < end && (depth > 0 || (*at != '\n' && !is_comment(at, end)))) {
         if (*at == '"' || is_comment(at, end)) {
-            at = *at == '"' ? behind_string(at, end) : line_end(at, end);
+            at = *at == '"' ? shlo_behind_string(at, end) : line_end(at, end);
             continue;
         }
         depth += *at == '(' || *at == '[' || *at == '{' || *at == '<';
@@ -99,7 +85,7 @@ static void put_replaced(const aliases *a, const char *at, const char *end, bool
         const char *next = at + 1;
         const uint32_t *alias = NULL;
         if (*at == '"') {
-            next = behind_string(at, end);
+            next = shlo_behind_string(at, end);
         } else if (is_comment(at, end)) {
             next = line_end(at, end);
             if (!lines) { /* what follows would be of it */

@@ -35,11 +35,6 @@ static bn_code no_memory(const reader *r)
     return bn_fail(r->st, BN_OUT_OF_MEMORY, "no memory for what a program declares");
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 /* ---- tokens ---------------------------------------------------------------------------- */
 
 /* The token behind S, which stays where it is; the end of the text where there is none. */
@@ -81,7 +76,7 @@ static shlo_scanner inside_of(const shlo_token *angle)
 
 static int hex_digit(char c)
 {
-    return is_digit(c)            ? c - '0'
+    return shlo_is_digit(c)       ? c - '0'
            : c >= 'a' && c <= 'f' ? c - 'a' + 10
            : c >= 'A' && c <= 'F' ? c - 'A' + 10
                                   : -1;
@@ -156,10 +151,10 @@ static bn_code read_tensor(const reader *r, const shlo_token *angle, shlo_value 
     const char *at = angle->at + 1, *end = angle->at + angle->length - 1;
     while (at < end && (*at == ' ' || *at == '\n' || *at == '\t'))
         at++;
-    while (at < end && (is_digit(*at) || *at == '?')) {
+    while (at < end && (shlo_is_digit(*at) || *at == '?')) {
         int64_t size = *at == '?' ? -1 : 0;
         at += *at == '?';
-        for (; at < end && size >= 0 && is_digit(*at); at++) {
+        for (; at < end && size >= 0 && shlo_is_digit(*at); at++) {
             if (size > INT64_MAX / 16)
                 return fail_at(r, angle, BN_FORMAT, "a dimension is too large");
             size = size * 10 + (*at - '0');
@@ -234,7 +229,7 @@ static bn_code read_number(const reader *r, const shlo_token *t, int64_t most, i
     if (t->kind != SHLO_TOKEN_WORD || t->length > 10)
         return fail_at(r, t, BN_FORMAT, "a number is expected here");
     for (uint32_t i = 0; i < t->length; i++) {
-        if (!is_digit(t->at[i]))
+        if (!shlo_is_digit(t->at[i]))
             return fail_at(r, t, BN_FORMAT, "a number is expected here");
         *number = *number * 10 + (t->at[i] - '0');
     }
@@ -505,7 +500,7 @@ static void note_mesh(reader *r, const shlo_token *angle)
         if (shlo_scan(&s, &t, NULL) != BN_OK)
             return;
         ids = ids || shlo_is_word(&t, "device_ids");
-        if (t.kind == SHLO_TOKEN_WORD && is_digit(t.at[0]) &&
+        if (t.kind == SHLO_TOKEN_WORD && shlo_is_digit(t.at[0]) &&
             read_number(&(reader){0}, &t, INT32_MAX, &number) == BN_OK) {
             if (ids)
                 shlo_note_device(r->to, number, "sdy.mesh", 8);

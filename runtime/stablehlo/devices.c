@@ -10,11 +10,6 @@
 
 #include <string.h>
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static bool is_letter(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
@@ -30,17 +25,9 @@ static int64_t times(int64_t a, int64_t b)
 static int64_t take_number(const char **at, const char *end)
 {
     int64_t number = 0;
-    for (; *at < end && is_digit(**at); ++*at)
+    for (; *at < end && shlo_is_digit(**at); ++*at)
         number = number > INT32_MAX ? number : number * 10 + (**at - '0');
     return number;
-}
-
-/* Behind the string in quotes that AT begins, or END. */
-static const char *behind_string(const char *at, const char *end)
-{
-    for (at++; at < end && *at != '"'; at++)
-        at += *at == '\\';
-    return at < end ? at + 1 : end;
 }
 
 void shlo_note_device(shlo_declared *to, int64_t device, const char *what, size_t length)
@@ -85,14 +72,14 @@ static const char *take_tiles(const char *at, const char *end, int64_t *highest)
 {
     int64_t tiles = 1;
     while (at < end && *at != ']')
-        if (is_digit(*at))
+        if (shlo_is_digit(*at))
             tiles = times(tiles, take_number(&at, end));
         else
             at++;
     *highest = tiles - 1;
     /* A list names each device; "<=[2]" means as many as there are tiles. */
-    for (at += at < end; at < end && (is_digit(*at) || (*at == ',' && is_digit(at[-1])));)
-        if (is_digit(*at)) {
+    for (at += at < end; at < end && (shlo_is_digit(*at) || (*at == ',' && shlo_is_digit(at[-1])));)
+        if (shlo_is_digit(*at)) {
             const int64_t device = take_number(&at, end);
             *highest = device > *highest ? device : *highest;
         } else {
@@ -107,7 +94,7 @@ static const char *skip_braces(const char *at, const char *end)
     int depth = 0;
     for (at += at < end && *at == '='; at < end; at++) {
         if (*at == '"')
-            at = behind_string(at, end) - 1;
+            at = shlo_behind_string(at, end) - 1;
         else
             depth += (*at == '{') - (*at == '}');
         if (depth == 0)
@@ -139,7 +126,7 @@ static void note_sharding(shlo_declared *to, shlo_piece text)
         }
         if (value && shlo_is_piece(word, "devices") && at[1] == '[')
             at = take_tiles(at + 1, end, &device);
-        else if (value && shlo_is_piece(word, "device") && is_digit(at[1]))
+        else if (value && shlo_is_piece(word, "device") && shlo_is_digit(at[1]))
             at++, device = take_number(&at, end);
         else if (shlo_is_piece(word, "metadata"))
             at = skip_braces(at, end);
@@ -162,7 +149,7 @@ static const char *take_mesh(const char *at, const char *end, int64_t *devices, 
         if (*at == '"') { /* an axis, which may be called anything; "\"x\"" in a string's string */
             const char *quote = memchr(at + 1, '"', (size_t)(end - at - 1));
             at = quote ? quote + 1 : end;
-        } else if (is_digit(*at)) {
+        } else if (shlo_is_digit(*at)) {
             const int64_t number = take_number(&at, end);
             if (named)
                 *highest = number > *highest ? number : *highest;

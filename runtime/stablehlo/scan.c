@@ -6,30 +6,20 @@
 
 #include <string.h>
 
-/* What each byte can be, as bits of a digit: texts are read byte by byte. */
-enum { BLANK = 1, DIGIT = 2, NAME = 4 /* of names and numbers alike */ };
-static const char kinds[256] = "0000000001111100" /* \t to \r */
-                               "0000000000000000"
-                               "1000400000000040" /* blank $ . */
-                               "6666666666000000" /* digits */
-                               "0444444444444444" /* A */
-                               "4444444444400004" /* Z _ */
-                               "0444444444444444" /* a */
-                               "4444444444400000" /* z */;
+const char shlo_kinds[256] = "0000000001111100" /* \t to \r */
+                             "0000000000000000"
+                             "1000400000000040" /* blank $ . */
+                             "6666666666000000" /* digits */
+                             "0444444444444444" /* A */
+                             "4444444444400004" /* Z _ */
+                             "0444444444444444" /* a */
+                             "4444444444400000" /* z */;
 
-static inline bool is_blank(char c)
+const char *shlo_behind_string(const char *at, const char *end)
 {
-    return kinds[(unsigned char)c] & BLANK;
-}
-
-static inline bool is_digit(char c)
-{
-    return kinds[(unsigned char)c] & DIGIT;
-}
-
-static inline bool is_name(char c)
-{
-    return kinds[(unsigned char)c] & NAME;
+    for (at++; at < end && *at != '"'; at++)
+        at += *at == '\\' && at + 1 < end;
+    return at < end ? at + 1 : end;
 }
 
 /* Moves past blanks and comments, and counts lines. */
@@ -40,7 +30,7 @@ static void skip_blank(shlo_scanner *s)
             s->line++;
             s->fresh = true;
             s->at++;
-        } else if (is_blank(*s->at)) {
+        } else if (shlo_is_blank(*s->at)) {
             s->at++;
         } else if (*s->at == '/' && s->end - s->at > 1 && s->at[1] == '/') {
             const char *stop = memchr(s->at, '\n', (size_t)(s->end - s->at));
@@ -65,7 +55,7 @@ static const char *string_end(const char *at, const char *end)
 
 static const char *name_end(const char *at, const char *end)
 {
-    while (at < end && is_name(*at))
+    while (at < end && shlo_is_name(*at))
         at++;
     return at;
 }
@@ -79,7 +69,7 @@ static bn_code scan_angle(shlo_scanner *s, shlo_token *token, bn_status *st)
         const char *at = s->at, *stop = at + 1;
         if (*at == '"')
             stop = string_end(at, s->end);
-        else if (is_name(*at))
+        else if (shlo_is_name(*at))
             stop = name_end(at, s->end);
         else if (*at == '<')
             depth++;
@@ -106,12 +96,12 @@ static void scan_value(shlo_scanner *s, shlo_token *token)
 {
     const char *name = ++s->at;
     while (s->at < s->end &&
-           (is_name(*s->at) || (*s->at == '-' && s->end - s->at > 1 && s->at[1] != '>')))
+           (shlo_is_name(*s->at) || (*s->at == '-' && s->end - s->at > 1 && s->at[1] != '>')))
         s->at++;
     token->kind = SHLO_TOKEN_VALUE;
     token->hash = shlo_hash(name, (size_t)(s->at - name));
-    if (s->end - s->at > 1 && *s->at == '#' && is_digit(s->at[1]))
-        for (s->at++; s->at < s->end && is_digit(*s->at); s->at++)
+    if (s->end - s->at > 1 && *s->at == '#' && shlo_is_digit(s->at[1]))
+        for (s->at++; s->at < s->end && shlo_is_digit(*s->at); s->at++)
             if (token->number < SHLO_BLOCK / 16)
                 token->number = token->number * 10 + (uint32_t)(*s->at - '0');
 }
@@ -154,8 +144,8 @@ bn_code shlo_scan(shlo_scanner *s, shlo_token *token, bn_status *st)
         scan_value(s, token);
     } else if (c == '<') {
         code = scan_angle(s, token, st);
-    } else if (is_name(c) || ((c == '@' || c == '#' || c == '!') && s->end - s->at > 1 &&
-                              (is_name(s->at[1]) || s->at[1] == '"'))) {
+    } else if (shlo_is_name(c) || ((c == '@' || c == '#' || c == '!') && s->end - s->at > 1 &&
+                                   (shlo_is_name(s->at[1]) || s->at[1] == '"'))) {
         const char *behind = c == '@' && s->at[1] == '"' ? string_end(s->at + 1, s->end)
                                                          : name_end(s->at + 1, s->end);
         if (!behind)

@@ -29,20 +29,12 @@ void shlo_place_put(const shlo_node *node, bn_text *out)
         shlo_piece_put(node->place.name, MOST_SHOWN, out);
 }
 
-/* Behind the string that begins at AT, with its quotes; END where it does not end. */
-static const char *behind_string(const char *at, const char *end)
-{
-    for (at++; at < end && *at != '"'; at++)
-        at += *at == '\\' && at + 1 < end;
-    return at < end ? at + 1 : end;
-}
-
 void shlo_source_put(const shlo_node *node, bn_text *out)
 {
     const shlo_piece source = node->place.source;
     if (source.length < 3 || source.at[0] != '"')
         return;
-    const char *end = source.at + source.length, *at = behind_string(source.at, end);
+    const char *end = source.at + source.length, *at = shlo_behind_string(source.at, end);
     shlo_piece_put((shlo_piece){source.at + 1, (size_t)(at - source.at) - 2}, MOST_SHOWN, out);
     /* The line; no column. */
     at += strspn(at, " \t\r\n");
