@@ -131,12 +131,14 @@ void night_put_headline(const nightly *n, bn_text *out)
     }
 }
 
-/* Whether a record of ALL before I is of a failure of the same experiment that counts. */
+/* Whether a record of ALL before I is of a failure of the same experiment that counts. Experiments
+ * are compared first: res_tried_again makes the identity of every record. */
 static bool named_before(const res_collection *all, size_t i)
 {
     for (size_t k = 0; k < i; k++)
-        if (!res_record_good(all->records[k]) && !res_tried_again(all, k) &&
-            res_same_experiment(&all->records[k]->experiment, &all->records[i]->experiment))
+        if (!res_record_good(all->records[k]) &&
+            res_same_experiment(&all->records[k]->experiment, &all->records[i]->experiment) &&
+            !res_tried_again(all, k))
             return true;
     return false;
 }

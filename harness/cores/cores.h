@@ -16,9 +16,9 @@
  * process ends; any thread may use it. BN_OUT_OF_MEMORY, BN_IO; *TOPOLOGY is then NULL. */
 struct hwloc_topology;
 BN_MUST_USE bn_code cores_topology(struct hwloc_topology **topology, bn_status *st);
-/* The cores that the calling thread may use, as "0,2-3" (to be freed), and how many they are into
- * *COUNT, where they are fewer than the machine has; NULL where it has all of them, or nobody tells.
- */
+/* The cores that the calling thread may use, as "0,2-3" (to be freed), where they are fewer than
+ * the machine has; NULL where it has all of them, or nobody tells. *COUNT: how many they are, 0
+ * where nobody tells. */
 char *cores_left_to_thread(int *count);
 
 /* ---- pinning (pinning.c) ------------------------------------------------------------------- */

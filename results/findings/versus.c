@@ -251,7 +251,8 @@ static void put_count(bn_text *out, size_t count, const char *what)
 }
 
 /* Nobody knows of what is undecided, failed, missing or unread that it is not slower: "0 slower"
- * stands only where there is none of them. What failed or is missing is no part of what was judged. */
+ * stands only where there is none of them. What failed or is missing is no part of what was judged.
+ */
 static void put_slower(const res_versus *versus, const res_versus_sum *sum, bn_text *out)
 {
     const size_t cells = versus->count - sum->controls, judged = cells - sum->failed - sum->missing;
