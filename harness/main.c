@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -576,6 +577,7 @@ static void hold_descriptors(void)
 int main(int argc, char **argv)
 {
     hold_descriptors();
+    json_set_alloc_funcs(bn_alloc, free);
     /* Whoever started us may have left it ignored: then nobody would be told how a child ended. */
     signal(SIGCHLD, SIG_DFL);
     /* A file that may not grow is an error like a full disk, which has words. */

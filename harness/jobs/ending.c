@@ -199,7 +199,7 @@ void job_ending_explain(const job_ending *e, job_outcome *o)
     } else if (WIFSIGNALED(e->wait_status)) {
         explain_signal(e, o, when);
     } else {
-        o->status = BN_CRASH;
+        o->status = WEXITSTATUS(e->wait_status) == JOB_EXIT_MEMORY ? BN_OUT_OF_MEMORY : BN_CRASH;
         snprintf(o->message, sizeof o->message, "worker ended with code %d%s, %s",
                  WEXITSTATUS(e->wait_status), o->result ? "" : " without a result", when);
     }

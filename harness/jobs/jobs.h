@@ -90,6 +90,9 @@ BN_MUST_USE bn_code job_matrix_finish(job_matrix *matrix, bn_arena *memory, bn_s
  * recording cannot be read or run. */
 BN_MUST_USE bn_code job_matrix_request(const job_matrix *matrix, json_t **request, bn_status *st);
 
+/* Exit code of a worker without memory (bn_out_of_memory_exits). */
+#define JOB_EXIT_MEMORY 71
+
 /* ---- experiments (experiment.c) ---------------------------------------------------- */
 
 /* How files of timelines end that workers leave for the parent (bn_timeline_read). */

@@ -43,12 +43,10 @@ struct bn_arena {
 
 static struct chunk *chunk_new(size_t capacity)
 {
-    /* No object is larger; sanitizers end the process on such a malloc. */
+    /* No object is larger; sanitizers report such a malloc. */
     if (capacity > PTRDIFF_MAX - sizeof(struct chunk))
-        return NULL;
-    struct chunk *chunk = malloc(sizeof *chunk + capacity);
-    if (!chunk)
-        return NULL;
+        bn_out_of_memory(capacity);
+    struct chunk *chunk = bn_alloc(sizeof *chunk + capacity);
     *chunk = (struct chunk){.capacity = capacity};
     poison(chunk->bytes, capacity);
     return chunk;
@@ -56,15 +54,9 @@ static struct chunk *chunk_new(size_t capacity)
 
 bn_arena *bn_arena_new(size_t first_chunk_bytes)
 {
-    bn_arena *arena = malloc(sizeof *arena);
-    if (!arena)
-        return NULL;
+    bn_arena *arena = bn_alloc(sizeof *arena);
     struct chunk *first =
         chunk_new(first_chunk_bytes < SMALLEST_CHUNK ? SMALLEST_CHUNK : first_chunk_bytes);
-    if (!first) {
-        free(arena);
-        return NULL;
-    }
     *arena = (bn_arena){.first = first, .current = first};
     return arena;
 }
@@ -105,34 +97,30 @@ size_t bn_arena_used_bytes(const bn_arena *arena)
 }
 
 /* Makes a chunk with room for SIZE bytes the current one. */
-static bool chunk_advance(bn_arena *arena, size_t size)
+static void chunk_advance(bn_arena *arena, size_t size)
 {
     struct chunk *next = arena->current->next;
     if (!next || next->capacity < size) {
         size_t capacity = arena->current->capacity;
         capacity = capacity > SIZE_MAX / 2 ? capacity : capacity * 2;
         struct chunk *grown = chunk_new(capacity < size ? size : capacity);
-        if (!grown)
-            return false;
         grown->next = next;
         arena->current->next = grown;
         next = grown;
     }
     arena->used_before += arena->current->used;
     arena->current = next;
-    return true;
 }
 
 void *bn_arena_alloc(bn_arena *arena, size_t size)
 {
     if (size > SIZE_MAX - ALIGNMENT)
-        return NULL;
+        bn_out_of_memory(size);
     /* An empty allocation still gets an address of its own. */
     size_t rounded = size == 0 ? ALIGNMENT : (size + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
     struct chunk *chunk = arena->current;
     if (chunk->capacity - chunk->used < rounded) {
-        if (!chunk_advance(arena, rounded))
-            return NULL;
+        chunk_advance(arena, rounded);
         chunk = arena->current;
     }
     void *memory = chunk->bytes + chunk->used;
@@ -143,17 +131,11 @@ void *bn_arena_alloc(bn_arena *arena, size_t size)
 
 void *bn_arena_zalloc(bn_arena *arena, size_t size)
 {
-    void *memory = bn_arena_alloc(arena, size);
-    if (memory)
-        memset(memory, 0, size);
-    return memory;
+    return memset(bn_arena_alloc(arena, size), 0, size);
 }
 
 char *bn_arena_strdup(bn_arena *arena, const char *text)
 {
     size_t size = strlen(text) + 1;
-    char *copy = bn_arena_alloc(arena, size);
-    if (copy)
-        memcpy(copy, text, size);
-    return copy;
+    return memcpy(bn_arena_alloc(arena, size), text, size);
 }

@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 
 #define BN_MUST_USE     __attribute__((warn_unused_result))
+#define BN_NO_RETURN    __attribute__((noreturn))
 #define BN_PRINTF(f, a) __attribute__((format(printf, f, a)))
 
 /*
@@ -82,6 +83,23 @@ uint64_t bn_now_ns(void);
 void bn_wait_busily(uint64_t ns);
 
 /*
+ * Memory of sizes that bench chooses. Without it the process ends with one line on standard error:
+ * callers need no check, and parents start workers again. Sizes that a plugin, a file or a user
+ * chooses use malloc or bn_reserve, and fail with BN_OUT_OF_MEMORY. (alloc.c)
+ */
+/* SIZE bytes, contents undefined; COUNT items of SIZE bytes, zeroed. For free. */
+void *bn_alloc(size_t size);
+void *bn_zalloc(size_t count, size_t size);
+/* A copy of TEXT, or of its first MOST bytes, for free. */
+char *bn_strdup(const char *text);
+char *bn_strndup(const char *text, size_t most);
+/* As bn_reserve (below). */
+void bn_grow(void *items, size_t needed, size_t *capacity, size_t item_bytes);
+/* Ends the process, for want of SIZE bytes, with the exit code that was set; 3 at first. */
+BN_NO_RETURN void bn_out_of_memory(size_t size);
+void bn_out_of_memory_exits(int code);
+
+/*
  * Arena: memory that dies together. bn_arena_reset forgets all allocations
  * and keeps the chunks, so a steady user stops allocating after its largest
  * round. Not thread-safe.
@@ -96,21 +114,21 @@ void bn_arena_reset(bn_arena *arena);
 void bn_arena_rewind(bn_arena *arena);
 size_t bn_arena_used_bytes(const bn_arena *arena);
 
-/* SIZE bytes aligned to 16, contents undefined; NULL only when the system has
- * no memory. Valid until reset or free. */
+/* SIZE bytes aligned to 16, contents undefined. Valid until reset or free. Without memory the
+ * process ends, as by bn_alloc. */
 void *bn_arena_alloc(bn_arena *arena, size_t size);
 void *bn_arena_zalloc(bn_arena *arena, size_t size);
 char *bn_arena_strdup(bn_arena *arena, const char *text);
 
 /*
  * Growing text buffer; zero-initialise, release with bn_text_free. DATA is
- * always terminated once something was appended. A failed allocation sets
- * FAILED and turns later appends into no-ops: check once at the end.
+ * always terminated once something was appended, and NULL before. Without memory
+ * the process ends, as by bn_alloc.
  */
 typedef struct bn_text {
     char *data;
     size_t length, capacity;
-    bool failed;
+    bool failed; /* always false; goes when nobody reads it */
 } bn_text;
 
 void bn_text_free(bn_text *text);

@@ -1,5 +1,5 @@
 /*
- * text.c - a growing text buffer whose failure is checked once, at the end.
+ * text.c - a growing text buffer.
  *
  * Integers have their own path: lowering writes hundreds of thousands of them,
  * and printf costs several times as much as the digits.
@@ -21,29 +21,23 @@ void bn_text_free(bn_text *text)
 void bn_text_clear(bn_text *text)
 {
     text->length = 0;
-    text->failed = false;
     if (text->data)
         text->data[0] = '\0';
 }
 
 /* Room for MORE bytes and the terminator. */
-static bool text_reserve(bn_text *text, size_t more)
+static void text_reserve(bn_text *text, size_t more)
 {
-    if (text->failed)
-        return false;
     if (more < text->capacity - text->length)
-        return true;
+        return;
     /* A sum that would not fit is refused before it is made. */
     const size_t needed = more < SIZE_MAX - text->length ? text->length + more + 1 : SIZE_MAX;
-    text->failed =
-        !bn_reserve(&text->data, needed < 256 ? 256 : needed, &text->capacity, sizeof *text->data);
-    return !text->failed;
+    bn_grow(&text->data, needed < 256 ? 256 : needed, &text->capacity, sizeof *text->data);
 }
 
 void bn_text_append(bn_text *text, const char *bytes, size_t length)
 {
-    if (!text_reserve(text, length))
-        return;
+    text_reserve(text, length);
     if (length > 0)
         memcpy(text->data + text->length, bytes, length);
     text->length += length;
@@ -77,21 +71,17 @@ void bn_text_int(bn_text *text, int64_t value)
 void bn_text_printf(bn_text *text, const char *format, ...)
 {
     /* Most pieces fit what is left of the buffer: print there first. */
-    if (!text_reserve(text, 64))
-        return;
-    size_t room = text->capacity - text->length;
+    text_reserve(text, 64);
+    const size_t room = text->capacity - text->length;
     va_list args, again;
     va_start(args, format);
     va_copy(again, args);
-    int length = vsnprintf(text->data + text->length, room, format, args);
-    if (length < 0) {
-        text->failed = true;
-    } else if ((size_t)length >= room && text_reserve(text, (size_t)length)) {
+    const int length = vsnprintf(text->data + text->length, room, format, args);
+    if (length >= 0 && (size_t)length >= room) {
+        text_reserve(text, (size_t)length);
         vsnprintf(text->data + text->length, text->capacity - text->length, format, again);
     }
-    if (text->failed)
-        text->data[text->length] = '\0';
-    else
+    if (length > 0)
         text->length += (size_t)length;
     va_end(again);
     va_end(args);
