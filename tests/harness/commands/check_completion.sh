@@ -49,12 +49,12 @@ report "and the values of --option=, in one word or in three" "$(
         [ "${got% }" = "${row#*:}" ] || echo "${row%%:*}: $got"
     done
 )"
-run scopes --model resnet18 --variant small --preset no-such
+run study scopes --model resnet18 --variant small --preset no-such
 report "and the presets that the simulated device has, and none" "$(
     fault_of 2 "no-such"
     has=$(sed -n 's/.*[Tt]here are \([^;.]*\).*/\1/p' "$folder/err" | tr -d ' ' | tr ',' '\n' | sort)
-    [ "$has" = "$(completed bench scopes --preset '' | grep -vx none | sort)" ] || echo "it has" $has
-    completed bench scopes --preset no | grep -qx none || echo "no none"
+    [ "$has" = "$(completed bench study scopes --preset '' | grep -vx none | sort)" ] || echo "it has" $has
+    completed bench study scopes --preset no | grep -qx none || echo "no none"
 )"
 "$bench" help table >"$folder/out" 2>&1
 report "the help of --table names each table" "$(
