@@ -18,7 +18,7 @@ static inline void *cli_member(const void *options, const cli_option *row)
 {
     return (char *)(uintptr_t)options + row->offset;
 }
-/* Gives ROW the VALUE, which is not copied; NULL: a flag. (parse.c) */
+/* Gives ROW the VALUE, which is not copied; NULL: a flag. (values.c) */
 BN_MUST_USE bn_code cli_take(const cli_call *call, const cli_option *row, const char *value,
                              bn_status *st);
 
@@ -26,15 +26,17 @@ BN_MUST_USE bn_code cli_take(const cli_call *call, const cli_option *row, const 
  * option that can be repeated has no default there. (config.c) */
 BN_MUST_USE bn_code cli_config_apply(const cli_call *call, const cli_config *config, bn_status *st);
 
-/* Gives ROW the VALUE, as one option of the line. (parse.c) */
+/* Gives ROW the VALUE, as one option of the line. (values.c) */
 BN_MUST_USE bn_code cli_give(cli_call *call, const cli_option *row, const char *value,
                              bn_status *st);
 /* The second words that COMMAND takes as they stand, "models, ops" of "models|ops"; empty where
- * there is none. (completion.c) */
+ * there is none. (rows.c) */
 bn_text cli_second_words(const cli_command *command);
 
+/* How many words ARGV, of ARGC words, begins with that are NAME, one or two; 0: it does not. */
+int cli_begins_with(const char *name, int argc, char *const *argv);
 /* The command that ARGV begins with, of ARGC words, and of how many, into WORDS; NULL: none of
- * PROGRAM's. (program.c) */
+ * PROGRAM's. (rows.c) */
 const cli_command *cli_command_of(const cli_program *program, int argc, char *const *argv,
                                   int *words);
 

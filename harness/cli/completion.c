@@ -30,26 +30,6 @@ static bn_text values_of(const cli_option *row)
     return spaced;
 }
 
-/* Whether the LENGTH letters at TEXT are a word that is written as it stands: DIR is not. */
-static bool is_literal(const char *text, size_t length)
-{
-    return length > 0 && strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789-") >= length;
-}
-
-bn_text cli_second_words(const cli_command *command)
-{
-    bn_text words = {0};
-    for (const char *at = command->words; at && *at;) {
-        const size_t piece = strcspn(at, "|"), first = strcspn(at, "| ");
-        /* What follows in a sentence is in small letters, too. */
-        const bool alone = first == piece || strchr("ABCDEFGHIJKLMNOPQRSTUVWXYZ", at[first + 1]);
-        if (is_literal(at, first) && alone)
-            bn_text_printf(&words, "%s%.*s", words.length ? ", " : "", (int)first, at);
-        at += piece + (at[piece] == '|');
-    }
-    return words;
-}
-
 /* The words that may follow WORD, the first one of a command, with spaces between: second words,
  * and the second halves of names. */
 static bn_text words_after(const cli_program *program, const char *word)

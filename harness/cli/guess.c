@@ -260,14 +260,10 @@ static const cli_command *reader_of(const cli_program *program)
  * elsewhere, a value of the first command's options, a command's second word. */
 static void guess_line(const cli_program *program, const char *word, bn_text *out)
 {
-    bn_arena *memory = bn_arena_new(4096);
-    bn_status ignored = {.code = BN_OK};
     const cli_command *first = program->commands[0];
     const cli_command *also = command_also(program, word, strlen(word));
-    void *options = bn_arena_zalloc(memory, first->size);
-    cli_call run = {.program = program, .command = first, .options = options, .memory = memory};
+    const cli_call run = {.program = program, .command = first, .table = cli_rows(first)};
     bn_text option = {0};
-    (void)!cli_read(&run, NULL, 0, NULL, &ignored);
     const bool exact = option_of_value(&run, word) != NULL;
     if (also)
         bn_text_printf(out, "bench %s", also->name);
@@ -283,8 +279,6 @@ static void guess_line(const cli_program *program, const char *word, bn_text *ou
     if (!out->length && guess_option(&run, word, &option))
         bn_text_printf(out, "bench %s", option.data);
     bn_text_free(&option);
-    bn_text_free(&run.replaced);
-    bn_arena_free(memory);
 }
 
 bn_code cli_refuse_command(const cli_program *program, const char *word, bn_status *st)

@@ -13,40 +13,14 @@ static const char exit_codes[] =
     "writable, disk full, other file missing or damaged; 130 interrupted (records written so\n"
     "far are kept).\n";
 
-/* ---- finding --------------------------------------------------------------------------- */
-
-/* Whether ARGV, of ARGC words, begins with NAME, one or two words; their number, 0: no. */
-static int begins_with(const char *name, int argc, char *const *argv)
-{
-    const size_t first = strcspn(name, " ");
-    if (argc < 1 || strlen(argv[0]) != first || strncmp(argv[0], name, first) != 0)
-        return 0;
-    if (!name[first])
-        return 1;
-    return argc > 1 && strcmp(argv[1], name + first + 1) == 0 ? 2 : 0;
-}
-
-const cli_command *cli_command_of(const cli_program *program, int argc, char *const *argv,
-                                  int *words)
-{
-    const cli_command *found = NULL;
-    *words = 0;
-    for (const cli_command *const *one = program->commands; *one; one++) {
-        const int count = begins_with((*one)->name, argc, argv);
-        if (count > *words) {
-            *words = count;
-            found = *one;
-        }
-    }
-    return found;
-}
+/* ---- old spellings ------------------------------------------------------------------------- */
 
 /* Where ARGV begins with an old spelling, behind the program's name: warns, and returns the same
  * line in the new one, in MEMORY; else ARGV. */
 static char **renewed(const cli_program *program, int *argc, char **argv, bn_arena *memory)
 {
     for (const cli_old *old = program->old; old && old->words; old++) {
-        const int words = begins_with(old->words, *argc - 1, argv + 1);
+        const int words = cli_begins_with(old->words, *argc - 1, argv + 1);
         if (words == 0)
             continue;
         char **line = bn_arena_zalloc(memory, ((size_t)*argc + 3) * sizeof *line);

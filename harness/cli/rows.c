@@ -1,6 +1,6 @@
 /*
- * rows.c - the rows of a command: its own, then those of its groups; and the rows of output, which
- * all commands share.
+ * rows.c - the rows of a command: its own, then those of its groups; the rows of output, which all
+ * commands share; which command a line names.
  */
 #include "harness/cli/cli_priv.h"
 
@@ -88,4 +88,51 @@ const cli_table *cli_rows(const cli_command *command)
     }
     all = made;
     return &made->table;
+}
+
+/* ---- commands ---------------------------------------------------------------------------- */
+
+int cli_begins_with(const char *name, int argc, char *const *argv)
+{
+    const size_t first = strcspn(name, " ");
+    if (argc < 1 || strlen(argv[0]) != first || strncmp(argv[0], name, first) != 0)
+        return 0;
+    if (!name[first])
+        return 1;
+    return argc > 1 && strcmp(argv[1], name + first + 1) == 0 ? 2 : 0;
+}
+
+const cli_command *cli_command_of(const cli_program *program, int argc, char *const *argv,
+                                  int *words)
+{
+    const cli_command *found = NULL;
+    *words = 0;
+    for (const cli_command *const *one = program->commands; *one; one++) {
+        const int count = cli_begins_with((*one)->name, argc, argv);
+        if (count > *words) {
+            *words = count;
+            found = *one;
+        }
+    }
+    return found;
+}
+
+/* Whether the LENGTH letters at TEXT are a word that is written as it stands: DIR is not. */
+static bool is_literal(const char *text, size_t length)
+{
+    return length > 0 && strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789-") >= length;
+}
+
+bn_text cli_second_words(const cli_command *command)
+{
+    bn_text words = {0};
+    for (const char *at = command->words; at && *at;) {
+        const size_t piece = strcspn(at, "|"), first = strcspn(at, "| ");
+        /* What follows in a sentence is in small letters, too. */
+        const bool alone = first == piece || strchr("ABCDEFGHIJKLMNOPQRSTUVWXYZ", at[first + 1]);
+        if (is_literal(at, first) && alone)
+            bn_text_printf(&words, "%s%.*s", words.length ? ", " : "", (int)first, at);
+        at += piece + (at[piece] == '|');
+    }
+    return words;
 }
