@@ -1,13 +1,10 @@
 /*
  * main.c - bench: a row a command, a row an old spelling, a row a job of workers.
  */
-#include "harness/campaign/campaign.h"
-#include "harness/commands/commands.h"
 #include "harness/estimate/estimate.h"
 #include "harness/explain/explain.h"
 #include "harness/scopes/scopes.h"
 #include "harness/selftest/selftest.h"
-#include "harness/study/study.h"
 #include "harness/verify/verify.h"
 #include "harness/worker/worker.h"
 #include "results/tables/tables.h"
@@ -22,39 +19,44 @@
 #define BENCH_VERSION "unknown"
 #endif
 
-/* In the order of the first help; the first one is run where none is named. */
-static const cli_command *const commands[] = {
-    /* measure */
-    &command_run,
-    &compare_command,
-    &suite_command,
-    &night_command,
-    &verify_command,
-    &selftest_command,
-    /* look */
-    &command_table,
-    &command_report,
-    &command_history,
-    &command_metrics,
-    &command_list,
-    &command_export,
-    &command_export_weights,
-    &command_import,
-    /* why */
-    &command_doctor,
-    &explain_command,
-    &command_diff,
-    &study_command,
-    &scopes_command,
-    &estimate_command,
-    &command_graph,
-    /* programs of others */
-    &command_record,
-    &command_steps,
-    &selftest_replay_command,
-    &cli_completion,
-    NULL,
-};
+/* The commands, in the order of the first help; the first one is run where none is named. */
+#define COMMANDS(X)                                                                                \
+    /* measure */                                                                                  \
+    X(command_run)                                                                                 \
+    X(compare_command)                                                                             \
+    X(suite_command)                                                                               \
+    X(night_command)                                                                               \
+    X(verify_command)                                                                              \
+    X(selftest_command)                                                                            \
+    /* look */                                                                                     \
+    X(command_table)                                                                               \
+    X(command_report)                                                                              \
+    X(command_history)                                                                             \
+    X(command_metrics)                                                                             \
+    X(command_list)                                                                                \
+    X(command_export)                                                                              \
+    X(command_export_weights)                                                                      \
+    X(command_import)                                                                              \
+    /* why */                                                                                      \
+    X(command_doctor)                                                                              \
+    X(explain_command)                                                                             \
+    X(command_diff)                                                                                \
+    X(study_command)                                                                               \
+    X(scopes_command)                                                                              \
+    X(estimate_command)                                                                            \
+    X(command_graph)                                                                               \
+    /* programs of others */                                                                       \
+    X(command_record)                                                                              \
+    X(command_steps)                                                                               \
+    X(selftest_replay_command)                                                                     \
+    X(cli_completion)
+
+#define X(command) extern const cli_command command;
+COMMANDS(X)
+#undef X
+#define X(command) &command,
+static const cli_command *const commands[] = {COMMANDS(X) NULL};
+#undef X
 
 /* Spellings of version 0.2, for one more version. */
 static const cli_old old[] = {

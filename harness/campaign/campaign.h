@@ -42,7 +42,6 @@ enum {
     SUITE_ROWS_OWN = 1 << 8 | 1 << 9
 };
 const cli_table *suite_table(void);
-extern const cli_command suite_command;
 
 /* ---- bench compare ---------------------------------------------------------------- */
 
@@ -67,8 +66,6 @@ typedef struct compare_options {
     const char *report;          /* folder of the page, or NULL */
 } compare_options;
 
-extern const cli_command compare_command;
-
 /* ---- bench nightly ---------------------------------------------------------------- */
 
 typedef struct night_options {
@@ -80,7 +77,5 @@ typedef struct night_options {
     double fail_if_slower;       /* share, as for compare */
     int64_t keep_builds;         /* of each runtime, in the store; 0: none, and no controls */
 } night_options;
-
-extern const cli_command night_command;
 
 #endif

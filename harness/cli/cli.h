@@ -299,11 +299,6 @@ void cli_man(const cli_table *table, bn_text *out);
 /* {"model": "resnet50", ...}: the rows of TABLE as they stand in OPTIONS (new reference). */
 json_t *cli_echo(const cli_table *table, const void *options);
 
-/* ---- completion (completion.c) -------------------------------------------------------- */
-
-/* bench completion SHELL: the script that completes command lines in bash, zsh or fish. */
-extern const cli_command cli_completion;
-
 /* ---- what most commands are told of their output --------------------------------------- */
 
 typedef struct cli_output {

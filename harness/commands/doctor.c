@@ -1,7 +1,7 @@
 /*
  * doctor.c - bench doctor: what could be mended in the runs of a store, or in a recorded program.
  */
-#include "harness/commands/commands.h"
+#include "harness/jobs/jobs.h"
 #include "harness/commands/recording_priv.h"
 #include "harness/commands/selection_priv.h"
 #include "results/complaints/complaints.h"

@@ -2,7 +2,7 @@
  * exchange.c - bench export and bench import: records for other tools; and recordings, and results
  * of others, as records of a store.
  */
-#include "harness/commands/commands.h"
+#include "harness/jobs/jobs.h"
 #include "harness/commands/selection_priv.h"
 #include "results/exports/exports.h"
 #include "results/recordings/views.h"

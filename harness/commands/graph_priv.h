@@ -4,7 +4,7 @@
 #ifndef BENCH_HARNESS_GRAPH_H
 #define BENCH_HARNESS_GRAPH_H
 
-#include "harness/commands/commands.h"
+#include "harness/jobs/jobs.h"
 #include "results/tables/tables.h"
 #include "runtime/stablehlo/stablehlo.h"
 

@@ -1,7 +1,7 @@
 /*
  * history.c - bench history: series of a store over nights, with their change points.
  */
-#include "harness/commands/commands.h"
+#include "harness/jobs/jobs.h"
 #include "harness/commands/selection_priv.h"
 #include "plots/plot.h"
 

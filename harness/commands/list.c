@@ -1,5 +1,5 @@
 /* list.c - bench list models|modes|front-ends|runtimes|ops. */
-#include "harness/commands/commands.h"
+#include "harness/jobs/jobs.h"
 #include "harness/frontends/frontends.h"
 #include "models/model.h"
 #include "modes/mode.h"

@@ -4,7 +4,7 @@
 #ifndef BENCH_HARNESS_METRICS_H
 #define BENCH_HARNESS_METRICS_H
 
-#include "harness/commands/commands.h"
+#include "harness/jobs/jobs.h"
 #include "results/records/records.h"
 
 /* How bench run reports metrics, and whether it reports all else. */

@@ -1,7 +1,7 @@
 /*
  * report.c - bench report: a page, a picture or a site of a folder of records.
  */
-#include "harness/commands/commands.h"
+#include "harness/jobs/jobs.h"
 #include "harness/commands/selection_priv.h"
 #include "plots/plot.h"
 #include "plots/site/site.h"

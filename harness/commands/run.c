@@ -2,7 +2,7 @@
  * run.c - bench run and bench table: groups of experiments are measured in several processes each,
  * failures become records, too, and the records tables.
  */
-#include "harness/commands/commands.h"
+#include "harness/jobs/jobs.h"
 #include "harness/commands/debug_run_priv.h"
 #include "harness/commands/graph_report_priv.h"
 #include "harness/commands/metrics_priv.h"

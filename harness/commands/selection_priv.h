@@ -4,7 +4,7 @@
 #ifndef BENCH_HARNESS_SELECTION_H
 #define BENCH_HARNESS_SELECTION_H
 
-#include "harness/commands/commands.h"
+#include "harness/jobs/jobs.h"
 #include "results/nights/nights.h"
 #include "results/tables/tables.h"
 

@@ -1,7 +1,7 @@
 /*
  * steps.c - bench steps: where the time of a recording's steps went, and what follows from it.
  */
-#include "harness/commands/commands.h"
+#include "harness/jobs/jobs.h"
 #include "harness/commands/recording_priv.h"
 #include "results/recordings/views.h"
 #include "results/tables/tables.h"

@@ -1,5 +1,4 @@
 /* weights.c - bench export weights, which needs no runtime. */
-#include "harness/commands/commands.h"
 #include "harness/jobs/jobs.h"
 
 #include <stdio.h>

@@ -21,8 +21,6 @@ typedef struct estimate_options {
     bool by_scope, check_published;
 } estimate_options;
 
-/* bench estimate: estimates each step on each topology and prints the tables. */
-extern const cli_command estimate_command;
 /* The job "estimate" (worker_job.run): compiles the request's "text" for its "topology". */
 BN_MUST_USE bn_code estimate_job(const json_t *request, bn_status *st);
 

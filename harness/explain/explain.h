@@ -14,9 +14,6 @@ typedef struct explain_options {
     job_matrix matrix; /* of one experiment, lazy or capture; its STEPS are run */
 } explain_options;
 
-/* bench explain: runs the steps in a worker and prints what happened; the exit code is CLI_EXIT_OK
- * also where there are findings. */
-extern const cli_command explain_command;
 /* Appends to OUT what bench explain says of the first E->steps steps of E, an experiment of bench's
  * own in lazy mode or capture, as text. They run in a worker, as ORDER says, whose request is not
  * looked at; job_supervise_begin was called. The failures of steps and worker are those of this

@@ -25,8 +25,6 @@ typedef struct scopes_options {
     cli_words files;    /* stacks (.folded) and flame graphs (.svg, .png, .gp) */
 } scopes_options;
 
-/* bench study scopes: traces the step, asks for device times, prints the tree, writes the files. */
-extern const cli_command scopes_command;
 /* Appends to OUT the tree that bench study scopes prints of E, whose steps are those that run under the
  * plugin's profiler, as text; no device time is estimated. job_supervise_begin was called; a worker
  * runs as ORDER says, whose request is not looked at. Its failures are those of this call, as is a

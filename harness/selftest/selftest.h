@@ -21,9 +21,6 @@ typedef struct selftest_options {
     const char *file;     /* for its raw values; NULL: none */
 } selftest_options;
 
-extern const cli_command selftest_command;
-/* bench replay: of a recording (replay/), or of a published case. */
-extern const cli_command selftest_replay_command;
 /* Whether WHAT is the name of a published case. */
 bool replay_is_published(const char *what);
 /* WHAT is the name of a published case. Returns the exit code. */

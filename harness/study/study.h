@@ -17,8 +17,4 @@ typedef struct study_options {
     const char *picture; /* --output: file of a picture, too; NULL: none */
 } study_options;
 
-/* bench study: runs the study that its word names, keeps a record of each experiment and process,
- * prints figures, lines and sentences. */
-extern const cli_command study_command;
-
 #endif

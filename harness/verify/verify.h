@@ -17,8 +17,6 @@ typedef struct verify_options {
     bool all;           /* every entry of the folder */
 } verify_options;
 
-/* bench verify: compares each entry in each mode on each runtime, in a worker each. */
-extern const cli_command verify_command;
 /* The job "verify" (worker_job.run): the request's "entry" is the path of a golden file. */
 BN_MUST_USE bn_code verify_job(const json_t *request, bn_status *st);
 

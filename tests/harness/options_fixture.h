@@ -6,16 +6,16 @@
 #define BENCH_OPTIONS_FIXTURE_H
 
 #include "harness/campaign/campaign.h"
-#include "harness/commands/commands.h"
-#include "harness/estimate/estimate.h"
-#include "harness/explain/explain.h"
-#include "harness/scopes/scopes.h"
-#include "harness/selftest/selftest.h"
-#include "harness/study/study.h"
-#include "harness/verify/verify.h"
 #include "tests/support/test_runtime.h"
 
 #include <stdlib.h>
+
+/* As main.c has them. */
+extern const cli_command command_run, compare_command, suite_command, night_command, verify_command,
+    selftest_command, command_table, command_report, command_history, command_metrics, command_list,
+    command_export, command_export_weights, command_import, command_doctor, explain_command,
+    command_diff, study_command, scopes_command, estimate_command, command_graph, command_record,
+    command_steps, selftest_replay_command, cli_completion;
 
 /* Of all that is read in one test. */
 static bn_arena *memory;

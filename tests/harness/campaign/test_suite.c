@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+extern const cli_command suite_command;
+
 /* Of all command lines. */
 static bn_arena *memory;
 
