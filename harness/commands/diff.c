@@ -231,16 +231,17 @@ static bn_code kind_of(const char *path, kind *found, bn_status *st)
 static bn_code compare(const char *const *words, const cli_output *output, bool *differ,
                        bn_status *st)
 {
-    static const char *const names[] = {"a program", "metrics", "a recording"};
+    static const char *const names[] = {"a program", "no program", "a recording"};
     kind a, b;
     if (kind_of(words[0], &a, st) != BN_OK || (words[1] && kind_of(words[1], &b, st) != BN_OK))
         return st->code;
+    struct stat info;
     if (!words[1])
-        return a == KIND_RECORDING
+        return stat(words[0], &info) == 0 && S_ISDIR(info.st_mode)
                    ? command_graph_recordings(words[0], NULL, output, differ, st)
                    : bn_fail(st, BN_INVALID,
-                             "bench diff takes two files or folders, or one recording; %s is %s",
-                             words[0], names[a]);
+                             "bench diff takes two files or folders, or one recording, not %s alone",
+                             words[0]);
     if (a != b)
         return bn_fail(st, BN_INVALID, "%s is %s, and %s is %s", words[0], names[a], words[1],
                        names[b]);

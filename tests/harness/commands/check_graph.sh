@@ -281,8 +281,8 @@ report "without it the byte code is shown" "$(
     fault_of 0
     cmp "$folder/out" "$one"
 )"
-refuses "a format of a program" 2 "graph text has no --format" -- graph "$one" --format json
-refuses "two files for text" 2 "graph text takes one file" -- graph "$one" "$two"
+refuses "a format of a program" 2 "--format" -- graph "$one" --format json
+refuses "two files for text" 2 "$two" -- graph "$one" "$two"
 refuses "a text that is none" 3 "zero bytes" -- graph "$bench"
 
 # ---- a recording -------------------------------------------------------------------------------
@@ -293,7 +293,7 @@ report "programs of one name are compared with the one before" "$(
     fault_of 1
     complaints
     said "fused in process " ", executed 4 times, then " ", 4 times:" "  1 changed, 0 added, 0 removed" \
-        "constant: " "All differences of the first two, in "
+        "constant: " "  bench diff $folder/anew/"
 )"
 run diff "$folder/anew" --verbose
 report "with --verbose all differences are there, so nobody is sent on for them" "$(
@@ -392,6 +392,29 @@ report "a process whose events are damaged" "$(
     said "1 changed, 0 added, 0 removed"
 )"
 
+# ---- two recordings ------------------------------------------------------------------------
+
+run diff "$folder/anew" "$folder/anew" --format json
+report "a recording has the programs of itself" "$(
+    fault_of 0
+    holds 'assert records["same"] is True and records["only_a"] == records["only_b"] == [], records
+assert records["pairs"] and all(p["difference"]["changed"] == 0 for p in records["pairs"]), records["pairs"]
+assert records["recording"] == records["other"] == folder + "/anew", records'
+)"
+run record --quiet --runtime sim --output "$folder/other" -- "$program" --steps 12
+run diff "$folder/anew" "$folder/other" --format json
+report "of two recordings the programs of one name are compared" "$(
+    case $status in 0 | 1) ;; *) echo "exit status $status" ;; esac
+    holds 'names = [p["name"] for p in records["pairs"]]
+assert "fused" in names and len(set(names)) == len(names), names
+assert (records["same"] is True) == ("'$status'" == "0"), records["same"]'
+)"
+run diff "$folder/other" "$folder/anew"
+report "and each is named" "$(
+    case $status in 0 | 1) ;; *) echo "exit status $status" ;; esac
+    said "A: $folder/other" "B: $folder/anew" "fused"
+)"
+
 # ---- what is refused --------------------------------------------------------------------
 
 head -c 700 "$one" >"$folder/cut.mlir"
@@ -400,8 +423,8 @@ printf 'HloModule jit_f\n\nENTRY main { }\n' >"$folder/hlo.mlir"
 : >"$folder/empty.mlir"
 truncate -s 300M "$folder/huge.mlir"
 refuses "a file that is not there" 3 "$folder/none.mlir|No such file" -- diff "$one" "$folder/none.mlir"
-refuses "a folder" 2 "$folder|not a regular file" -- diff "$folder" "$one"
-refuses "a folder without a recording" 3 "$folder/graphs: no recording" -- diff "$folder/graphs"
+refuses "a folder" 2 "$folder|$one" -- diff "$folder" "$one"
+refuses "a folder without a recording" 3 "$folder/graphs" -- diff "$folder/graphs"
 refuses "a recording that is not there" 3 "$folder/typo: No such file" -- diff "$folder/typo"
 refuses "a text that was cut" 3 "$folder/cut.mlir: line |cut" -- diff "$one" "$folder/cut.mlir"
 refuses "a binary file" 3 "$folder/binary.mlir: |zero bytes" -- diff "$folder/binary.mlir" "$one"
@@ -409,11 +432,12 @@ refuses "HLO text" 3 "$folder/hlo.mlir: line 1: no statement of StableHLO" -- di
 refuses "an empty file" 3 "$folder/empty.mlir: no func.func" -- diff "$one" "$folder/empty.mlir"
 refuses "a huge file" 3 "$folder/huge.mlir: 314572800 bytes" -- diff "$one" "$folder/huge.mlir"
 refuses "an op that is in generic form in one text only" 3 "foo.bar|generic form" -- \
-    graph diff "$folder/usual-unknown.mlir" "$folder/generic-unknown.mlir"
-refuses "one file" 2 "takes two files" -- diff "$one"
-refuses "three files" 2 "one word too many" -- diff "$one" "$one" "$one"
-refuses "another command" 2 "did you mean diff" -- graph dif "$one" "$one"
-refuses "no words" 2 "bench graph needs a word" -- graph
+    diff "$folder/usual-unknown.mlir" "$folder/generic-unknown.mlir"
+refuses "one file" 2 "$one" -- diff "$one"
+refuses "three files" 2 "$one" -- diff "$one" "$one" "$one"
+refuses "no words" 2 "bench graph|FILE" -- graph
+refuses "no words for a difference" 2 "bench diff|RECORDING" -- diff
+refuses "a program and a recording" 2 "$one|$folder/anew" -- diff "$one" "$folder/anew"
 refuses "a format that is none" 2 "xml|json" -- diff "$one" "$one" --format xml
 touch "$folder/file"
 refuses "a report's folder that is a file" 3 "$folder/file" -- "${brief[@]}" --model resnet18 \

@@ -213,9 +213,9 @@ report "names of others do not steer a terminal" "$(
 
 # ---- what is refused --------------------------------------------------------------------------------
 
-refuses "no word" 2 "bench metrics needs a word: DIR|RECORD|diff A B" -- metrics
+refuses "no word" 2 "bench metrics|FILE" -- metrics
 refuses "two words" 2 "one word too many" -- metrics "$store" "$store"
-refuses "half a difference" 2 "bench diff needs two words" -- diff "$store"
+refuses "half a difference" 3 "$store" -- diff "$store"
 refuses "a format of tables" 2 "metrics are text or json, not csv" -- metrics "$store" --format csv
 refuses "what is not there" 3 "no-store" -- metrics "$folder/no-store"
 refuses "what is no report" 3 "VERSION|no metrics report" -- metrics VERSION

@@ -186,7 +186,8 @@ done <<'ROWS'
 2#--site;;--output#report --site x --output y
 2#--site;;--model#report --site x --model bert
 2#--record;;--site#report --output x.html --record 1
-2#docs is#diff docs
+3#docs#diff docs
+2#README.md#diff README.md
 2#there is no --weight 'nods'; did you mean nodes?#study scopes --weight nods
 2#there is no selftest 'statistcs'; did you mean statistics?#selftest statistcs
 2#there is no table format 'jsn'; did you mean json?#--format jsn
