@@ -133,20 +133,20 @@ grep -q 'damaged-file' "$folder/page.html" || faults+="the page does not tell"
 report "a store of nothing but damage" "$faults"
 
 refuses "another kind of plot" 2 "no plot 'pie'|ledger" -- \
-    plot pie --store "$store" --output "$folder/x.svg"
+    report --plot pie --store "$store" --output "$folder/x.svg"
 refuses "another ending" 2 ".svg, .png or .gp" -- \
-    plot ledger --store "$store" --output "$folder/x.pdf"
+    report --plot ledger --store "$store" --output "$folder/x.pdf"
 refuses "no name for a plot" 2 "--output" -- report --plot ledger --store "$store"
 refuses "no name for a page" 2 "--output" -- report --store "$store"
-refuses "no kind of plot" 2 "needs a word" -- plot --store "$store" --output "$folder/x.svg"
+refuses "no kind of plot" 2 "--plot|NAME" -- report --plot --store "$store" --output "$folder/x.svg"
 refuses "a series, which is another command" 2 "bench history --output" -- \
-    plot history --store "$store" --output "$folder/x.svg"
+    report --plot history --store "$store" --output "$folder/x.svg"
 refuses "a filter that leaves nothing" 3 "none of 4 records" -- \
-    plot ledger --store "$store" --model vgg16 --output "$folder/x.svg"
+    report --plot ledger --store "$store" --model vgg16 --output "$folder/x.svg"
 refuses "a store that is not there" 3 "nowhere" -- \
     report --store "$folder/nowhere" --output "$folder/x.html"
 refuses "a folder that is not there" 3 "nowhere" -- \
-    plot ledger --store "$store" --output "$folder/nowhere/x.svg"
+    report --plot ledger --store "$store" --output "$folder/nowhere/x.svg"
 PATH=/nowhere "$bench" report --plot ledger --store "$store" --output "$folder/x.svg" \
     >"$folder/out" 2>"$folder/err" </dev/null
 status=$?

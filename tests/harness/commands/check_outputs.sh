@@ -9,11 +9,12 @@ export PJRT_SIM=values=none,device_us=200
 
 # ---- all commands ---------------------------------------------------------------------------
 
-"$bench" help | sed -nE 's/^  bench \[?([a-z-]+)\]?( .*)?$/\1/p' >"$folder/commands"
+"$bench" --man | sed -n 's/^\.SS bench //p' >"$folder/commands"
 report "each command that has an option for a file or a page has --force" "$(
     writers=0
     while read -r command; do
-        "$bench" help "$command" >"$folder/help"
+        # shellcheck disable=SC2086 # one or two words
+        "$bench" help $command >"$folder/help"
         # The folder of a recording is a new one: nothing is replaced, and nothing can be.
         [ "$command" != record ] || continue
         grep -qE '^  --(output|report|site|into-sim|timeline|trace|metrics|debug-run) ' "$folder/help" || continue
@@ -58,7 +59,7 @@ spares --metrics report.txt run "${small[@]}" "${brief[@]}" --mode lazy
 spares --timeline trace.json run "${small[@]}" "${brief[@]}" --mode lazy
 PJRT_SIM=values=auto spares --output y.npy run "${program[@]}"
 spares --output lines.gp study batch "${small[@]}" "${brief[@]}" --batch 1,2
-spares --output step.folded scopes "${small[@]}" --runtime sim --steps 2
+spares --output step.folded study scopes "${small[@]}" --runtime sim --steps 2
 spares --into-sim v4.json "${estimate[@]}"
 spares --output depth.gp estimate --runtime "$fake" --topology v4:1x1x1/megacore --model llama --variant small \
     --phase infer --cache-dir "$folder/kept" --depth 2,4

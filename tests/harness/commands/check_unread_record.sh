@@ -152,7 +152,7 @@ run diff "$folder/some"
 report "in words, too" "$(
     fault_of 3 "JAX cannot read it"
     said "1 changed, 0 added, 0 removed" "constant: " "cannot read it: ValueError" \
-        "All differences of the first two, in "
+        "  bench diff $folder/some/"
 )"
 run diff "$folder/some" --format csv
 report "and in a table" "$(

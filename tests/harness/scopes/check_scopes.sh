@@ -16,7 +16,7 @@ refuses "two batches" 2 "looks at one step" -- study scopes "${small[@]}" --batc
 refuses "a mode" 2 "--mode" -- study scopes "${small[@]}" --mode lazy
 refuses "a figure that there is none of" 2 "--weight|trace, flops" -- study scopes "${small[@]}" --weight time
 refuses "a file of another format" 2 "x.pdf|.folded, .svg" -- \
-    scopes "${small[@]}" --output "$folder/x.pdf"
+    study scopes "${small[@]}" --output "$folder/x.pdf"
 refuses "a preset that there is none of" 2 "preset|tpu-v99; did you mean tpu-v4?|There are ideal" -- study scopes "${small[@]}" --preset tpu-v99
 refuses "a runtime that there is none of" 3 "no-such" -- study scopes "${small[@]}" --runtime no-such
 report "none of these left a file" "$([ ! -e "$folder/x.pdf" ] || echo "x.pdf is there")"

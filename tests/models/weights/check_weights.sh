@@ -78,13 +78,13 @@ refuses "a file that is there" 3 "$one|already" -- export weights "${small[@]}" 
 report "it is left alone" "$([ "$before" = "$(sha256sum "$one")" ] || echo "it changed")"
 refuses "no file to write" 2 "--output" -- export weights "${small[@]}"
 refuses "two models for one file" 2 "one --model" -- \
-    export-weights --model all --output "$folder/two"
+    export weights --model all --output "$folder/two"
 refuses "a model that is none" 2 "resnet99|resnet50" -- \
-    export-weights --model resnet99 --output "$folder/two"
+    export weights --model resnet99 --output "$folder/two"
 refuses "a folder that is not there" 3 "/nowhere/two" -- \
-    export-weights "${small[@]}" --output /nowhere/two
+    export weights "${small[@]}" --output /nowhere/two
 refuses "a format that export-weights has not" 2 "csv" -- \
-    export-weights "${small[@]}" --output "$folder/two" --format csv
+    export weights "${small[@]}" --output "$folder/two" --format csv
 
 mkdir "$folder/disk"
 if unshare -rm true 2>/dev/null; then

@@ -122,8 +122,8 @@ else
 fi
 
 refuses "a folder with other things" 2 "neither empty nor a site of bench" -- \
-    publish --store "$store" --output "$store"
-refuses "no folder" 2 "needs --output DIR" -- report --store "$store"
+    report --store "$store" --site "$store"
+refuses "no folder" 2 "--site DIR" -- report --store "$store"
 mkdir "$folder/elsewhere"
 cp -r "$site" "$folder/linked"
 rm -rf "$folder/linked/data"
@@ -131,7 +131,7 @@ ln -s "$folder/elsewhere" "$folder/linked/data"
 refuses "a site whose data are a link" 2 "data is a link" -- report --store "$store" --site "$folder/linked"
 report "nothing was written elsewhere" "$(find "$folder/elsewhere" -mindepth 1)"
 refuses "a record that is not there" 3 "no record has the id 2020" -- \
-    publish --store "$store" --output "$site" --record 2020
+    report --store "$store" --site "$site" --record 2020
 refuses "a store that is not there" 3 "nowhere" -- report --store "$folder/nowhere" --site "$site"
 report "a site stays as it was when something is refused" "$(wrong_with "$site")"
 
