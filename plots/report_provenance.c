@@ -90,12 +90,12 @@ static void put_pairs(const char *prefix, const json_t *object, bn_text *out)
 
 /* ---- each value once ---------------------------------------------------------------------- */
 
-/* [{"value": ..., "count": 3}, ...] of the member NAME, in the order of the records. */
-static json_t *distinct(const res_collection *all, const char *name)
+/* [{"value": ..., "count": 3}, ...] of MEMBER, in the order of the records. */
+static json_t *distinct(const res_collection *all, res_provenance_id member)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < all->count; i++) {
-        json_t *value = json_deep_copy(json_object_get(all->records[i]->provenance, name));
+        json_t *value = json_deep_copy(res_provenance(all->records[i], member));
         size_t index;
         json_t *entry, *found = NULL;
         strip(value);
@@ -115,10 +115,10 @@ static json_t *distinct(const res_collection *all, const char *name)
     return list;
 }
 
-static void put_distinct(const plot_report *report, const char *name, const char *title, bool open,
-                         bn_text *out)
+static void put_distinct(const plot_report *report, res_provenance_id member, const char *title,
+                         bool open, bn_text *out)
 {
-    json_t *list = distinct(report->all, name), *entry;
+    json_t *list = distinct(report->all, member), *entry;
     size_t index;
     json_array_foreach(list, index, entry)
     {
@@ -132,7 +132,7 @@ static void put_distinct(const plot_report *report, const char *name, const char
         if (json_is_object(value))
             put_pairs("", value, out);
         else {
-            bn_text_printf(out, "<dt>%s</dt><dd>", name);
+            bn_text_printf(out, "<dt>%s</dt><dd>", res_provenance_rows[member].path);
             put_scalar(value, out);
             bn_text_puts(out, "</dd>\n");
         }
@@ -169,11 +169,11 @@ void plot_report_provenance(const plot_report *report, bn_text *out)
 {
     bn_text_puts(
         out, "<section aria-labelledby=\"provenance\">\n<h2 id=\"provenance\">Provenance</h2>\n");
-    put_distinct(report, "runtime", "Runtime", true, out);
-    put_distinct(report, "host", "Machine", true, out);
-    put_distinct(report, "pinning", "Pinning", false, out);
-    put_distinct(report, "idle_cores", "Idle cores", false, out);
-    put_distinct(report, "options", "Options", false, out);
+    put_distinct(report, RES_PROV_RUNTIME, "Runtime", true, out);
+    put_distinct(report, RES_PROV_HOST, "Machine", true, out);
+    put_distinct(report, RES_PROV_PINNING, "Pinning", false, out);
+    put_distinct(report, RES_PROV_IDLE_CORES, "Idle cores", false, out);
+    put_distinct(report, RES_PROV_OPTIONS, "Options", false, out);
     put_records(report, out);
     bn_text_puts(out, "</section>\n");
 }

@@ -65,7 +65,7 @@ static void put_steps(plot *p, const panel *n)
 /* How many programs step I of the warm-up compiled; -1 where the record does not say. */
 static json_int_t warmup_compiles(const res_record *record, size_t i)
 {
-    const json_t *list = json_object_get(json_object_get(record->provenance, "warmup"), "compiles");
+    const json_t *list = res_provenance(record, RES_PROV_WARMUP_COMPILES);
     const json_t *value = json_array_get(list, i);
     return json_is_integer(value) ? json_integer_value(value) : -1;
 }

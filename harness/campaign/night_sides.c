@@ -36,7 +36,7 @@ static bool of_side(const night_side *side, const res_experiment *e, const char 
 
 bool night_is_of_side(const night_side *side, const res_record *record)
 {
-    return of_side(side, &record->experiment, res_runtime_text(record, "label"));
+    return of_side(side, &record->experiment, res_provenance_text(record, RES_PROV_RUNTIME_LABEL));
 }
 
 /* ---- which sides there are ------------------------------------------------------------- */

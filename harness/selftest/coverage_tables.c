@@ -65,10 +65,10 @@ static res_record *record_of(const selftest_table_sim *table, size_t k, int memb
                 (uint64_t)llround(table->step_ns[k][member][round][i]);
     }
     /* Records of one build are pooled. */
-    json_object_set_new(r->provenance, "runtime", json_pack("{ss}", "sha256", "numbers"));
-    json_object_set_new(r->provenance, "group",
-                        json_pack("{ss si si}", "id", "numbers", "process", (int)k + 1, "processes",
-                                  SELFTEST_TABLE_PROCESSES));
+    res_provenance_set(r, RES_PROV_RUNTIME, json_pack("{ss}", "sha256", "numbers"));
+    res_provenance_set(r, RES_PROV_GROUP,
+                       json_pack("{ss si si}", "id", "numbers", "process", (int)k + 1, "processes",
+                                 SELFTEST_TABLE_PROCESSES));
     return r;
 }
 

@@ -40,13 +40,13 @@ static void put_dots(res_export_key *key, res_export *export)
     key->name = cut.data;
 }
 
-static json_t *text_or(const json_t *value, const char *otherwise)
+/* A text, or an integer as text; "" for any other value. */
+static json_t *text_of(const res_record *record, res_provenance_id member)
 {
+    const json_t *value = res_provenance(record, member);
     char digits[32];
-    if (json_is_string(value))
-        return json_string(json_string_value(value));
     if (!json_is_integer(value))
-        return json_string(otherwise);
+        return json_string(res_provenance_text(record, member));
     snprintf(digits, sizeof digits, "%lld", (long long)json_integer_value(value));
     return json_string(digits);
 }
@@ -54,13 +54,11 @@ static json_t *text_or(const json_t *value, const char *otherwise)
 /* KEY's machine as asv describes it; it looks for the name in the name of the folder. */
 static json_t *machine_json(const res_export_key *key)
 {
-    const json_t *host = json_object_get(key->record->provenance, "host");
+    const res_record *r = key->record;
     return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o}", "machine", key->machine, "os",
-                     text_or(json_object_get(host, "kernel"), ""), "arch",
-                     text_or(json_object_get(host, "machine"), ""), "cpu",
-                     text_or(json_object_get(host, "cpu"), ""), "num_cpu",
-                     text_or(json_object_get(host, "cores_online"), ""), "ram",
-                     text_or(json_object_get(host, "memory_bytes"), ""));
+                     text_of(r, RES_PROV_HOST_KERNEL), "arch", text_of(r, RES_PROV_HOST_MACHINE),
+                     "cpu", text_of(r, RES_PROV_HOST_CPU), "num_cpu",
+                     text_of(r, RES_PROV_HOST_CORES), "ram", text_of(r, RES_PROV_HOST_MEMORY));
 }
 
 static json_t *one(json_t *value)

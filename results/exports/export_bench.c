@@ -33,8 +33,8 @@ static const res_record *newest(const res_collection *all)
 static json_t *context_json(const res_collection *all)
 {
     const res_record *last = newest(all);
-    const json_t *host = last ? json_object_get(last->provenance, "host") : NULL;
-    json_t *context = json_object(), *cores = json_object_get(host, "cores_online");
+    json_t *context = json_object();
+    json_t *cores = last ? res_provenance(last, RES_PROV_HOST_CORES) : NULL;
     char date[32] = "";
     bool simulated = false;
     if (last)
@@ -42,7 +42,7 @@ static json_t *context_json(const res_collection *all)
     for (size_t i = 0; i < all->count; i++)
         simulated = simulated || all->records[i]->simulated;
     json_object_set_new(context, "date", json_string(date));
-    json_object_set(context, "host_name", json_object_get(host, "hostname"));
+    json_object_set(context, "host_name", last ? res_provenance(last, RES_PROV_HOST_NAME) : NULL);
     json_object_set_new(context, "executable", json_string("bench"));
     json_object_set_new(context, "num_cpus", cores ? json_incref(cores) : json_integer(0));
     json_object_set_new(context, "caches", json_array());
@@ -193,7 +193,7 @@ static void comment_lines(bn_text *out, const res_record *record)
     bn_text_printf(out, "# %s %s sha256 ", record->id, bn_code_name(record->status));
     bn_text_plain(out, res_plugin_sha256(record));
     bn_text_puts(out, " label ");
-    bn_text_plain(out, res_runtime_text(record, "label"));
+    bn_text_plain(out, res_provenance_text(record, RES_PROV_RUNTIME_LABEL));
     bn_text_putc(out, '\n');
     if (res_record_good(record))
         return;
@@ -238,7 +238,7 @@ void res_export_benchstat(const res_collection *all, res_export *export)
         if (!res_record_good(record))
             continue;
         res_export_label(record, &label);
-        config_line(out, "cpu", res_host_text(record, "cpu"));
+        config_line(out, "cpu", res_provenance_text(record, RES_PROV_HOST_CPU));
         config_line(out, "platform", res_export_platform(record));
         config_line(out, "not-measured-on-hardware", label.data ? label.data : "");
         go_lines(record, out);

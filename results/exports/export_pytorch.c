@@ -70,11 +70,10 @@ static size_t build_end(const res_export_key *keys, size_t first, size_t count)
 static void set_mode(json_t *e, const res_record *record)
 {
     const char *mode = record->experiment.mode;
-    const char *way = json_string_value(
-        json_object_get(json_object_get(record->provenance, "recording"), "way"));
+    const char *way = res_provenance_text(record, RES_PROV_RECORDING_WAY);
     const bool inductor = strcmp(mode, "inductor") == 0;
     const bool captured = strcmp(mode, "capture") == 0 || strcmp(mode, "program") == 0 ||
-                          (strcmp(mode, "recorded") == 0 && way && strcmp(way, "captured") == 0);
+                          (strcmp(mode, "recorded") == 0 && strcmp(way, "captured") == 0);
     json_object_set_new(e, "xla",
                         inductor || strcmp(mode, "eager") == 0 ? json_null() : json_string("PJRT"));
     json_object_set_new(e, "dynamo",
@@ -217,7 +216,7 @@ static void put_metrics(const res_collection *all, const res_export_key *keys, s
         json_pack(
             "{s:s, s:{s:s, s:s, s:o, s:b}, s:o, s:o}", "name", "test_bench", "environ",
             "pytorch_git_version", keys[0].commit, "pytorch_version", "none: measured by bench",
-            "runtime", res_json_text(res_runtime_text(last, "platform_version")),
+            "runtime", res_json_text(res_provenance_text(last, RES_PROV_RUNTIME_VERSION)),
             "holds_simulated_results", (int)simulated, "metrics", metrics, "failures", failures));
 }
 

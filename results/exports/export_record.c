@@ -135,32 +135,21 @@ void res_export_label(const res_record *record, bn_text *label)
 
 /* ---- provenance ---------------------------------------------------------------------- */
 
-/* NAME of the experiment in the line that RECORD was imported from, or "". */
-static const char *imported(const res_record *record, const char *name)
-{
-    const json_t *line = json_object_get(json_object_get(record->provenance, "imported"), "line");
-    const json_t *experiment = json_object_get(line, "experiment");
-    const char *text = json_string_value(json_object_get(experiment, name));
-    return text ? text : "";
-}
-
 const char *res_export_platform(const res_record *record)
 {
-    const char *name = res_runtime_text(record, "platform");
-    return name[0] != '\0' ? name : imported(record, "accelerator");
+    const char *name = res_provenance_text(record, RES_PROV_RUNTIME_PLATFORM);
+    return name[0] ? name : res_provenance_text(record, RES_PROV_IMPORTED_PLATFORM);
 }
 
 const char *res_export_device(const res_record *record)
 {
-    const json_t *runtime = json_object_get(record->provenance, "runtime");
-    const json_t *device = json_object_get(runtime, "device");
-    const char *kind = json_string_value(json_object_get(device, "kind"));
-    return kind ? kind : imported(record, "accelerator_model");
+    const char *kind = json_string_value(res_provenance(record, RES_PROV_RUNTIME_DEVICE_KIND));
+    return kind ? kind : res_provenance_text(record, RES_PROV_IMPORTED_DEVICE);
 }
 
 void res_export_commit(const res_record *record, char commit[RES_COMMIT_TEXT])
 {
-    const char *label = res_runtime_text(record, "label");
+    const char *label = res_provenance_text(record, RES_PROV_RUNTIME_LABEL);
     const size_t length = strspn(label, "0123456789abcdef");
     const bool is_commit = length >= 7 && length < RES_COMMIT_TEXT && label[length] == '\0';
     const char *sha256 = res_plugin_sha256(record);
@@ -176,7 +165,7 @@ void res_export_commit(const res_record *record, char commit[RES_COMMIT_TEXT])
 
 void res_export_put_machine(const res_record *record, bn_text *out)
 {
-    const char *name = res_host_text(record, "hostname");
+    const char *name = res_provenance_text(record, RES_PROV_HOST_NAME);
     res_export_put_safe(out, name[0] != '\0' ? name : "unknown", "._-", "", LONGEST_MACHINE);
 }
 

@@ -36,7 +36,7 @@ static void csv_record(const res_record *record, bn_text *out)
     }
     res_put_csv(out, res_plugin_sha256(record));
     bn_text_putc(out, ',');
-    res_put_csv(out, res_runtime_text(record, "label"));
+    res_put_csv(out, res_provenance_text(record, RES_PROV_RUNTIME_LABEL));
     bn_text_puts(out, record->simulated ? ",true," : ",false,");
     res_put_csv(out, record->values);
     bn_text_putc(out, ',');

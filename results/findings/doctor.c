@@ -430,9 +430,8 @@ static bool is_at_start(res_rule number)
  * which uses none. */
 static const char *folder_of(const res_record *record)
 {
-    const json_t *options = json_object_get(record->provenance, "options");
-    const char *folder = json_string_value(json_object_get(options, "cache-dir"));
-    return folder && res_is_ours(&record->experiment) ? folder : "";
+    return res_is_ours(&record->experiment) ? res_provenance_text(record, RES_PROV_OPTIONS_CACHE)
+                                            : "";
 }
 
 /* Whether B, a later process of A's run, compiled again and found nothing of what A had compiled.

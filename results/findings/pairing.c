@@ -21,7 +21,8 @@ static bool was_asked(const res_record *r, const side *s)
 {
     const res_choice *choice = s->choice;
     return (!choice->runtime || strcmp(r->experiment.runtime, choice->runtime) == 0) &&
-           (!choice->label || res_same_label(res_runtime_text(r, "label"), choice->label));
+           (!choice->label ||
+            res_same_label(res_provenance_text(r, RES_PROV_RUNTIME_LABEL), choice->label));
 }
 
 /* Whether R is of the build that is compared. A record may not tell its build. */
@@ -46,7 +47,8 @@ static const char *what_chooses(const res_record *a, const res_record *b)
 {
     if (strcmp(a->experiment.runtime, b->experiment.runtime) != 0)
         return "--runtime chooses";
-    if (!res_same_label(res_runtime_text(a, "label"), res_runtime_text(b, "label")))
+    if (!res_same_label(res_provenance_text(a, RES_PROV_RUNTIME_LABEL),
+                        res_provenance_text(b, RES_PROV_RUNTIME_LABEL)))
         return "--label chooses";
     return "no option tells them apart, so move one kind into a folder of its own";
 }
@@ -183,10 +185,8 @@ static void note_times(const res_versus *versus, bn_text *notes)
  * forget that. */
 static bool by_looks(const res_record *r)
 {
-    const json_t *options = json_object_get(r->provenance, "options");
-    const json_t *pairs = json_object_get(options, "pairs");
-    return json_is_integer(pairs) && json_integer_value(pairs) == 0 &&
-           !(json_number_value(json_object_get(options, "precision")) > 0);
+    return res_provenance_integer(r, RES_PROV_OPTIONS_PAIRS, -1) == 0 &&
+           !(res_provenance_number(r, RES_PROV_OPTIONS_PRECISION) > 0);
 }
 
 static bool known(const res_versus *versus, const res_experiment *experiment)

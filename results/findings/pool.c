@@ -517,23 +517,20 @@ static void add_told(uint64_t value, double of_ns, double *sum, double *sum_of)
 /* What a process says of all its rounds: provenance.nearness and provenance.others. */
 static void add_process(res_witness *w, const res_record *record)
 {
-    const json_t *near = json_object_get(record->provenance, "nearness");
-    const json_t *others = json_object_get(record->provenance, "others");
-    const double told = fmax(json_number_value(json_object_get(near, "rounds")), 0);
-    const double of_ns = fmax(json_number_value(json_object_get(others, "of_ns")), 0);
+    const double told = fmax(res_provenance_number(record, RES_PROV_NEARNESS_ROUNDS), 0);
+    const double of_ns = fmax(res_provenance_number(record, RES_PROV_OTHERS_OF), 0);
     w->apart_of += told;
-    w->apart += fmin(fmax(json_number_value(json_object_get(near, "apart")), 0), told);
-    w->repeated += fmax(json_number_value(json_object_get(near, "repeated")), 0);
+    w->apart += fmin(fmax(res_provenance_number(record, RES_PROV_NEARNESS_APART), 0), told);
+    w->repeated += fmax(res_provenance_number(record, RES_PROV_NEARNESS_REPEATED), 0);
     w->others_of_ns += of_ns;
-    w->others_ns += fmin(fmax(json_number_value(json_object_get(others, "used_ns")), 0), of_ns);
+    w->others_ns += fmin(fmax(res_provenance_number(record, RES_PROV_OTHERS_USED), 0), of_ns);
 }
 
 void res_witness_add(res_witness *w, const res_pool *pool)
 {
     for (size_t i = 0; i < pool->count; i++) {
         const res_record *record = pool->list[i].record;
-        const json_t *host = json_object_get(record->provenance, "host");
-        const json_int_t cores = json_integer_value(json_object_get(host, "cores_online"));
+        const int64_t cores = res_provenance_integer(record, RES_PROV_HOST_CORES, 0);
         if (res_pool_counts(pool, i))
             add_process(w, record);
         for (size_t r = 0; res_pool_counts(pool, i) && r < record->round_count; r++) {

@@ -59,9 +59,7 @@ res_axis_set res_published_difference(const res_beside *beside, res_experiment *
                                       const char **device)
 {
     const res_record *record = beside->row->record;
-    const json_t *runtime = json_object_get(record->provenance, "runtime");
-    const char *kind =
-        json_string_value(json_object_get(json_object_get(runtime, "device"), "kind"));
+    const char *kind = json_string_value(res_provenance(record, RES_PROV_RUNTIME_DEVICE_KIND));
     *published = record->experiment;
     res_published_take(beside->published, published);
     *device = kind && strcmp(kind, RES_PUBLISHED_DEVICE) != 0 ? kind : NULL;

@@ -239,7 +239,7 @@ static void allow_drift(const res_pool *base, const res_pool *other, res_pool_ra
     /* What a simulated device does to its processes is drawn for each: they show all of it. */
     if (!base->newest->simulated || ratio->busy)
         set_drift(ratio, apart_share(&witness),
-                  json_object_get(base->newest->provenance, "idle_cores") != NULL);
+                  res_provenance(base->newest, RES_PROV_IDLE_CORES) != NULL);
     drift_at(ratio, ratio->own.mean, &ratio->shared, &ratio->common);
     ratio->log = res_with_drift(ratio->log, ratio->shared, ratio->common);
 }

@@ -165,16 +165,11 @@ double res_executions_added(const res_record *record)
     return executions - graphs;
 }
 
-static const json_t *complaints_of(const res_record *record)
-{
-    return json_object_get(json_object_get(record->provenance, "explanation"), "complaints");
-}
-
 const json_t *res_why(const res_record *record, res_rule rule, size_t *more)
 {
-    const json_t *one, *most = NULL;
+    const json_t *list = res_provenance(record, RES_PROV_EXPLANATION_FINDINGS), *one, *most = NULL;
     size_t i, count = 0;
-    json_array_foreach(complaints_of(record), i, one)
+    json_array_foreach(list, i, one)
     {
         if (!tells(text_of(one, "rule"), rule) ||
             /* Else the read stands behind the last execution, and breaks nothing. */
@@ -213,7 +208,8 @@ bool res_pool_branches(const res_pool *pool, const json_t *why)
     const json_t *one;
     bool found = false;
     for (size_t i = 0; i < pool->count && !found; i++) {
-        const json_t *list = pool->list[i].record ? complaints_of(pool->list[i].record) : NULL;
+        const res_record *record = pool->list[i].record;
+        const json_t *list = record ? res_provenance(record, RES_PROV_EXPLANATION_FINDINGS) : NULL;
         size_t k;
         json_array_foreach(list, k, one)
         {

@@ -223,7 +223,7 @@ static json_int_t plus(json_int_t sum, int64_t count)
 static void put_host_ops(const pool *p, json_t *object)
 {
     for (size_t i = 0; i < p->count; i++) {
-        json_t *ops = json_object_get(p->list[i]->provenance, "host_ops"), *count;
+        json_t *ops = res_provenance(p->list[i], RES_PROV_HOST_OPS), *count;
         const char *op;
         json_object_foreach(ops, op, count)
         {

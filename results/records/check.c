@@ -45,67 +45,20 @@ static void make_plain(char *text)
     *to = '\0';
 }
 
-/* The texts of the provenance that are printed, matched or part of a file's name, and how many
- * bytes of each are kept. */
-static const struct {
-    const char *section, *inner; /* INNER: an object within SECTION, or NULL */
-    const char *name;
-    size_t most;
-} texts[] = {
-    {"host", NULL, "hostname", 255},
-    {"host", NULL, "cpu", 255},
-    {"host", NULL, "kernel", 255},
-    {"host", NULL, "machine", 255},
-    {"runtime", NULL, "label", 1023},
-    {"runtime", NULL, "platform", 255},
-    {"runtime", NULL, "platform_version", 4095},
-    {"runtime", "device", "kind", 255},
-    {"options", NULL, "cache-dir", 4095},
-    {"group", NULL, "id", 255},
-    {"group", NULL, "how", 255},
-    {"group", NULL, "why", 1023},
-    {"front_end", NULL, "framework", 255},
-    {"front_end", NULL, "what", 1023},
-    {"estimate", NULL, "topology", 255},
-    {"estimate", NULL, "layouts", 63},
-    {"estimate", NULL, "class", 63},
-    {"estimate", NULL, "clock_source", 1023},
-};
-
-/* Its digests, each of which a record may lack. What has no text has none. */
-static const struct {
-    const char *section, *name;
-} digests[] = {
-    {"runtime", "sha256"},
-    {"front_end", "script_sha256"},
-    {"recording", "recorder_sha256"},
-};
-
-static bn_code check_digests(const json_t *provenance, bn_status *st)
+/* Digests of the provenance, and its texts that are printed, matched or part of a file's name. What
+ * has no text has none. */
+static bn_code check_members(res_record *r, bn_status *st)
 {
-    for (size_t i = 0; i < sizeof digests / sizeof *digests; i++) {
-        const json_t *object = json_object_get(provenance, digests[i].section);
-        const char *text = json_string_value(json_object_get(object, digests[i].name));
-        if (text && !res_is_digest(text))
-            return bn_fail(st, BN_FORMAT, "its %s's %s is no digest", digests[i].section,
-                           digests[i].name);
-    }
-    return BN_OK;
-}
-
-static bn_code plain_texts(json_t *provenance, bn_status *st)
-{
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        json_t *object = json_object_get(provenance, texts[i].section);
-        if (texts[i].inner)
-            object = json_object_get(object, texts[i].inner);
-        const char *text = json_string_value(json_object_get(object, texts[i].name));
+    for (int i = 0; i < RES_PROV_COUNT; i++) {
+        const res_provenance_row *row = &res_provenance_rows[i];
+        const char *text = res_provenance_text(r, i);
         char plain[4096];
-        if (!text || (bn_is_plain(text) && strlen(text) <= texts[i].most))
+        if (row->kind == RES_PROV_KIND_DIGEST && !res_is_digest(text))
+            return bn_fail(st, BN_FORMAT, "its %s is no digest", row->path);
+        if (row->most == 0 || (bn_is_plain(text) && strlen(text) <= row->most))
             continue;
-        bn_plain(text, plain, texts[i].most + 1);
-        if (json_object_set_new(object, texts[i].name, json_string(plain)) != 0)
-            return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a provenance");
+        bn_plain(text, plain, row->most + 1);
+        res_provenance_set(r, i, json_string(plain));
     }
     return BN_OK;
 }
@@ -157,12 +110,12 @@ static bn_code check_complaint(json_t *one, bn_status *st)
 }
 
 /* provenance.explanation, of which findings/why.c makes words. */
-static bn_code check_explanation(const json_t *provenance, bn_status *st)
+static bn_code check_explanation(const res_record *r, bn_status *st)
 {
-    const json_t *explanation = json_object_get(provenance, "explanation");
-    const json_t *list = json_object_get(explanation, "complaints");
+    const json_t *list = res_provenance(r, RES_PROV_EXPLANATION_FINDINGS);
     bn_code code = BN_OK;
-    if (explanation && (!json_is_array(list) || json_array_size(list) > RES_MOST_WHY))
+    if (res_provenance(r, RES_PROV_EXPLANATION) &&
+        (!json_is_array(list) || json_array_size(list) > RES_MOST_WHY))
         return bn_fail(st, BN_FORMAT, "its explanation is no list of complaints");
     for (size_t i = 0; i < json_array_size(list) && code == BN_OK; i++)
         code = check_complaint(json_array_get(list, i), st);
@@ -170,9 +123,9 @@ static bn_code check_explanation(const json_t *provenance, bn_status *st)
 }
 
 /* provenance.host_ops, whose names are shown as those of counters. */
-static bn_code check_host_ops(json_t *provenance, bn_status *st)
+static bn_code check_host_ops(const res_record *r, bn_status *st)
 {
-    json_t *ops = json_object_get(provenance, "host_ops"), *value;
+    json_t *ops = res_provenance(r, RES_PROV_HOST_OPS), *value;
     const char *name;
     bn_code code = BN_OK;
     if (ops && (!json_is_object(ops) || json_object_size(ops) > RES_MOST_HOST_OPS))
@@ -210,16 +163,14 @@ static bool is_shallow(json_t *value, int levels)
     return true;
 }
 
-static bn_code check_provenance(const res_record *r, bn_status *st)
+static bn_code check_provenance(res_record *r, bn_status *st)
 {
     if (!is_shallow(r->provenance, BN_JSON_DEPTH))
         return bn_fail(st, BN_FORMAT, "its provenance is more than %d levels deep", BN_JSON_DEPTH);
-    bn_code code = check_digests(r->provenance, st);
+    bn_code code = check_members(r, st);
     if (code == BN_OK)
-        code = check_explanation(r->provenance, st);
-    if (code == BN_OK)
-        code = check_host_ops(r->provenance, st);
-    return code == BN_OK ? plain_texts(r->provenance, st) : code;
+        code = check_explanation(r, st);
+    return code == BN_OK ? check_host_ops(r, st) : code;
 }
 
 /* ---- fields ----------------------------------------------------------------------- */
@@ -357,10 +308,10 @@ static bool lacks_fit(const json_t *figures)
     return true;
 }
 
-static bn_code check_lacks(const json_t *estimate, bn_status *st)
+static bn_code check_lacks(const res_record *r, bn_status *st)
 {
-    const json_t *graphs = json_object_get(estimate, "graphs");
-    bool fit = lacks_fit(estimate);
+    const json_t *graphs = res_provenance(r, RES_PROV_ESTIMATE_GRAPHS);
+    bool fit = lacks_fit(res_record_estimate(r));
     for (size_t i = 0; i < json_array_size(graphs); i++)
         fit = fit && lacks_fit(json_array_get(graphs, i));
     return fit ? BN_OK
@@ -384,7 +335,7 @@ static bn_code check_estimate(const res_record *r, bn_status *st)
             "its runtime's name and its provenance disagree on whether it is an estimate");
     if (estimated && times > 0)
         return bn_fail(st, BN_FORMAT, "it is an estimate, and has measured times");
-    return estimated ? check_lacks(res_record_estimate(r), st) : BN_OK;
+    return estimated ? check_lacks(r, st) : BN_OK;
 }
 
 bn_code res_record_check(res_record *r, bn_status *st)

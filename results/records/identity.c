@@ -47,15 +47,13 @@ bn_code res_identity(const res_experiment *experiment, const char *runtime_sha25
 
 int res_record_repetition(const res_record *record)
 {
-    const json_t *suite = json_object_get(record->provenance, "suite");
-    const json_int_t n = json_integer_value(json_object_get(suite, "repetition"));
+    const int64_t n = res_provenance_integer(record, RES_PROV_SUITE_REPETITION, 0);
     return n > 0 && n <= RES_MOST_REPETITIONS ? (int)n : 0;
 }
 
 bool res_record_identity(const res_record *record, char identity[BN_SHA256_TEXT])
 {
-    const json_t *runtime = json_object_get(record->provenance, "runtime");
-    const char *sha256 = json_string_value(json_object_get(runtime, "sha256"));
+    const char *sha256 = json_string_value(res_provenance(record, RES_PROV_RUNTIME_SHA256));
     const int repetition = res_record_repetition(record);
     const bool known = sha256 || res_plugin_unforeseen(&record->experiment);
     identity[0] = '\0';

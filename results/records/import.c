@@ -435,10 +435,10 @@ static bn_code read_line(const char *text, size_t length, const char *file, size
     if (code == BN_OK)
         code = take_line(line, text, length, fresh, st);
     if (code == BN_OK) {
-        json_object_set_new(fresh->provenance, "imported",
-                            json_pack("{s:s, s:o, s:I, s:O}", "from", "pytorch-xla", "file",
-                                      res_json_text(file), "line_number", (json_int_t)number,
-                                      "line", line));
+        res_provenance_set(fresh, RES_PROV_IMPORTED,
+                           json_pack("{s:s, s:o, s:I, s:O}", "from", "pytorch-xla", "file",
+                                     res_json_text(file), "line_number", (json_int_t)number, "line",
+                                     line));
         code = res_record_check(fresh, st);
     }
     json_decref(line);

@@ -117,9 +117,9 @@ static void put_origin(bn_text *out, const res_record *record)
     bn_text_putc(out, '\t');
     if (strlen(sha256) < BN_SHA256_TEXT)
         res_line_put_text(out, sha256);
-    put_cut(out, res_runtime_text(record, "label"));
-    put_cut(out, res_runtime_text(record, "platform_version"));
-    put_cut(out, res_host_text(record, "hostname"));
+    put_cut(out, res_provenance_text(record, RES_PROV_RUNTIME_LABEL));
+    put_cut(out, res_provenance_text(record, RES_PROV_RUNTIME_VERSION));
+    put_cut(out, res_provenance_text(record, RES_PROV_HOST_NAME));
 }
 
 void res_line_write(const res_record *record, const char *file, int64_t size, int64_t mtime_ns,

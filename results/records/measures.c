@@ -260,10 +260,9 @@ res_measures res_record_measures(const res_record *record)
     m.trace_ns = trace_ns(record);
     m.compile_ns = compile_ns(record);
     /* Imports and recordings count no nodes; a framework that bench ran may have told. */
-    const json_t *front_end = json_object_get(record->provenance, "front_end");
     if (record->execution_count > 0 &&
         (res_is_ours(&record->experiment) ||
-         json_is_number(json_object_get(front_end, "nodes_per_step"))))
+         !isnan(res_provenance_number(record, RES_PROV_FRONT_END_NODES))))
         m.nodes_per_step = res_counter_a_step(record, BN_COUNTER_NODES_TRACED);
     m.wall_ns = res_step_median(record, record->wall_ns);
     m.lacking = m.lacking || isnan(m.wall_ns) || (isnan(m.trace_ns) && res_has_ledger(record));

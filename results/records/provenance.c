@@ -12,22 +12,6 @@
 
 extern char **environ;
 
-static const char *text_of(const json_t *object, const char *name)
-{
-    const char *text = json_string_value(json_object_get(object, name));
-    return text ? text : "";
-}
-
-const char *res_runtime_text(const res_record *record, const char *name)
-{
-    return text_of(json_object_get(record->provenance, "runtime"), name);
-}
-
-const char *res_host_text(const res_record *record, const char *name)
-{
-    return text_of(json_object_get(record->provenance, "host"), name);
-}
-
 /* ---- the environment ----------------------------------------------------------------- */
 
 /* How the names of variables begin that frameworks read, and the libraries that compute for them.
@@ -101,7 +85,7 @@ bool res_same_label(const char *a, const char *b)
 
 const char *res_plugin_sha256(const res_record *record)
 {
-    return res_runtime_text(record, "sha256");
+    return res_provenance_text(record, RES_PROV_RUNTIME_SHA256);
 }
 
 json_t *res_runtime_identity(const res_record *record)
@@ -109,7 +93,7 @@ json_t *res_runtime_identity(const res_record *record)
     static const char *const members[] = {
         "path",     "sha256",           "api_version", "attributes", "label",
         "platform", "platform_version", "device",      "options",    "compile_flags"};
-    const json_t *runtime = json_object_get(record->provenance, "runtime");
+    const json_t *runtime = res_provenance(record, RES_PROV_RUNTIME);
     json_t *identity = json_object();
     json_object_set_new(identity, "runtime", res_json_text(record->experiment.runtime));
     json_object_set_new(identity, "simulated", json_boolean(record->simulated));
@@ -122,15 +106,12 @@ json_t *res_runtime_identity(const res_record *record)
 
 const char *res_group_id(const res_record *record)
 {
-    const json_t *group = json_object_get(record->provenance, "group");
-    const char *id = json_string_value(json_object_get(group, "id"));
-    return id ? id : "";
+    return res_provenance_text(record, RES_PROV_GROUP_ID);
 }
 
 int res_group_process(const res_record *record)
 {
-    const json_t *group = json_object_get(record->provenance, "group");
-    const json_int_t process = json_integer_value(json_object_get(group, "process"));
+    const int64_t process = res_provenance_integer(record, RES_PROV_GROUP_PROCESS, 0);
     return process > 0 && process <= RES_MOST_REPETITIONS ? (int)process : 0;
 }
 
@@ -144,7 +125,7 @@ bool res_is_estimate(const res_experiment *e)
 
 const json_t *res_record_estimate(const res_record *record)
 {
-    const json_t *estimate = json_object_get(record->provenance, "estimate");
+    const json_t *estimate = res_provenance(record, RES_PROV_ESTIMATE);
     return json_is_object(estimate) ? estimate : NULL;
 }
 
@@ -198,7 +179,7 @@ bool res_estimates_split(res_collection *all, res_collection *estimates)
  * that are an axis of experiments are compared as such, and so is what the environment tells the
  * simulated device. */
 typedef struct condition {
-    const char *section, *member; /* MEMBER NULL: the whole section */
+    res_provenance_id member;
     const char *variables; /* those members of MEMBER whose names begin so, or that FRAMEWORK names;
                               NULL: all of it */
     const char *word;
@@ -206,33 +187,33 @@ typedef struct condition {
 } condition;
 
 static const condition conditions[] = {
-    {"host", "hostname", NULL, "host", false},
-    {"host", "cpu", NULL, "processor", false},
-    {"host", "cores_online", NULL, "cores", false},
-    {"host", "kernel", NULL, "kernel", false},
-    {"host", "governor", NULL, "governor", false},
-    {"host", "bench_version", NULL, "version of bench", false},
+    {RES_PROV_HOST_NAME, NULL, "host", false},
+    {RES_PROV_HOST_CPU, NULL, "processor", false},
+    {RES_PROV_HOST_CORES, NULL, "cores", false},
+    {RES_PROV_HOST_KERNEL, NULL, "kernel", false},
+    {RES_PROV_HOST_GOVERNOR, NULL, "governor", false},
+    {RES_PROV_HOST_BENCH, NULL, "version of bench", false},
     /* Not the numbers of its threads, which are others in each process. */
-    {"pinning", "pin", NULL, "pinning", false},
-    {"pinning", "host_cores", NULL, "pinning", false},
-    {"pinning", "runtime_cores", NULL, "pinning", false},
+    {RES_PROV_PINNING_PIN, NULL, "pinning", false},
+    {RES_PROV_PINNING_HOST, NULL, "pinning", false},
+    {RES_PROV_PINNING_RUNTIME, NULL, "pinning", false},
     /* Not which: a scheduler leaves each job others. */
-    {"process", "core_count", NULL, "cores of the process", false},
-    {"process", "nice", NULL, "priority", false},
-    {"process", "policy", NULL, "priority", false},
-    {"idle_cores", NULL, NULL, "sleep of idle cores", false},
-    {"runtime", "options", NULL, "options of the runtime", false},
-    {"runtime", "compile_flags", NULL, "flags of the compiler", false},
-    {"runtime", "environment", "XLA_FLAGS", "XLA_FLAGS", false},
-    {"runtime", "environment", "LIBTPU_INIT_ARGS", "LIBTPU_INIT_ARGS", false},
-    {"runtime", "environment", "MALLOC_", "MALLOC_ variables", false},
-    {"runtime", "environment", "GLIBC_TUNABLES", "GLIBC_TUNABLES", false},
-    {"runtime", "environment", "LD_PRELOAD", "LD_PRELOAD", false},
-    {"front_end", "versions", NULL, "versions of the front end", true},
-    {"front_end", "script_sha256", NULL, "script of the front end", true},
+    {RES_PROV_PROCESS_CORES, NULL, "cores of the process", false},
+    {RES_PROV_PROCESS_NICE, NULL, "priority", false},
+    {RES_PROV_PROCESS_POLICY, NULL, "priority", false},
+    {RES_PROV_IDLE_CORES, NULL, "sleep of idle cores", false},
+    {RES_PROV_RUNTIME_OPTIONS, NULL, "options of the runtime", false},
+    {RES_PROV_RUNTIME_FLAGS, NULL, "flags of the compiler", false},
+    {RES_PROV_RUNTIME_ENVIRONMENT, "XLA_FLAGS", "XLA_FLAGS", false},
+    {RES_PROV_RUNTIME_ENVIRONMENT, "LIBTPU_INIT_ARGS", "LIBTPU_INIT_ARGS", false},
+    {RES_PROV_RUNTIME_ENVIRONMENT, "MALLOC_", "MALLOC_ variables", false},
+    {RES_PROV_RUNTIME_ENVIRONMENT, "GLIBC_TUNABLES", "GLIBC_TUNABLES", false},
+    {RES_PROV_RUNTIME_ENVIRONMENT, "LD_PRELOAD", "LD_PRELOAD", false},
+    {RES_PROV_FRONT_END_VERSIONS, NULL, "versions of the front end", true},
+    {RES_PROV_FRONT_END_SCRIPT, NULL, "script of the front end", true},
     /* What a script told; of a recording, what bench record saw. */
-    {"front_end", "flags", FRAMEWORK, "variables of the framework", true},
-    {"runtime", "environment", FRAMEWORK, "variables of the framework", true},
+    {RES_PROV_FRONT_END_FLAGS, FRAMEWORK, "variables of the framework", true},
+    {RES_PROV_RUNTIME_ENVIRONMENT, FRAMEWORK, "variables of the framework", true},
 };
 #define CONDITIONS (sizeof conditions / sizeof *conditions)
 
@@ -259,9 +240,7 @@ static json_t *only(json_t *all, const char *variables, bool *lacking)
 /* What RECORD says of C (new reference); NULL: nothing, unless LACKING is set. */
 static json_t *value_of(const res_record *record, const condition *c, bool *lacking)
 {
-    json_t *value = json_object_get(record->provenance, c->section);
-    if (c->member)
-        value = json_object_get(value, c->member);
+    json_t *value = res_provenance(record, c->member);
     return c->variables ? only(value, c->variables, lacking) : json_incref(value);
 }
 
@@ -401,10 +380,10 @@ static double steps_wall_ns(const res_record *record)
 
 bool res_record_phases(const res_record *record, res_phases *p)
 {
-    const json_t *json = json_object_get(record->provenance, "phases");
+    const json_t *json = res_provenance(record, RES_PROV_PHASES);
     double sum = 0;
     *p = (res_phases){.recorded = false};
-    if (!json_is_object(json) || !read_steps(json_object_get(json, "steps"), p))
+    if (!json_is_object(json) || !read_steps(res_provenance(record, RES_PROV_PHASES_STEPS), p))
         return false;
 #define X(name) sum += p->name##_ns = ns_of(json, #name "_ns");
     RES_PHASES(X)

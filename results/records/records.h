@@ -138,8 +138,8 @@ typedef struct res_record {
     double loss; /* of the last step of the first round, or of all; NaN: there is none */
     /* Everything else: plugin path, sha256, API and platform version,
      * attributes, label; host topology, governor, kernel; options; build.
-     * A JSON object, owned by the record. This folder reads five of its members: "runtime"
-     * (records of two builds are not compared), "host", "suite": {"repetition": ...},
+     * A JSON object, owned by the record. provenance.def has all members that bench reads, among
+     * them "runtime" (records of two builds are not compared), "host", "suite": {"repetition"},
      * "group" (res_group_id), and "front_end" of a framework that bench ran: {"versions",
      * "script_sha256", "nodes_per_step": number or null, ...}. "phases" says what the process did
      * when (res_record_phases), "explanation" where in the source steps do
@@ -271,11 +271,40 @@ res_measures res_record_measures(const res_record *record);
  * that runs ahead, the record says how many there were. */
 double res_counter_a_step(const res_record *record, bn_counter counter);
 
+/* ---- members of the provenance (provenance_members.c) ------------------------ */
+
+typedef enum res_provenance_id {
+#define PROVENANCE(id, ...) RES_PROV_##id,
+#include "results/records/provenance.def"
+    RES_PROV_COUNT
+} res_provenance_id;
+
+typedef enum res_provenance_kind {
+    RES_PROV_KIND_ANY,
+    RES_PROV_KIND_TEXT,
+    RES_PROV_KIND_DIGEST,
+    RES_PROV_KIND_INTEGER,
+    RES_PROV_KIND_NUMBER
+} res_provenance_kind;
+
+typedef struct res_provenance_row {
+    const char *path; /* names with dots between */
+    res_provenance_kind kind;
+    size_t most; /* bytes that are kept of a text; 0: it stays as it is */
+} res_provenance_row;
+extern const res_provenance_row res_provenance_rows[RES_PROV_COUNT];
+
+/* RECORD's MEMBER (borrowed), NULL where it has none; as text, "" unless it is one; as integer,
+ * UNKNOWN unless it is one; as number, NaN unless it is one. */
+json_t *res_provenance(const res_record *record, res_provenance_id member);
+const char *res_provenance_text(const res_record *record, res_provenance_id member);
+int64_t res_provenance_integer(const res_record *record, res_provenance_id member, int64_t unknown);
+double res_provenance_number(const res_record *record, res_provenance_id member);
+/* Sets MEMBER, whose section is there, to VALUE (stolen); NULL: it stays as it is. */
+void res_provenance_set(res_record *record, res_provenance_id member, json_t *value);
+
 /* ---- who was measured (provenance.c) --------------------------------------- */
 
-/* The texts provenance.runtime.NAME and provenance.host.NAME, or ""; the record's. */
-const char *res_runtime_text(const res_record *record, const char *name);
-const char *res_host_text(const res_record *record, const char *name);
 /* Puts variables of the environment whose text begins with one of PREFIXES ("LD_PRELOAD=",
  * "MALLOC_"; ended by NULL) into OBJECT by their names, but for empty ones. */
 void res_environment_add(json_t *object, const char *const *prefixes);

@@ -29,7 +29,7 @@ typedef struct taking {
 /* Appends RECORD as bytes that are equal for equal contents. Where a line was read from is none. */
 static bn_code put_contents(res_record *record, bn_text *out, bn_status *st)
 {
-    json_t *imported = json_object_get(record->provenance, "imported");
+    json_t *imported = res_provenance(record, RES_PROV_IMPORTED);
     json_object_del(imported, "file");
     json_object_del(imported, "line_number");
     return res_wire_put(record, out, st);

@@ -103,7 +103,7 @@ const char *res_speedup_failure(const res_speedup_row *row)
 bool res_speedup_is_ours(const res_speedup_row *row)
 {
     return strcmp(row->record->experiment.mode, "recorded") != 0 &&
-           !json_object_get(row->record->provenance, "imported");
+           !res_provenance(row->record, RES_PROV_IMPORTED);
 }
 
 /* The word of most of the rows from FIRST up to END, of equally many the first; "": there is none.

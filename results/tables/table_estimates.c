@@ -24,9 +24,9 @@ static json_t *known_bytes(double bytes)
     return bytes >= 0 && bytes <= MOST_BYTES ? json_integer((json_int_t)bytes) : json_null();
 }
 
-static json_t *known_text(const json_t *estimate, const char *name)
+static json_t *known_text(const res_record *record, res_provenance_id member)
 {
-    const char *text = json_string_value(json_object_get(estimate, name));
+    const char *text = json_string_value(res_provenance(record, member));
     return text ? res_json_text(text) : json_null();
 }
 
@@ -58,9 +58,9 @@ static void add_row(const res_record *record, const char *graph, const json_t *f
     json_t *row = json_object();
     res_json_identity(row, "estimate", record);
     json_object_set_new(row, "estimated", json_true());
-    json_object_set_new(row, "topology", known_text(estimate, "topology"));
-    json_object_set_new(row, "layouts", known_text(estimate, "layouts"));
-    json_object_set_new(row, "class", known_text(estimate, "class"));
+    json_object_set_new(row, "topology", known_text(record, RES_PROV_ESTIMATE_TOPOLOGY));
+    json_object_set_new(row, "layouts", known_text(record, RES_PROV_ESTIMATE_LAYOUTS));
+    json_object_set_new(row, "class", known_text(record, RES_PROV_ESTIMATE_CLASS));
     json_object_set_new(row, "graph", res_json_text(graph));
     /* Figures of a graph are of one execution; those of the whole step have all of them. */
     json_object_set_new(row, "per_step",
@@ -73,7 +73,7 @@ static void add_row(const res_record *record, const char *graph, const json_t *f
                         res_json_real(1e6 * res_estimate_number(figures, "ms")));
     json_object_set_new(row, "clock_ghz",
                         res_json_real(res_estimate_number(estimate, "clock_ghz")));
-    json_object_set_new(row, "clock_source", known_text(estimate, "clock_source"));
+    json_object_set_new(row, "clock_source", known_text(record, RES_PROV_ESTIMATE_CLOCK_SOURCE));
     json_object_set_new(row, "peak_bytes", known_bytes(res_largest_known(peak_at, x, first, end)));
     json_object_set_new(row, "memory_bytes",
                         known_bytes(res_estimate_number(estimate, "memory_bytes")));
@@ -89,7 +89,7 @@ static void add_row(const res_record *record, const char *graph, const json_t *f
 static json_t *rows_of(const res_record *record)
 {
     const json_t *estimate = res_record_estimate(record);
-    const json_t *graphs = json_object_get(estimate, "graphs");
+    const json_t *graphs = res_provenance(record, RES_PROV_ESTIMATE_GRAPHS);
     const size_t count = record->execution_count;
     json_t *rows = json_array();
     bool once = count == 1;

@@ -81,17 +81,16 @@ static void compile_row(const res_speedup_row *of, const res_execution *x, json_
 
 static void memory_row(const res_speedup_row *of, const res_execution *x, json_t *rows)
 {
-    const json_t *memory = json_object_get(of->record->provenance, "memory");
-    const json_t *rss = json_object_get(memory, "rss_bytes");
-    const json_t *peak = json_object_get(memory, "peak_rss_bytes");
     json_t *row = res_row_of("memory", of, rows);
     json_object_set_new(row, "graph", res_json_text(x->graph));
     json_object_set_new(row, "argument_bytes", amount(x->argument_bytes));
     json_object_set_new(row, "result_bytes", amount(x->result_bytes));
     json_object_set_new(row, "temp_bytes", amount(x->temp_bytes));
     json_object_set_new(row, "code_bytes", amount(x->code_bytes));
-    json_object_set_new(row, "host_rss_bytes", amount(rss ? json_integer_value(rss) : -1));
-    json_object_set_new(row, "host_peak_rss_bytes", amount(peak ? json_integer_value(peak) : -1));
+    json_object_set_new(row, "host_rss_bytes",
+                        amount(res_provenance_integer(of->record, RES_PROV_MEMORY_RSS, -1)));
+    json_object_set_new(row, "host_peak_rss_bytes",
+                        amount(res_provenance_integer(of->record, RES_PROV_MEMORY_PEAK, -1)));
 }
 
 static void each_execution(const res_speedup_row *of, json_t *rows,

@@ -91,21 +91,20 @@ static void put_wall(const res_record *record, res_format format, bn_text *out)
 
 static void put_group(const res_record *record, res_format format, bn_text *out)
 {
-    const json_t *group = json_object_get(record->provenance, "group");
-    const char *how = json_string_value(json_object_get(group, "how"));
+    const char *how = res_provenance_text(record, RES_PROV_GROUP_HOW);
     char text[256];
     if (res_group_process(record) == 0)
         return;
     snprintf(text, sizeof text, "process %d of %lld of %s%s%s", res_group_process(record),
-             (long long)json_integer_value(json_object_get(group, "processes")),
-             res_group_id(record), how ? ", " : "", how ? how : "");
+             (long long)res_provenance_integer(record, RES_PROV_GROUP_PROCESSES, 0),
+             res_group_id(record), how[0] ? ", " : "", how);
     put_line(out, format, "group", text);
 }
 
 /* What the plugin changed in the process that measured it. */
 static void put_surroundings(const res_record *record, res_format format, bn_text *out)
 {
-    const json_t *list = json_object_get(record->provenance, "surroundings");
+    const json_t *list = res_provenance(record, RES_PROV_SURROUNDINGS);
     bn_text line = {0};
     for (size_t i = 0; i < json_array_size(list); i++) {
         const char *what, *when, *detail;
@@ -194,7 +193,7 @@ static void put_summary(const res_record *record, res_format format, bn_text *ou
     res_setup_text(experiment, res_setup_all(), &line);
     if (line.data)
         put_line(out, format, "setup", line.data);
-    if (json_object_get(record->provenance, "idle_cores"))
+    if (res_provenance(record, RES_PROV_IDLE_CORES))
         put_line(out, format, "cores", "idle ones were kept awake");
     put_surroundings(record, format, out);
     put_line(out, format, "record", record->id);

@@ -207,13 +207,14 @@ static void odd_texts_become_plain(void **state)
     assert_string_equal(back->message, "two lines and ?[31m??");
     assert_string_equal(back->experiment.model, "resnet?[2J");
     assert_string_equal(back->executions[0].graph, "step ");
-    assert_int_equal(strlen(res_host_text(back, "hostname")), 255);
-    assert_string_equal(res_runtime_text(back, "label"), "a?b ");
+    assert_int_equal(strlen(res_provenance_text(back, RES_PROV_HOST_NAME)), 255);
+    assert_string_equal(res_provenance_text(back, RES_PROV_RUNTIME_LABEL), "a?b ");
     /* Whoever gave the label finds the record by it. */
-    assert_true(res_same_label(res_runtime_text(back, "label"), res_runtime_text(r, "label")));
-    assert_false(res_same_label(res_runtime_text(back, "label"), "a?b"));
+    assert_true(res_same_label(res_provenance_text(back, RES_PROV_RUNTIME_LABEL),
+                               res_provenance_text(r, RES_PROV_RUNTIME_LABEL)));
+    assert_false(res_same_label(res_provenance_text(back, RES_PROV_RUNTIME_LABEL), "a?b"));
     assert_false(res_same_label("", "a"));
-    assert_string_equal(res_runtime_text(back, "platform_version"), "PJRT of today");
+    assert_string_equal(res_provenance_text(back, RES_PROV_RUNTIME_VERSION), "PJRT of today");
     assert_string_equal(res_group_id(back), "?g");
     assert_true(isnan(back->loss));
     free(image);
