@@ -1,6 +1,6 @@
 /*
- * newest.c - the data file of the newest results: the tables of bench table and the pictures of
- * bench report, of the newest build of each experiment, as pieces of HTML.
+ * newest.c - the data file of the latest results: the tables of bench table and the pictures of
+ * bench report, of the latest build of each experiment, as pieces of HTML.
  */
 #include "plots/site/site_priv.h"
 
@@ -87,9 +87,9 @@ static bool is_first(const res_collection *all, size_t i)
 
 static bn_code put_pictures(site *s, const res_collection *all, bn_text *out, bn_status *st)
 {
-    res_record **some = calloc(all->count + 1, sizeof(res_record *));
+    res_record **some = bn_zalloc(all->count + 1, sizeof(res_record *));
     size_t number = 1;
-    bn_code code = some ? BN_OK : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a site");
+    bn_code code = BN_OK;
     for (size_t i = 0; i < all->count && code == BN_OK && !s->made->no_pictures; i++) {
         if (!is_first(all, i))
             continue;
@@ -111,44 +111,32 @@ static bn_code put_pictures(site *s, const res_collection *all, bn_text *out, bn
 
 /* ---- tables ------------------------------------------------------------------------ */
 
-static void put_tables(const res_collection *all, bn_text *out)
+static json_t *tables_json(const res_collection *all)
 {
     static const char *const tables[][2] = {{"speedup", "Speedup over lazy, and what was found"},
                                             {"ledger", "Where the time of a step goes"},
                                             {"executions", "Executions"},
                                             {"compile", "Compilation"},
                                             {"memory", "Memory"}};
-    bool first = true;
-    bn_text_puts(out, "\"tables\":[");
+    json_t *list = json_array();
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
         bn_text html = {0};
         res_table(tables[i][0], all, RES_TABLE_HTML, &html);
-        site_put_comma(out, &first);
-        bn_text_printf(out, "\n[\"%s\",\"%s\",", tables[i][0], tables[i][1]);
-        site_put_html(out, html.data);
-        bn_text_puts(out, "]");
-        out->failed = out->failed || html.failed;
-        bn_text_free(&html);
+        json_array_append_new(list,
+                              json_pack("[sso]", tables[i][0], tables[i][1], site_taken(&html)));
     }
-    bn_text_puts(out, "]");
+    return list;
 }
 
 static bn_code write_file(site *s, const res_collection *all, bn_status *st)
 {
-    bn_text text = {0}, html = {0};
-    site_begin(&text, "newest");
-    bn_text_printf(&text, "{\"records\":%zu,", all->count);
-    put_tables(all, &text);
-    bn_code code = put_pictures(s, all, &html, st);
-    bn_text_puts(&text, ",\n\"pictures\":");
-    site_put_html(&text, html.data);
-    bn_text_puts(&text, "}");
-    site_end(&text);
-    text.failed = text.failed || html.failed;
+    bn_text html = {0};
+    const bn_code code = put_pictures(s, all, &html, st);
+    json_t *value = json_pack("{sI so so}", "records", (json_int_t)all->count, "tables",
+                              tables_json(all), "pictures", site_taken(&html));
     if (code == BN_OK)
-        code = site_folder_data(&s->folder, "newest", &text, st);
-    bn_text_free(&text);
-    bn_text_free(&html);
+        return site_folder_data(&s->folder, "newest", value, st);
+    json_decref(value);
     return code;
 }
 

@@ -1,6 +1,6 @@
 /*
- * site.c - a site from beginning to end. What others name comes before what names it, so that who
- * looks meanwhile finds all that is named: an older page or the new one.
+ * site.c - a site from beginning to end. A file is written before the files that name it, so that
+ * a reader finds all that is named at any time, by an older page or the new one.
  */
 #include "plots/site/site_priv.h"
 
@@ -43,7 +43,7 @@ bn_code site_publish(const site_options *options, const res_index *index, site_m
 {
     site s = {.options = options, .index = index, .made = made, .memory = bn_arena_new(65536)};
     *made = (site_made){0};
-    bn_code code = s.memory ? make(&s, st) : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a site");
+    const bn_code code = make(&s, st);
     site_folder_end(&s.folder);
     for (int m = 0; m < RES_METRIC_COUNT; m++)
         res_history_free(&s.history[m]);
