@@ -252,7 +252,7 @@ static void put_page(const site *s, const char *state, bn_text *out)
     bn_text_puts(out, "</h1>\n<p class=\"soft\" id=\"about\"></p>\n</div>\n"
                       "<button id=\"theme\" hidden>Dark theme</button>\n</header>\n"
                       "<nav aria-label=\"Pages\"><ul>\n"
-                      "<li><a href=\"#/\">Newest</a></li>\n"
+                      "<li><a href=\"#/\">Latest</a></li>\n"
                       "<li><a href=\"#/models\">Models</a></li>\n"
                       "<li><a href=\"#/changes\">Changes</a></li>\n"
                       "<li><a href=\"#/builds\">Builds</a></li>\n"

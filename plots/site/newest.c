@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_NEWEST 400 /* of the newest records have details: they are read anyway */
+#define MOST_NEWEST 400 /* of the latest records have details: they are read anyway */
 
 /* ---- pictures ---------------------------------------------------------------------- */
 

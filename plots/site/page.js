@@ -147,13 +147,13 @@ function count(number, word, words) {
   return number + " " + (number === 1 ? word : words || word + "s");
 }
 
-// A figure is a time, the words that bench puts in place of one that is not told ("< 1.2 ms", "not
-// told"), or null: not known.
+// A figure is a time, the words that bench shows in place of one that is not significant ("< 1.2 ms"),
+// or null: unknown.
 function words(figure) {
   return typeof figure === "string" ? figure : known(figure) ? time(figure) : "-";
 }
 
-// What stands in place of night I's value in a series, or the value.
+// The words in place of night I's value in a series, or the value.
 function nightFigure(m, i) {
   const said = (m.said || []).find(([night]) => night === i);
   return said ? said[1] : m.value[i];
@@ -171,7 +171,7 @@ function sortable(cell) {
   return cell && cell.textContent !== undefined ? cell.textContent : cell;
 }
 
-// What is not known comes last, whichever way is up.
+// Unknown values come last in either direction.
 function order(a, b, up) {
   const empty = [a, b].map((v) => !known(v) || v === "");
   if (empty[0] || empty[1]) return empty[0] - empty[1];
@@ -258,9 +258,9 @@ function chart(series, metric, buildName, went) {
   const nights = m.value.map((v, i) => i).filter((i) => known(m.value[i]));
   const changes = nights.length < 2 * site.least_nights ? "too few for a change"
     : count(m.stretches.length - 1, "change");
-  const untold = m.said ? ", " + m.said.length + " not told" : "";
+  const weak = m.said ? ", " + m.said.length + " not significant" : "";
   const title = series.title + ", " + METRIC_WORDS[metric] + ": " + count(nights.length, "night") + ", " + changes +
-    untold + ". The table below says the same.";
+    weak + ". The table below says the same.";
   const {box, atX, atY} = frame(spread(series.time, 0.02, 86400), spread(m.value.concat(m.low || [], m.high || [])),
     day, title);
   const bars = [], dots = [];
