@@ -33,12 +33,12 @@ BN_MUST_USE bn_code plot_render(const plot *p, plot_format format, bn_text *out,
 /* Each fills P from the newest good records of each experiment in ALL. BN_NOT_FOUND where ALL has
  * nothing to draw; the message says what is needed. */
 
-/* A stacked bar a mode: where the mean step went, beside the others of its model. */
+/* A stacked bar a mode: the parts of the mean step, beside the others of its model. */
 BN_MUST_USE bn_code plot_ledger(const res_collection *all, plot *p, bn_status *st);
 /* Bars of speedup over lazy from 1, with 95 % intervals and geometric means. */
 BN_MUST_USE bn_code plot_speedup(const res_collection *all, plot *p, bn_status *st);
-/* PJRT time less device time of each execution: against its arguments, and against
- * the graphs of a step. */
+/* PJRT time minus device time of each execution, over its arguments and over the graphs of a
+ * step. */
 BN_MUST_USE bn_code plot_overhead(const res_collection *all, plot *p, bn_status *st);
 /* Wall time of each step of at most PLOT_MOST_PANELS experiments: warm-up shaded,
  * compiles marked. */
@@ -55,7 +55,7 @@ typedef struct plot_words {
     const char *title, *subtitle, *badge;
 } plot_words;
 
-/* What a picture of one experiment must say about its figures, or NULL. */
+/* The badge that a picture of one experiment must have, or NULL. */
 const char *plot_badge(bool simulated, const res_experiment *experiment);
 
 /* Shares of steps up to each time, of A and of B, over all processes; below them what stands for
@@ -127,11 +127,11 @@ BN_MUST_USE bn_code plot_timeline(const res_timeline *timeline, res_metric metri
 typedef struct plot_comparison {
     const char *title; /* of the cell: "resnet50 train lazy" */
     res_verdict verdict;
-    bool little;              /* it is slower or faster, but by less than what counts */
+    bool little;              /* it is slower or faster, but below the threshold */
     const char *measure;      /* that the verdict is about: "device time" */
     bool of_step;             /* the ratio stands for a share of A's step: 1.05 is 5 % of it */
     res_interval ratio;       /* of B's over A's */
-    double smallest_visible;  /* 0.02: 2 % would have been told; NaN or infinite: none */
+    double smallest_visible;  /* minimum detectable effect, 0.02 is 2 %; NaN or infinite: none */
     const char *attribution;  /* what changed with it, in words; NULL or "": unknown */
     const plot *distribution; /* of A and B, drawn beside it; NULL: none */
     /* Class and message of a comparison that failed, which has no verdict; NULL: it did not
@@ -150,8 +150,8 @@ typedef struct plot_report {
     const char *store;         /* where the records came from */
     const res_collection *all; /* what tables and pictures are of */
     /* All that follows may be left out. */
-    const char *headline;         /* what all of it comes to */
-    res_verdict headline_verdict; /* that it is like: slower, undecided, ... */
+    const char *headline;         /* the verdict on all of it */
+    res_verdict headline_verdict; /* its class: slower, undecided, ... */
     const char *side_a, *side_b;  /* of the comparisons: a build, a store, a date */
     const plot_comparison *comparisons;
     size_t comparison_count;
@@ -191,7 +191,7 @@ typedef struct plot_page {
 } plot_page;
 void plot_page_free(plot_page *page);
 
-/* Adds what VERSUS, which is judged, says about its cells. ON, a runtime's name, follows their
+/* Adds the cells of VERSUS, which is judged. ON, a runtime's name, follows their
  * titles (NULL: none). A cell that is not equivalent is drawn where there are pairs and room.
  * LABELS name A and B in the pictures. */
 BN_MUST_USE bn_code plot_page_compared(plot_page *page, const res_versus *versus, const char *on,

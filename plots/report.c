@@ -12,14 +12,6 @@
 
 /* ---- pictures -------------------------------------------------------------------------- */
 
-/* Records that one picture may hold: of one runtime, real, simulated or emulated. */
-static bool same_block(const res_record *a, const res_record *b)
-{
-    return a->simulated == b->simulated &&
-           strcmp(a->experiment.runtime, b->experiment.runtime) == 0 &&
-           (a->experiment.trace_cost_ns > 0) == (b->experiment.trace_cost_ns > 0);
-}
-
 typedef bn_code (*maker)(const res_collection *all, plot *p, bn_status *st);
 
 /* A picture without records is left out. */
@@ -43,8 +35,8 @@ typedef bool (*choice)(const res_record *record, const res_record *like);
 /* A view of the records of ALL that are like LIKE; its list is the caller's to free. */
 static res_collection choose(const res_collection *all, choice wanted, const res_record *like)
 {
-    res_collection some = {.records = calloc(all->count + 1, sizeof(res_record *))};
-    for (size_t i = 0; some.records && i < all->count; i++)
+    res_collection some = {.records = bn_zalloc(all->count + 1, sizeof(res_record *))};
+    for (size_t i = 0; i < all->count; i++)
         if (wanted(all->records[i], like))
             some.records[some.count++] = all->records[i];
     return some;
@@ -80,10 +72,7 @@ static bn_code put_steps(const res_collection *block, size_t *number, bn_text *o
         bn_text_puts(out, "<details><summary>Step time over steps: ");
         plot_html_text(out, block->records[i]->experiment.model);
         bn_text_puts(out, "</summary>\n");
-        if (!some.records)
-            code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a report");
-        else
-            code = put_picture(&some, plot_steps, "Wall time of each step.", number, out, st);
+        code = put_picture(&some, plot_steps, "Wall time of each step.", number, out, st);
         bn_text_puts(out, "</details>\n");
         free(some.records);
     }
@@ -107,7 +96,7 @@ static bn_code put_block(const res_collection *block, size_t *number, bn_text *o
         {plot_overhead, PLAIN, "Overhead of an execution."},
     };
     res_collection plain = choose(block, not_eager, NULL);
-    bn_code code = plain.records ? BN_OK : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a report");
+    bn_code code = BN_OK;
     for (size_t i = 0; i < sizeof pictures / sizeof *pictures && code == BN_OK; i++) {
         if (pictures[i].of == EAGER_TOO && plain.count == block->count)
             continue;
@@ -131,9 +120,12 @@ static void put_block_title(const res_record *record, bn_text *out)
     bn_text_puts(out, "</h3>\n");
 }
 
+/* Records that one picture may hold: of one runtime, real, simulated or emulated. */
 static bool in_block(const res_record *record, const res_record *like)
 {
-    return same_block(record, like);
+    return record->simulated == like->simulated &&
+           strcmp(record->experiment.runtime, like->experiment.runtime) == 0 &&
+           (record->experiment.trace_cost_ns > 0) == (like->experiment.trace_cost_ns > 0);
 }
 
 bn_code plot_report_pictures(const plot_report *report, size_t *number, bn_text *out, bn_status *st)
@@ -149,10 +141,7 @@ bn_code plot_report_pictures(const plot_report *report, size_t *number, bn_text 
             continue;
         res_collection block = choose(all, in_block, all->records[i]);
         put_block_title(all->records[i], out);
-        if (!block.records)
-            code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a report");
-        else
-            code = put_block(&block, number, out, st);
+        code = put_block(&block, number, out, st);
         free(block.records);
     }
     bn_text_puts(out, "</section>\n");
@@ -166,7 +155,7 @@ static bool has_estimates(const plot_report *report)
     return report->estimates && report->estimates->count > 0;
 }
 
-/* What compilers estimated stands apart from all that was measured, and has no picture. */
+/* Estimates of compilers stand apart from all measured figures, and have no picture. */
 static void put_estimates(const plot_report *report, bn_text *out)
 {
     static const char heading_end[] = "</h1>";
@@ -174,13 +163,12 @@ static void put_estimates(const plot_report *report, bn_text *out)
     if (!has_estimates(report))
         return;
     res_table_estimates(report->estimates, RES_TABLE_HTML, &table);
-    /* The page's first heading is another one. */
-    const char *body = table.data ? strstr(table.data, heading_end) : NULL;
+    /* The page has another first heading. */
+    const char *body = strstr(table.data, heading_end);
     bn_text_puts(out, "<section aria-labelledby=\"estimates\">\n<h2 id=\"estimates\">Estimated, "
                       "not measured</h2>\n<div class=\"scroll\" tabindex=\"0\">\n");
     bn_text_puts(out, body ? body + sizeof heading_end - 1 : "");
     bn_text_puts(out, "</div>\n</section>\n");
-    out->failed = out->failed || table.failed || !body;
     bn_text_free(&table);
 }
 
@@ -234,11 +222,9 @@ bn_code plot_report_html(const plot_report *report, bn_text *out, bn_status *st)
 {
     plot_rows rows;
     size_t number = 1;
-    bn_code code = plot_rows_make(report->all, &rows, st);
-    if (code != BN_OK)
-        return code;
+    plot_rows_make(report->all, &rows);
     put_head(report, rows.badge, out);
-    code = plot_report_summary(report, &rows, &number, out, st);
+    bn_code code = plot_report_summary(report, &rows, &number, out, st);
     if (code == BN_OK) {
         if (report->details) {
             bn_text_puts(out, "<section aria-labelledby=\"comparison\">\n<h2 id=\"comparison\">"
@@ -253,7 +239,5 @@ bn_code plot_report_html(const plot_report *report, bn_text *out, bn_status *st)
     plot_report_provenance(report, out);
     put_foot(out);
     plot_rows_free(&rows);
-    if (code == BN_OK && out->failed)
-        code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a report");
     return code;
 }

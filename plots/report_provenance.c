@@ -1,5 +1,5 @@
-/* report_provenance.c - what the records say about runtimes, machines and options, each once, and a
- * list of the records. */
+/* report_provenance.c - runtimes, machines and options of the records, each once, and a list of the
+ * records. */
 #include "plots/plot_priv.h"
 
 #include <stdio.h>
@@ -60,8 +60,7 @@ static void join(const char *prefix, const char *key, char name[NAME_TEXT])
 {
     bn_text whole = {0};
     bn_text_printf(&whole, "%s%s%s", prefix, prefix[0] ? " " : "", key);
-    const char *text = whole.failed ? "" : whole.data;
-    snprintf(name, NAME_TEXT, "%.*s", (int)bn_utf8_fit(text, NAME_TEXT - 1), text);
+    snprintf(name, NAME_TEXT, "%.*s", (int)bn_utf8_fit(whole.data, NAME_TEXT - 1), whole.data);
     bn_text_free(&whole);
 }
 

@@ -1,5 +1,5 @@
-/* report_summary.c - what is read first: what got slower, what got faster, what failed, what could
- * not be decided. Without comparisons: what was found against lazy, what failed, and the newest
+/* report_summary.c - the page's beginning: what got slower, what got faster, what failed, what
+ * could not be decided. Without comparisons: findings against lazy, what failed, and the latest
  * results. */
 #include "plots/plot_priv.h"
 
@@ -8,22 +8,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NEWEST 12
+#define LATEST 12
 
 typedef struct chapter {
     res_verdict verdict;
-    const char *style, *title, *none;
+    const char *name, *style, *title, *none; /* NAME: for programs that read the page */
     const char *open; /* in place of NONE, where something could not be decided, or failed */
 } chapter;
 
 static const chapter chapters[] = {
-    {RES_SLOWER, "slow", "What got slower", "Nothing was found slower.",
+    {RES_SLOWER, "slower", "slow", "What got slower", "Nothing was found slower.",
      "Nothing that could be decided is slower."},
-    {RES_FASTER, "fast", "What got faster", "Nothing was found faster.",
+    {RES_FASTER, "faster", "fast", "What got faster", "Nothing was found faster.",
      "Nothing that could be decided is faster."},
-    {RES_UNDECIDED, "unsure", "What could not be decided", "Everything was decided.",
+    {RES_UNDECIDED, "undecided", "unsure", "What could not be decided", "Everything was decided.",
      "All that could be compared was decided."},
-    {RES_EQUIVALENT, "same", "What stayed the same", "Nothing was shown to be the same.", NULL},
+    {RES_EQUIVALENT, "equivalent", "same", "What stayed the same",
+     "Nothing was shown to be the same.", NULL},
 };
 #define CHAPTERS (sizeof chapters / sizeof *chapters)
 #define DECIDED  2 /* chapters before the failures */
@@ -37,7 +38,7 @@ static size_t count_of(const plot_report *report, res_verdict verdict)
     return n;
 }
 
-/* Told, but of less than counts. */
+/* Significant, but below the threshold. */
 static size_t count_little(const plot_report *report)
 {
     size_t n = 0;
@@ -62,7 +63,7 @@ static size_t failures(const plot_report *report)
     return n;
 }
 
-/* Whether something may be slower though nobody found it so. */
+/* Whether something may be slower although no comparison found it. */
 static bool is_open(const plot_report *report)
 {
     return count_of(report, RES_UNDECIDED) > 0 || failed_comparisons(report) > 0;
@@ -70,20 +71,19 @@ static bool is_open(const plot_report *report)
 
 /* ---- counts ------------------------------------------------------------------------ */
 
-static void put_count(bn_text *out, const char *style, size_t n, const char *what)
+static void put_count(bn_text *out, const char *style, const char *name, size_t n, const char *what)
 {
-    bn_text_printf(out, "<li class=\"%s\"><strong>%zu</strong> %s</li>\n", n ? style : "none", n,
-                   what);
+    bn_text_printf(out, "<li class=\"%s\" data-%s=\"%zu\"><strong>%zu</strong> %s</li>\n",
+                   n ? style : "none", name, n, n, what);
 }
 
-/* No slower ones are no news where others could not be decided, or failed: that zero is left out.
- */
+/* A zero would mislead where others could not be decided, or failed: it is left out. */
 static void put_decided(const plot_report *report, const char *style, res_verdict verdict,
-                        const char *what, bn_text *out)
+                        const char *name, bn_text *out)
 {
     const size_t n = count_of(report, verdict);
     if (n > 0 || !is_open(report))
-        put_count(out, style, n, what);
+        put_count(out, style, name, n, name);
 }
 
 static void put_counts(const plot_report *report, const plot_rows *rows, bn_text *out)
@@ -92,14 +92,14 @@ static void put_counts(const plot_report *report, const plot_rows *rows, bn_text
     if (report->comparison_count > 0) {
         put_decided(report, "slow", RES_SLOWER, "slower", out);
         put_decided(report, "fast", RES_FASTER, "faster", out);
-        put_count(out, "same", count_little(report), "changed by less than counts");
-        put_count(out, "bad", failures(report), "failed");
-        put_count(out, "unsure", count_of(report, RES_UNDECIDED), "not decided");
-        put_count(out, "same", count_of(report, RES_EQUIVALENT), "the same");
+        put_count(out, "same", "below", count_little(report), "changed below the threshold");
+        put_count(out, "bad", "failed", failures(report), "failed");
+        put_count(out, "unsure", "undecided", count_of(report, RES_UNDECIDED), "not decided");
+        put_count(out, "same", "equivalent", count_of(report, RES_EQUIVALENT), "the same");
     } else {
-        put_count(out, "bad", failures(report), "failed");
-        put_count(out, "same", report->all->count, "records");
-        put_count(out, "same", rows->count, "experiments");
+        put_count(out, "bad", "failed", failures(report), "failed");
+        put_count(out, "same", "records", report->all->count, "records");
+        put_count(out, "same", "experiments", rows->count, "experiments");
     }
     bn_text_puts(out, "</ul>\n");
 }
@@ -132,7 +132,7 @@ static void comparison_row(const plot_comparison *c, bn_text *out)
     else
         snprintf(text, sizeof text, "-");
     plot_cell_number(out, isfinite(c->ratio.low) ? c->ratio.low - 1 : 0, text);
-    /* Where nothing could have been told, it is infinite. */
+    /* Infinite where no effect could have been detected. */
     if (isfinite(c->smallest_visible)) {
         snprintf(text, sizeof text, "%.1f %%", 100 * c->smallest_visible);
         plot_cell_number(out, c->smallest_visible, text);
@@ -164,25 +164,25 @@ static bn_code put_chapter(const plot_report *report, const chapter *about, size
 {
     bn_code code = BN_OK;
     size_t count = 0;
-    const plot_comparison **list = calloc(report->comparison_count + 1, sizeof *list);
-    if (!list)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a report");
+    const plot_comparison **list = bn_zalloc(report->comparison_count + 1, sizeof *list);
     for (size_t i = 0; i < report->comparison_count; i++)
         if (!report->comparisons[i].failure && report->comparisons[i].verdict == about->verdict)
             list[count++] = &report->comparisons[i];
     qsort(list, count, sizeof *list, larger_first);
-    bn_text_printf(out, "<h3 class=\"%s\">%s</h3>\n", count ? about->style : "none", about->title);
+    bn_text_printf(out, "<h3 class=\"%s\" data-part=\"%s\">%s</h3>\n",
+                   count ? about->style : "none", about->name, about->title);
     if (count == 0) {
-        const bool none = failed_comparisons(report) == report->comparison_count;
-        bn_text_printf(out, "<p>%s</p>\n",
-                       none                             ? "No comparison succeeded."
-                       : about->open && is_open(report) ? about->open
-                                                        : about->none);
+        if (failed_comparisons(report) == report->comparison_count)
+            bn_text_puts(out, "<p data-note=\"failed\">No comparison succeeded.</p>\n");
+        else if (about->open && is_open(report))
+            bn_text_printf(out, "<p data-note=\"open\">%s</p>\n", about->open);
+        else
+            bn_text_printf(out, "<p data-note=\"none\">%s</p>\n", about->none);
     } else {
         plot_table_begin(out,
-                         "B against A, with 95 % interval; the smallest change that would have "
-                         "been told; what changed with it.",
-                         "experiment|measure|#change|#interval|#smallest visible|attribution");
+                         "B against A, with 95 % interval; the minimum detectable effect (MDE); "
+                         "what changed with it.",
+                         "experiment|measure|#change|#interval|#MDE|attribution");
         for (size_t i = 0; i < count; i++)
             comparison_row(list[i], out);
         plot_table_end(out);
@@ -194,53 +194,26 @@ static bn_code put_chapter(const plot_report *report, const chapter *about, size
     return code;
 }
 
-/* ---- failures and newest ----------------------------------------------------------------- */
-
-static void title_of(const res_record *record, bn_text *out)
-{
-    const res_experiment *e = &record->experiment;
-    res_experiment_name(e, out);
-    bn_text_puts(out, ", ");
-    res_setup_text(e, res_setup_brief(e), out);
-    bn_text_printf(out, ", on %s%s", e->runtime, record->simulated ? " (simulated)" : "");
-}
+/* ---- failures and latest ----------------------------------------------------------------- */
 
 static void title_cell(const res_record *record, bn_text *out)
 {
+    const res_experiment *e = &record->experiment;
     bn_text title = {0};
-    title_of(record, &title);
-    plot_cell(out, title.data ? title.data : "");
-    out->failed = out->failed || title.failed;
+    res_experiment_name(e, &title);
+    bn_text_puts(&title, ", ");
+    res_setup_text(e, res_setup_brief(e), &title);
+    bn_text_printf(&title, ", on %s%s", e->runtime, record->simulated ? " (simulated)" : "");
+    plot_cell(out, title.data);
     bn_text_free(&title);
 }
 
-static void failure_row(const res_record *record, bn_text *out)
+/* The cells of a failure behind the first, and the end of its row. */
+static void failure_cells(const char *class, const char *message, const char *record, bn_text *out)
 {
-    bn_text_puts(out, "<tr>");
-    title_cell(record, out);
-    plot_cell(out, bn_code_name(record->status));
-    plot_cell(out, record->message);
-    plot_cell(out, record->id);
-    bn_text_puts(out, "</tr>\n");
-}
-
-static void failed_comparison_row(const plot_comparison *c, bn_text *out)
-{
-    bn_text_puts(out, "<tr>");
-    plot_cell(out, c->title);
-    plot_cell(out, c->failure_class);
-    plot_cell(out, c->failure);
-    plot_cell(out, "");
-    bn_text_puts(out, "</tr>\n");
-}
-
-static void damaged_row(const res_damaged *file, bn_text *out)
-{
-    bn_text_puts(out, "<tr>");
-    plot_cell(out, "");
-    plot_cell(out, bn_code_name(file->status.code));
-    plot_cell(out, file->status.message);
-    plot_cell(out, bn_base_name(file->path));
+    plot_cell(out, class);
+    plot_cell(out, message);
+    plot_cell(out, record);
     bn_text_puts(out, "</tr>\n");
 }
 
@@ -248,54 +221,67 @@ static void put_failures(const plot_report *report, bn_text *out)
 {
     const res_collection *all = report->all;
     if (failures(report) == 0) {
-        bn_text_puts(out, "<h3>What failed</h3>\n<p>Nothing failed.</p>\n");
+        bn_text_puts(out, "<h3 data-part=\"failed\">What failed</h3>\n<p>Nothing failed.</p>\n");
         return;
     }
-    bn_text_puts(out, "<h3 class=\"bad\">What failed</h3>\n");
+    bn_text_puts(out, "<h3 class=\"bad\" data-part=\"failed\">What failed</h3>\n");
     plot_table_begin(out, "Each failed experiment with its class, and files that cannot be read.",
                      "experiment|class|message|record");
-    for (size_t i = 0; i < all->count; i++)
-        if (all->records[i]->status != BN_OK)
-            failure_row(all->records[i], out);
-    for (size_t i = 0; i < report->comparison_count; i++)
-        if (report->comparisons[i].failure)
-            failed_comparison_row(&report->comparisons[i], out);
+    for (size_t i = 0; i < all->count; i++) {
+        const res_record *record = all->records[i];
+        if (record->status == BN_OK)
+            continue;
+        bn_text_puts(out, "<tr>");
+        title_cell(record, out);
+        failure_cells(bn_code_name(record->status), record->message, record->id, out);
+    }
+    for (size_t i = 0; i < report->comparison_count; i++) {
+        const plot_comparison *c = &report->comparisons[i];
+        if (!c->failure)
+            continue;
+        bn_text_puts(out, "<tr>");
+        plot_cell(out, c->title);
+        failure_cells(c->failure_class, c->failure, "", out);
+    }
     res_told told = {{0}};
-    for (size_t i = 0; i < all->damaged_count; i++)
-        if (res_damaged_told(&told, &all->damaged[i]))
-            damaged_row(&all->damaged[i], out);
+    for (size_t i = 0; i < all->damaged_count; i++) {
+        const res_damaged *file = &all->damaged[i];
+        if (!res_damaged_told(&told, file))
+            continue;
+        bn_text_puts(out, "<tr>");
+        plot_cell(out, "");
+        failure_cells(bn_code_name(file->status.code), file->status.message,
+                      bn_base_name(file->path), out);
+    }
     plot_table_end(out);
     bn_text rest = {0};
     res_put_untold(&told, &rest);
     if (rest.length > 0)
         bn_text_printf(out, "<p>%s.</p>\n", rest.data);
-    out->failed = out->failed || rest.failed;
     bn_text_free(&rest);
 }
 
-static int newer_first(const void *a, const void *b)
+static int latest_first(const void *a, const void *b)
 {
     const res_record *x = *(const res_record *const *)a, *y = *(const res_record *const *)b;
     return strcmp(y->id, x->id);
 }
 
-static void put_newest(const plot_report *report, bn_text *out)
+static void put_latest(const plot_report *report, bn_text *out)
 {
     size_t count = 0;
-    const res_record **list = calloc(report->all->count + 1, sizeof *list);
-    out->failed = out->failed || !list;
-    for (size_t i = 0; list && i < report->all->count; i++)
+    const res_record **list = bn_zalloc(report->all->count + 1, sizeof *list);
+    for (size_t i = 0; i < report->all->count; i++)
         if (res_record_good(report->all->records[i]))
             list[count++] = report->all->records[i];
-    if (list)
-        qsort(list, count, sizeof *list, newer_first);
-    bn_text_puts(out, "<h3>Newest results</h3>\n");
+    qsort(list, count, sizeof *list, latest_first);
+    bn_text_puts(out, "<h3 data-part=\"latest\">Latest results</h3>\n");
     if (count == 0)
         bn_text_puts(out, "<p>No experiment succeeded.</p>\n");
     else
-        plot_table_begin(out, "Median step of one process each, the newest first.",
+        plot_table_begin(out, "Median step of one process each, the latest first.",
                          "experiment|#median step|#steps|time (UTC)");
-    for (size_t i = 0; i < count && i < NEWEST; i++) {
+    for (size_t i = 0; i < count && i < LATEST; i++) {
         const double median = res_record_measures(list[i]).wall_ns;
         char steps[32];
         snprintf(steps, sizeof steps, "%zu", list[i]->step_count);
@@ -308,13 +294,15 @@ static void put_newest(const plot_report *report, bn_text *out)
     }
     if (count > 0)
         plot_table_end(out);
-    if (count > NEWEST)
-        bn_text_printf(out, "<p class=\"soft\">The newest %d of %zu processes.</p>\n", NEWEST,
-                       count);
+    if (count > LATEST)
+        bn_text_printf(out,
+                       "<p class=\"soft\" data-note=\"more\">The latest %d of %zu "
+                       "processes.</p>\n",
+                       LATEST, count);
     free(list);
 }
 
-/* What all of it comes to, in the colour of what it is like. */
+/* The verdict on all of it, in the colour of its class. */
 static void put_headline(const plot_report *report, bn_text *out)
 {
     const char *style = "same";
@@ -328,7 +316,6 @@ static void put_headline(const plot_report *report, bn_text *out)
     bn_text_puts(out, "</h3>\n");
 }
 
-/* Puts what was compared. */
 static void put_sides(const plot_report *report, bn_text *out)
 {
     if (report->comparison_count > 0 && (report->side_a || report->side_b)) {
@@ -349,7 +336,6 @@ static void put_remarks(const plot_report *report, bn_text *out)
         bn_text_puts(out, "<p>");
         plot_html_text(out, text.data ? text.data : "");
         bn_text_puts(out, "</p>\n");
-        out->failed = out->failed || text.failed;
         bn_text_free(&text);
         line += length + (line[length] == '\n');
     }
@@ -367,8 +353,8 @@ bn_code plot_report_summary(const plot_report *report, const plot_rows *rows, si
     put_counts(report, rows, out);
     put_sides(report, out);
     if (report->comparison_count == 0 && !report->headline)
-        bn_text_puts(out, "<p>These records were not compared with others: this page says what "
-                          "they are, not whether they changed.</p>\n");
+        bn_text_puts(out, "<p data-note=\"alone\">These records were not compared with others, so "
+                          "the page has figures and no verdicts.</p>\n");
     for (size_t i = 0; i < CHAPTERS && code == BN_OK; i++) {
         if (i == DECIDED || report->comparison_count == 0)
             put_failures(report, out);
@@ -377,7 +363,7 @@ bn_code plot_report_summary(const plot_report *report, const plot_rows *rows, si
         code = put_chapter(report, &chapters[i], number, out, st);
     }
     if (report->comparison_count == 0)
-        put_newest(report, out);
+        put_latest(report, out);
     bn_text_puts(out, "</section>\n");
     return code;
 }

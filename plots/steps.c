@@ -220,8 +220,7 @@ static void put_panel(plot *p, const plot_row *row, size_t number, const double 
     bn_text title = {0};
     plot_margins(p, at[0], at[2], at[1], at[3]);
     plot_row_title(row, &title);
-    plot_text_at(p, title.data ? title.data : "", at[0] - 60, at[1] - 24, "left", "strong");
-    p->script.failed = p->script.failed || title.failed;
+    plot_text_at(p, title.data, at[0] - 60, at[1] - 24, "left", "strong");
     snprintf(label, sizeof label, "median of this process %s", plot_time_text(n.median_ns).text);
     plot_text_at(p, label, at[2], at[1] - 24, "right", "");
     if (row->record->warmup_count > 0) {
@@ -230,9 +229,8 @@ static void put_panel(plot *p, const plot_row *row, size_t number, const double 
         plot_text_at(p, warm, at[0] + (at[2] - at[0]) * WARMUP / (1 + WARMUP) / 2, at[3] + 15,
                      "center", "soft");
     }
-    bn_text_printf(&p->description, " %s: %s, %zu steps after %zu of warm-up.",
-                   title.data ? title.data : "", label, row->record->step_count,
-                   row->record->warmup_count);
+    bn_text_printf(&p->description, " %s: %s, %zu steps after %zu of warm-up.", title.data, label,
+                   row->record->step_count, row->record->warmup_count);
     bn_text_free(&title);
     put_axes(p, &n);
     put_off_scale(p, &n);
@@ -292,15 +290,14 @@ static void put_plot(plot *p, const plot_rows *rows, size_t good)
 bn_code plot_steps(const res_collection *all, plot *p, bn_status *st)
 {
     plot_rows rows;
-    bn_code code = plot_rows_make(all, &rows, st);
+    bn_code code = BN_OK;
     *p = (plot){0};
-    if (code != BN_OK)
-        return code;
+    plot_rows_make(all, &rows);
     const size_t good = plot_rows_good(&rows);
     if (good > 0)
         put_plot(p, &rows, good);
     else
         code = bn_fail(st, BN_NOT_FOUND, "steps: no experiment here succeeded");
     plot_rows_free(&rows);
-    return plot_finish(p, code, st);
+    return code;
 }
