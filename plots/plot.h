@@ -223,6 +223,11 @@ void plot_html_text(bn_text *out, const char *text);
  * plot_render. */
 BN_MUST_USE bn_code plot_html_figure(const plot *p, const char *caption, size_t number,
                                      bn_text *out, bn_status *st);
+/* Puts the pictures of each runtime in ALL, real, simulated or emulated, with a heading; BRIEF:
+ * with the last part of its path, and without pictures of single steps. *NUMBER is that of the next
+ * figure of the page. Fails as plot_render. */
+BN_MUST_USE bn_code plot_html_blocks(const res_collection *all, bool brief, size_t *number,
+                                     bn_text *out, bn_status *st);
 /* The page's style, in two parts: colours for light and dark, and the rest (report_assets.c). */
 extern const char plot_report_colours[];
 extern const char plot_report_style[];

@@ -81,7 +81,8 @@ static bn_code put_steps(const res_collection *block, size_t *number, bn_text *o
 
 /* Beside eager steps, which are much longer, the parts of others cannot be read: there are ledgers
  * with and without. */
-static bn_code put_block(const res_collection *block, size_t *number, bn_text *out, bn_status *st)
+static bn_code put_block(const res_collection *block, bool steps, size_t *number, bn_text *out,
+                         bn_status *st)
 {
     /* EAGER_TOO: where PLAIN is without some. */
     enum of { ALL, PLAIN, EAGER_TOO };
@@ -103,47 +104,51 @@ static bn_code put_block(const res_collection *block, size_t *number, bn_text *o
         code = put_picture(pictures[i].of == PLAIN ? &plain : block, pictures[i].make,
                            pictures[i].caption, number, out, st);
     }
-    if (code == BN_OK)
+    if (code == BN_OK && steps)
         code = put_steps(block, number, out, st);
     free(plain.records);
     return code;
 }
 
-static void put_block_title(const res_record *record, bn_text *out)
-{
-    bn_text_puts(out, "<h3>");
-    plot_html_text(out, record->experiment.runtime);
-    if (record->simulated)
-        bn_text_puts(out, " <span class=\"badge\">SIMULATED DEVICE</span>");
-    if (record->experiment.trace_cost_ns > 0)
-        bn_text_puts(out, " <span class=\"badge\">EMULATED FRONT END</span>");
-    bn_text_puts(out, "</h3>\n");
-}
-
 /* Records that one picture may hold: of one runtime, real, simulated or emulated. */
 static bool in_block(const res_record *record, const res_record *like)
 {
-    return record->simulated == like->simulated &&
-           strcmp(record->experiment.runtime, like->experiment.runtime) == 0 &&
+    return res_same_block(record, like) &&
            (record->experiment.trace_cost_ns > 0) == (like->experiment.trace_cost_ns > 0);
+}
+
+bn_code plot_html_blocks(const res_collection *all, bool brief, size_t *number, bn_text *out,
+                         bn_status *st)
+{
+    bn_code code = BN_OK;
+    for (size_t i = 0; i < all->count && code == BN_OK; i++) {
+        const res_record *first = all->records[i];
+        const char *runtime = first->experiment.runtime;
+        if (seen_before(all, i, in_block))
+            continue;
+        res_collection block = choose(all, in_block, first);
+        bn_text_puts(out, "<h3>");
+        plot_html_text(out, brief ? bn_base_name(runtime) : runtime);
+        if (first->simulated)
+            bn_text_puts(out, " <span class=\"badge\">SIMULATED DEVICE</span>");
+        if (first->experiment.trace_cost_ns > 0)
+            bn_text_puts(out, " <span class=\"badge\">EMULATED FRONT END</span>");
+        bn_text_puts(out, "</h3>\n");
+        code = put_block(&block, !brief, number, out, st);
+        free(block.records);
+    }
+    return code;
 }
 
 bn_code plot_report_pictures(const plot_report *report, size_t *number, bn_text *out, bn_status *st)
 {
     bn_code code = BN_OK;
-    const res_collection *all = report->all;
     bn_text_puts(out, "<section aria-labelledby=\"plots\">\n<h2 id=\"plots\">Plots</h2>\n");
     for (size_t i = 0; i < report->figure_count && code == BN_OK; i++)
         code = plot_html_figure(report->figures[i].picture, report->figures[i].title, (*number)++,
                                 out, st);
-    for (size_t i = 0; i < all->count && code == BN_OK; i++) {
-        if (seen_before(all, i, in_block))
-            continue;
-        res_collection block = choose(all, in_block, all->records[i]);
-        put_block_title(all->records[i], out);
-        code = put_block(&block, number, out, st);
-        free(block.records);
-    }
+    if (code == BN_OK)
+        code = plot_html_blocks(report->all, false, number, out, st);
     bn_text_puts(out, "</section>\n");
     return code;
 }
