@@ -215,14 +215,6 @@ static void put_head(const plot_report *report, const char *badge, bn_text *out)
                       "<li><a href=\"#provenance\">Provenance</a></li></ul></nav>\n<main>\n");
 }
 
-static void put_foot(bn_text *out)
-{
-    bn_text_puts(out, "</main>\n<footer><p class=\"soft\">Made by bench from the records "
-                      "alone.</p></footer>\n<script>\n");
-    bn_text_puts(out, plot_report_script);
-    bn_text_puts(out, "</script>\n</body>\n</html>\n");
-}
-
 bn_code plot_report_html(const plot_report *report, bn_text *out, bn_status *st)
 {
     plot_rows rows;
@@ -242,7 +234,10 @@ bn_code plot_report_html(const plot_report *report, bn_text *out, bn_status *st)
         code = plot_report_pictures(report, &number, out, st);
     }
     plot_report_provenance(report, out);
-    put_foot(out);
+    bn_text_puts(out, "</main>\n<footer><p class=\"soft\">Made by bench from the records "
+                      "alone.</p></footer>\n<script>\n");
+    bn_text_puts(out, plot_report_script);
+    bn_text_puts(out, "</script>\n</body>\n</html>\n");
     plot_rows_free(&rows);
     return code;
 }

@@ -12,61 +12,44 @@
 
 typedef struct chapter {
     res_verdict verdict;
-    const char *name, *style, *title, *none; /* NAME: for programs that read the page */
+    const char *style, *title, *none;
     const char *open; /* in place of NONE, where something could not be decided, or failed */
 } chapter;
 
 static const chapter chapters[] = {
-    {RES_SLOWER, "slower", "slow", "What got slower", "Nothing was found slower.",
+    {RES_SLOWER, "slow", "What got slower", "Nothing was found slower.",
      "Nothing that could be decided is slower."},
-    {RES_FASTER, "faster", "fast", "What got faster", "Nothing was found faster.",
+    {RES_FASTER, "fast", "What got faster", "Nothing was found faster.",
      "Nothing that could be decided is faster."},
-    {RES_UNDECIDED, "undecided", "unsure", "What could not be decided", "Everything was decided.",
+    {RES_UNDECIDED, "unsure", "What could not be decided", "Everything was decided.",
      "All that could be compared was decided."},
-    {RES_EQUIVALENT, "equivalent", "same", "What stayed the same",
-     "Nothing was shown to be the same.", NULL},
+    {RES_EQUIVALENT, "same", "What stayed the same", "Nothing was shown to be the same.", NULL},
 };
 #define CHAPTERS (sizeof chapters / sizeof *chapters)
 #define DECIDED  2 /* chapters before the failures */
 
-static size_t count_of(const plot_report *report, res_verdict verdict)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < report->comparison_count; i++)
-        n += !report->comparisons[i].failure && !report->comparisons[i].little &&
-             report->comparisons[i].verdict == verdict;
-    return n;
-}
+/* Comparisons by their outcome. */
+typedef struct counts {
+    size_t of[RES_UNDECIDED + 1]; /* without those that failed or are little */
+    size_t little;                /* significant, but below the threshold */
+    size_t failed;                /* comparisons */
+    size_t failures;              /* these, and records and files */
+    bool open;                    /* something may be slower although no comparison found it */
+} counts;
 
-/* Significant, but below the threshold. */
-static size_t count_little(const plot_report *report)
+static counts counts_of(const plot_report *report)
 {
-    size_t n = 0;
-    for (size_t i = 0; i < report->comparison_count; i++)
-        n += !report->comparisons[i].failure && report->comparisons[i].little;
-    return n;
-}
-
-static size_t failed_comparisons(const plot_report *report)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < report->comparison_count; i++)
-        n += report->comparisons[i].failure != NULL;
-    return n;
-}
-
-static size_t failures(const plot_report *report)
-{
-    size_t n = failed_comparisons(report) + report->all->damaged_count;
+    counts n = {.failures = report->all->damaged_count};
+    for (size_t i = 0; i < report->comparison_count; i++) {
+        const plot_comparison *c = &report->comparisons[i];
+        size_t *count = c->failure ? &n.failed : c->little ? &n.little : &n.of[c->verdict];
+        *count += 1;
+    }
+    n.failures += n.failed;
     for (size_t i = 0; i < report->all->count; i++)
-        n += report->all->records[i]->status != BN_OK;
+        n.failures += report->all->records[i]->status != BN_OK;
+    n.open = n.of[RES_UNDECIDED] > 0 || n.failed > 0;
     return n;
-}
-
-/* Whether something may be slower although no comparison found it. */
-static bool is_open(const plot_report *report)
-{
-    return count_of(report, RES_UNDECIDED) > 0 || failed_comparisons(report) > 0;
 }
 
 /* ---- counts ------------------------------------------------------------------------ */
@@ -77,27 +60,22 @@ static void put_count(bn_text *out, const char *style, const char *name, size_t 
                    n ? style : "none", name, n, n, what);
 }
 
-/* A zero would mislead where others could not be decided, or failed: it is left out. */
-static void put_decided(const plot_report *report, const char *style, res_verdict verdict,
-                        const char *name, bn_text *out)
-{
-    const size_t n = count_of(report, verdict);
-    if (n > 0 || !is_open(report))
-        put_count(out, style, name, n, name);
-}
-
-static void put_counts(const plot_report *report, const plot_rows *rows, bn_text *out)
+static void put_counts(const plot_report *report, const counts *n, const plot_rows *rows,
+                       bn_text *out)
 {
     bn_text_puts(out, "<ul class=\"counts\">\n");
     if (report->comparison_count > 0) {
-        put_decided(report, "slow", RES_SLOWER, "slower", out);
-        put_decided(report, "fast", RES_FASTER, "faster", out);
-        put_count(out, "same", "below", count_little(report), "changed below the threshold");
-        put_count(out, "bad", "failed", failures(report), "failed");
-        put_count(out, "unsure", "undecided", count_of(report, RES_UNDECIDED), "not decided");
-        put_count(out, "same", "equivalent", count_of(report, RES_EQUIVALENT), "the same");
+        /* A zero would mislead where others could not be decided, or failed. */
+        if (n->of[RES_SLOWER] > 0 || !n->open)
+            put_count(out, "slow", "slower", n->of[RES_SLOWER], "slower");
+        if (n->of[RES_FASTER] > 0 || !n->open)
+            put_count(out, "fast", "faster", n->of[RES_FASTER], "faster");
+        put_count(out, "same", "below", n->little, "changed below the threshold");
+        put_count(out, "bad", "failed", n->failures, "failed");
+        put_count(out, "unsure", "undecided", n->of[RES_UNDECIDED], "not decided");
+        put_count(out, "same", "equivalent", n->of[RES_EQUIVALENT], "the same");
     } else {
-        put_count(out, "bad", "failed", failures(report), "failed");
+        put_count(out, "bad", "failed", n->failures, "failed");
         put_count(out, "same", "records", report->all->count, "records");
         put_count(out, "same", "experiments", rows->count, "experiments");
     }
@@ -159,8 +137,8 @@ static bn_code put_distribution(const plot_comparison *c, size_t *number, bn_tex
     return code;
 }
 
-static bn_code put_chapter(const plot_report *report, const chapter *about, size_t *number,
-                           bn_text *out, bn_status *st)
+static bn_code put_chapter(const plot_report *report, const counts *n, const chapter *about,
+                           size_t *number, bn_text *out, bn_status *st)
 {
     bn_code code = BN_OK;
     size_t count = 0;
@@ -170,11 +148,11 @@ static bn_code put_chapter(const plot_report *report, const chapter *about, size
             list[count++] = &report->comparisons[i];
     qsort(list, count, sizeof *list, larger_first);
     bn_text_printf(out, "<h3 class=\"%s\" data-part=\"%s\">%s</h3>\n",
-                   count ? about->style : "none", about->name, about->title);
+                   count ? about->style : "none", res_verdict_name(about->verdict), about->title);
     if (count == 0) {
-        if (failed_comparisons(report) == report->comparison_count)
+        if (n->failed == report->comparison_count)
             bn_text_puts(out, "<p data-note=\"failed\">No comparison succeeded.</p>\n");
-        else if (about->open && is_open(report))
+        else if (about->open && n->open)
             bn_text_printf(out, "<p data-note=\"open\">%s</p>\n", about->open);
         else
             bn_text_printf(out, "<p data-note=\"none\">%s</p>\n", about->none);
@@ -217,10 +195,10 @@ static void failure_cells(const char *class, const char *message, const char *re
     bn_text_puts(out, "</tr>\n");
 }
 
-static void put_failures(const plot_report *report, bn_text *out)
+static void put_failures(const plot_report *report, const counts *n, bn_text *out)
 {
     const res_collection *all = report->all;
-    if (failures(report) == 0) {
+    if (n->failures == 0) {
         bn_text_puts(out, "<h3 data-part=\"failed\">What failed</h3>\n<p>Nothing failed.</p>\n");
         return;
     }
@@ -316,17 +294,6 @@ static void put_headline(const plot_report *report, bn_text *out)
     bn_text_puts(out, "</h3>\n");
 }
 
-static void put_sides(const plot_report *report, bn_text *out)
-{
-    if (report->comparison_count > 0 && (report->side_a || report->side_b)) {
-        bn_text_puts(out, "<dl><dt>A</dt><dd>");
-        plot_html_text(out, report->side_a ? report->side_a : "");
-        bn_text_puts(out, "</dd><dt>B</dt><dd>");
-        plot_html_text(out, report->side_b ? report->side_b : "");
-        bn_text_puts(out, "</dd></dl>\n");
-    }
-}
-
 static void put_remarks(const plot_report *report, bn_text *out)
 {
     for (const char *line = report->remarks; line && *line;) {
@@ -344,23 +311,30 @@ static void put_remarks(const plot_report *report, bn_text *out)
 bn_code plot_report_summary(const plot_report *report, const plot_rows *rows, size_t *number,
                             bn_text *out, bn_status *st)
 {
+    const counts n = counts_of(report);
     bn_code code = BN_OK;
     bn_text_puts(out, "<section aria-labelledby=\"summary\">\n<h2 id=\"summary\">Summary</h2>\n");
     put_headline(report, out);
     if (report->comparison_count == 0)
         plot_report_found(rows, out);
     put_remarks(report, out);
-    put_counts(report, rows, out);
-    put_sides(report, out);
+    put_counts(report, &n, rows, out);
+    if (report->comparison_count > 0 && (report->side_a || report->side_b)) {
+        bn_text_puts(out, "<dl><dt>A</dt><dd>");
+        plot_html_text(out, report->side_a ? report->side_a : "");
+        bn_text_puts(out, "</dd><dt>B</dt><dd>");
+        plot_html_text(out, report->side_b ? report->side_b : "");
+        bn_text_puts(out, "</dd></dl>\n");
+    }
     if (report->comparison_count == 0 && !report->headline)
         bn_text_puts(out, "<p data-note=\"alone\">These records were not compared with others, so "
                           "the page has figures and no verdicts.</p>\n");
     for (size_t i = 0; i < CHAPTERS && code == BN_OK; i++) {
         if (i == DECIDED || report->comparison_count == 0)
-            put_failures(report, out);
+            put_failures(report, &n, out);
         if (report->comparison_count == 0)
             break;
-        code = put_chapter(report, &chapters[i], number, out, st);
+        code = put_chapter(report, &n, &chapters[i], number, out, st);
     }
     if (report->comparison_count == 0)
         put_latest(report, out);

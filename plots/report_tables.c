@@ -24,18 +24,13 @@ static void interval_cell(bn_text *out, double low_ns, double high_ns)
     plot_cell_number(out, isfinite(high_ns) ? low_ns : (double)NAN, text);
 }
 
-static void difference_cell(bn_text *out, res_interval ns)
-{
-    plot_cell_number(out, ns.estimate, plot_difference_text(ns).text);
-}
-
 /* An overhead of ROW; the word of tables where it was refused. */
 static void overhead_cell(bn_text *out, const json_t *row, res_interval ns)
 {
     if (json_is_true(json_object_get(row, "overhead_refused")))
         bn_text_puts(out, "<td class=\"number\">" RES_NOT_TOLD "</td>");
     else
-        difference_cell(out, ns);
+        plot_cell_number(out, ns.estimate, plot_difference_text(ns).text);
 }
 
 static void count_cell(bn_text *out, double count)

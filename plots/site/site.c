@@ -24,7 +24,7 @@ static bn_code check_asked(const site *s, bn_status *st)
 static bn_code make(site *s, bn_status *st)
 {
     static bn_code (*const steps[])(site *, bn_status *) = {site_nights_write,  site_builds_write,
-                                                            site_series_write,  site_newest_write,
+                                                            site_series_write,  site_latest_write,
                                                             site_details_write, site_front_write};
     bn_code code = site_sort(s, st);
     if (code == BN_OK)

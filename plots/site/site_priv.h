@@ -145,8 +145,8 @@ BN_MUST_USE bn_code site_series_write(site *s, bn_status *st);
 /* Names SERIES in addresses, whatever other series there are. */
 site_key site_series_key(const res_timeline *series);
 /* Tables and pictures of the latest build of each experiment, and the details of their records,
- * which are read for it (newest.c). */
-BN_MUST_USE bn_code site_newest_write(site *s, bn_status *st);
+ * which are read for it (latest.c). */
+BN_MUST_USE bn_code site_latest_write(site *s, bn_status *st);
 /* So many records have details, besides those that were asked for. */
 #define SITE_MOST_DETAILS 2000
 /* The file of one record, unless it is there (details.c). */

@@ -1,12 +1,12 @@
 /*
- * newest.c - the data file of the latest results: the tables of bench table and the pictures of
+ * latest.c - the data file of the latest results: the tables of bench table and the pictures of
  * bench report, of the latest build of each experiment, as pieces of HTML.
  */
 #include "plots/site/site_priv.h"
 
 #include "results/tables/tables.h"
 
-#define MOST_NEWEST 400 /* of the latest records have details: they are read anyway */
+#define MOST_LATEST 400 /* of the latest records have details: they are read anyway */
 
 static json_t *tables_json(const res_collection *all)
 {
@@ -42,7 +42,7 @@ static bn_code write_file(site *s, const res_collection *all, bn_status *st)
     return bn_fail(st, code, "%s", why.message);
 }
 
-bn_code site_newest_write(site *s, bn_status *st)
+bn_code site_latest_write(site *s, bn_status *st)
 {
     const res_asked asked = {NULL, NULL, s->options->now_s};
     res_collection all = {0};
@@ -55,7 +55,7 @@ bn_code site_newest_write(site *s, bn_status *st)
     all.damaged_count = 0;
     if (code == BN_OK)
         code = write_file(s, &all, st);
-    for (size_t i = 0; i < MOST_NEWEST && i < all.count && code == BN_OK; i++)
+    for (size_t i = 0; i < MOST_LATEST && i < all.count && code == BN_OK; i++)
         code = site_detail_write(s, all.records[all.count - 1 - i], st);
     res_collection_free(&all);
     return code;
