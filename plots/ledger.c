@@ -2,8 +2,8 @@
  * ledger.c - the parts of the mean step: a stacked bar a mode.
  *
  * Bars of one model share a scale, on which its longest step is 100 %, so that models that differ a
- * thousandfold fit in one picture. Bars show means over all processes, because means add up, and
- * say so: tables show medians.
+ * thousandfold fit in one picture. Bars show means over all processes, because means add up; tables
+ * show medians. The subtitle says so.
  */
 #include "plots/plot_priv.h"
 

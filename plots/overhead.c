@@ -64,8 +64,8 @@ static size_t series_of(drawing *d, const plot_row *row)
     return d->series_count++;
 }
 
-/* Colours stand for cells and markers for modes as far as there are enough of them; else each
- * series has the next of their pairs. */
+/* Colours are of cells and markers of modes if there are enough of both; otherwise each series has
+ * the next pair of them. */
 static bool paired(const drawing *d)
 {
     return d->cells <= PLOT_COLOURS && d->modes <= PLOT_MARKERS;

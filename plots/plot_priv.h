@@ -112,7 +112,7 @@ void plot_mean_way(const json_t *mean, char text[PLOT_WAY]);
 void plot_rows_make(const res_collection *all, plot_rows *rows);
 void plot_rows_free(plot_rows *rows);
 /* The rows of the table NAME ("ledger", "executions") of the same records: objects with the figures
- * of all processes (new reference). plot_is_of says which row one belongs to. */
+ * of all processes (new reference). plot_is_of finds the row of one. */
 json_t *plot_rows_list(const plot_rows *rows, const char *name);
 bool plot_is_of(const json_t *object, const plot_row *row);
 /* OBJECT's number NAME; NaN for null. */

@@ -61,7 +61,7 @@ static bool seen_before(const res_collection *all, size_t i, choice same)
     return false;
 }
 
-/* Puts a picture a model: eight panels of all models would say little. */
+/* Puts a picture a model: eight panels of all models would be of little use. */
 static bn_code put_steps(const res_collection *block, size_t *number, bn_text *out, bn_status *st)
 {
     bn_code code = BN_OK;

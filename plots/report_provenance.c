@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Members that differ between runs on one machine, or that nobody reads here. */
+/* Members that differ between runs on one machine, or are of no use here. */
 static const char *const passing[] = {"memory_available_bytes", "load_1min", "load_5min",
                                       "load_15min", "xml"};
 
@@ -64,7 +64,7 @@ static void join(const char *prefix, const char *key, char name[NAME_TEXT])
     bn_text_free(&whole);
 }
 
-/* Puts a pair for each value that says something: "device kind", "simulated TPU v4". */
+/* Puts a pair for each value that is not empty: "device kind", "simulated TPU v4". */
 static void put_pairs(const char *prefix, const json_t *object, bn_text *out)
 {
     const char *key;

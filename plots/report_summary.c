@@ -121,7 +121,7 @@ static void comparison_row(const plot_comparison *c, bn_text *out)
     bn_text_puts(out, "</tr>\n");
 }
 
-/* Pictures of what was not decided are folded. */
+/* Pictures of undecided comparisons are folded. */
 static bn_code put_distribution(const plot_comparison *c, size_t *number, bn_text *out,
                                 bn_status *st)
 {

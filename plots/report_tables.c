@@ -256,7 +256,7 @@ static void put_ledgers(const plot_rows *rows, bn_text *out)
 
 /* ---- executions ------------------------------------------------------------------------- */
 
-/* X: the figures of all processes; MORE: what the record says beside them. */
+/* X has the figures of all processes, MORE is the record's. */
 static void execution_row(const plot_row *row, const json_t *x, const res_execution *more,
                           bn_text *out)
 {

@@ -58,8 +58,7 @@ static void classify(const plot_rows *rows, const words *w, int m, bool *common,
             *telling = same_model(&rows->rows[i], &rows->rows[j]) &&
                        strcmp(w[i].text[m], w[j].text[m]) != 0;
     }
-    /* These two are never left out: they say which rows are of a real device and of our own front
-     * end. */
+    /* These two are never left out: they distinguish real devices and our own front end. */
     if (m == RES_AXIS_TRACE_COST || m == RES_AXIS_RUNTIME)
         *telling = *telling || !*common;
 }

@@ -19,7 +19,6 @@
  * either part is. */
 #define WARMUP      0.22
 
-/* A panel: its scale and what it shows. */
 typedef struct panel {
     const res_record *record;
     size_t number;
@@ -62,7 +61,7 @@ static void put_steps(plot *p, const panel *n)
     }
 }
 
-/* How many programs step I of the warm-up compiled; -1 where the record does not say. */
+/* Programs that step I of the warm-up compiled; -1: unknown. */
 static json_int_t warmup_compiles(const res_record *record, size_t i)
 {
     const json_t *list = res_provenance(record, RES_PROV_WARMUP_COMPILES);
@@ -247,7 +246,7 @@ static void put_head(plot *p, double y)
     plot_legend_line(p, true, PLOT_INK, "median of the measured steps", x, y);
 }
 
-/* Whether some record that is shown does not say where its warm-up compiled. */
+/* Whether it is unknown of some drawn record where its warm-up compiled. */
 static bool some_unknown(const plot_rows *rows)
 {
     for (size_t i = 0; i < rows->count; i++)

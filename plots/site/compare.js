@@ -8,8 +8,8 @@ const NOT_JUDGED = "This is not judged: figures of different nights are set side
   "and the nights are part of every difference. bench compare judges two builds by processes in pairs.";
 const NOT_IN_BOTH = "not known in both";
 
-// [both, only A, only B]: cells are matched by what was asked for and by settings, or, where each
-// build has one setting of it, by what was asked for alone.
+// [both, only A, only B]: cells are matched by experiment and settings, or, where each build has one
+// setting of it, by experiment alone.
 function matched(a, b) {
   const strict = [a, b].some((build) => new Set(build.cells.map((c) => c.cell)).size < build.cells.length);
   const keyOf = (c) => strict ? c.cell + " " + c.settings : c.cell;

@@ -32,7 +32,7 @@ static json_t *times_json(const uint64_t *ns, size_t count)
     return list;
 }
 
-/* Times of the process's phases; null where the record does not say. */
+/* Times of the process's phases; null where they are unknown. */
 static json_t *phases_json(const res_record *record)
 {
     res_phases phases;
@@ -96,7 +96,7 @@ static void put_pairs(const char *prefix, const json_t *object, json_t *list)
     json_t *value;
     json_object_foreach((json_t *)(uintptr_t)object, key, value)
     {
-        if (strcmp(key, "xml") == 0) /* the machine's topology, which nobody reads here */
+        if (strcmp(key, "xml") == 0) /* the machine's topology, long and of no use here */
             continue;
         bn_text name = {0};
         bn_text_printf(&name, "%s%s%s", prefix, prefix[0] ? " " : "", key);

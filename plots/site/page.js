@@ -1,6 +1,6 @@
 // page.js - the pieces of the pages: loading data, elements, figures as words, tables, charts. The
-// pages are in views.js, compare.js and timeline.js. All become one script. No figure is made here: bench says
-// what is known of a cell, and what is shown of it.
+// pages are in views.js, compare.js and timeline.js. All become one script. No figure is made here: bench
+// has made those of a cell, and the words that show them.
 //
 // Data are scripts that call bench_data, since a page from the disk may load nothing else. Texts of
 // records become text nodes. Only tables and pictures that bench made, and escaped, become markup.
@@ -252,7 +252,7 @@ function frame(x, y, ticks, words) {
 }
 
 // The nights of a series in one metric: values, intervals, medians between changes, the changes.
-// WENT is called with the night that somebody clicks on.
+// WENT is called with a night that is clicked on.
 function chart(series, metric, buildName, went) {
   const m = series.metrics[metric];
   const nights = m.value.map((v, i) => i).filter((i) => known(m.value[i]));
@@ -298,7 +298,7 @@ function chart(series, metric, buildName, went) {
   return el("figure", null, el("div", {class: "picture", tabindex: 0}, box), said);
 }
 
-// TEXT in at most MOST letters; dots stand for its end where it has more.
+// TEXT in at most MOST letters; dots replace its end where it has more.
 function shortened(text, most) {
   const letters = Array.from(text);
   return letters.length > most ? letters.slice(0, most - 1).join("") + "\u2026" : text;

@@ -36,8 +36,8 @@ json_t *site_seconds(double seconds)
     return json_integer(llround(seconds));
 }
 
-/* JSON's strings are JavaScript's. A "<" could begin a tag where somebody puts a data file into a
- * page, so it is written by its number; it stands in strings only. */
+/* JSON's strings are JavaScript's. A "<" could begin a tag if a data file were put into a page,
+ * so it is written by its number. It occurs in strings only. */
 bn_text site_data(const char *name, json_t *value)
 {
     bn_text out = {0};

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A record that somebody asks for must be there now; those of earlier calls may have gone. */
+/* A record that is asked for must be there now; those of earlier calls may have gone. */
 static bn_code check_asked(const site *s, bn_status *st)
 {
     const site_options *o = s->options;

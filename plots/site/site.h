@@ -41,7 +41,7 @@ typedef struct site_made {
  * Makes or renews the site of INDEX, the index of the store. Files are replaced one by one, each as
  * a whole, what names others last; those that are as they should be are not touched. BN_INVALID for
  * a folder that holds anything but a site, BN_NOT_SUPPORTED for one of a later bench, BN_NOT_FOUND
- * for an id that was asked for, BN_IO, BN_OUT_OF_MEMORY, and what plot_render says but for a
+ * for an id that was asked for, BN_IO, BN_OUT_OF_MEMORY, and the codes of plot_render but for a
  * gnuplot that is missing.
  */
 BN_MUST_USE bn_code site_publish(const site_options *options, const res_index *index,

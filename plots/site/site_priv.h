@@ -16,7 +16,7 @@
 
 /* ---- data files (put.c) ------------------------------------------------------------ */
 
-/* Digits that stand for a text in names of files and in addresses. */
+/* Digits of a text, for names of files and addresses. */
 #define SITE_KEY 17
 typedef struct site_key {
     char text[SITE_KEY];
@@ -103,7 +103,7 @@ typedef struct site_experiment {
 typedef struct site_record {
     const res_summary *summary;
     double time_s;
-    size_t build; /* SITE_NONE: nobody knows */
+    size_t build; /* SITE_NONE: unknown */
 } site_record;
 
 typedef struct site {
@@ -138,7 +138,7 @@ site_key site_cell_of(const res_experiment *e);
 
 /* A file a night: its records (nights.c). */
 BN_MUST_USE bn_code site_nights_write(site *s, bn_status *st);
-/* A file a build: what its processes say of each experiment (builds.c). */
+/* A file a build: figures of its processes for each experiment (builds.c). */
 BN_MUST_USE bn_code site_builds_write(site *s, bn_status *st);
 /* Makes the histories, and a file a model with its series (series.c). */
 BN_MUST_USE bn_code site_series_write(site *s, bn_status *st);
