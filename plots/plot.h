@@ -223,6 +223,9 @@ void plot_html_text(bn_text *out, const char *text);
  * plot_render. */
 BN_MUST_USE bn_code plot_html_figure(const plot *p, const char *caption, size_t number,
                                      bn_text *out, bn_status *st);
+/* Appends ["device kind", value] to PAIRS for each value in OBJECT that is no object itself, but
+ * for the machine's topology. Names begin with PREFIX. */
+void plot_flatten(const char *prefix, const json_t *object, json_t *pairs);
 /* Puts the pictures of each runtime in ALL, real, simulated or emulated, with a heading; BRIEF:
  * with the last part of its path, and without pictures of single steps. *NUMBER is that of the next
  * figure of the page. Fails as plot_render. */

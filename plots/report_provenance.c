@@ -49,42 +49,49 @@ static bool says_nothing(const json_t *value)
 {
     const char *string = json_string_value(value);
     return json_is_null(value) || (string && !string[0]) ||
-           (json_is_array(value) && json_array_size(value) == 0) ||
-           (json_is_object(value) && json_object_size(value) == 0);
+           (json_is_array(value) && json_array_size(value) == 0);
 }
 
-#define NAME_TEXT 200
+#define MOST_NAME 200 /* bytes */
 
-/* "device kind", cut between characters. */
-static void join(const char *prefix, const char *key, char name[NAME_TEXT])
-{
-    bn_text whole = {0};
-    bn_text_printf(&whole, "%s%s%s", prefix, prefix[0] ? " " : "", key);
-    snprintf(name, NAME_TEXT, "%.*s", (int)bn_utf8_fit(whole.data, NAME_TEXT - 1), whole.data);
-    bn_text_free(&whole);
-}
-
-/* Puts a pair for each value that is not empty: "device kind", "simulated TPU v4". */
-static void put_pairs(const char *prefix, const json_t *object, bn_text *out)
+void plot_flatten(const char *prefix, const json_t *object, json_t *pairs)
 {
     const char *key;
     json_t *value;
     json_object_foreach((json_t *)(uintptr_t)object, key, value)
     {
-        char name[NAME_TEXT];
-        join(prefix, key, name);
+        bn_text name = {0};
+        if (strcmp(key, "xml") == 0) /* the machine's topology, long and of no use to readers */
+            continue;
+        bn_text_printf(&name, "%s%s%s", prefix, prefix[0] ? " " : "", key);
+        /* A key stands before all that is below it: a long one would be written as often. */
+        name.data[bn_utf8_fit(name.data, MOST_NAME)] = '\0';
+        if (json_is_object(value))
+            plot_flatten(name.data, value, pairs);
+        else
+            json_array_append_new(pairs, json_pack("[oO]", res_json_text(name.data), value));
+        bn_text_free(&name);
+    }
+}
+
+/* Puts each value that is not empty. */
+static void put_pairs(const json_t *object, bn_text *out)
+{
+    json_t *pairs = json_array(), *pair;
+    size_t i;
+    plot_flatten("", object, pairs);
+    json_array_foreach(pairs, i, pair)
+    {
+        const json_t *value = json_array_get(pair, 1);
         if (says_nothing(value))
             continue;
-        if (json_is_object(value)) {
-            put_pairs(name, value, out);
-            continue;
-        }
         bn_text_puts(out, "<dt>");
-        plot_html_text(out, name);
+        plot_html_text(out, json_string_value(json_array_get(pair, 0)));
         bn_text_puts(out, "</dt><dd>");
         put_scalar(value, out);
         bn_text_puts(out, "</dd>\n");
     }
+    json_decref(pairs);
 }
 
 /* ---- each value once ---------------------------------------------------------------------- */
@@ -129,7 +136,7 @@ static void put_distinct(const plot_report *report, res_provenance_id member, co
         bn_text_printf(out, ", of %lld record%s</summary>\n<dl>\n", (long long)count,
                        count == 1 ? "" : "s");
         if (json_is_object(value))
-            put_pairs("", value, out);
+            put_pairs(value, out);
         else {
             bn_text_printf(out, "<dt>%s</dt><dd>", res_provenance_rows[member].path);
             put_scalar(value, out);

@@ -19,8 +19,7 @@
 #define DETAILED_NIGHTS 3
 #define MOST_A_NIGHT    200
 #define MOST_STEPS      4000
-#define PARTED_STEPS    10  /* whose parts the timeline shows, beside those of the longest */
-#define MOST_NAME       200 /* bytes of the name of a value of a provenance */
+#define PARTED_STEPS    10 /* whose parts the timeline shows, beside those of the longest */
 
 /* ---- one record -------------------------------------------------------------------- */
 
@@ -88,37 +87,29 @@ static void put_rounds(const res_record *record, json_t *detail)
     json_object_set_new(detail, "round_wall", walls);
 }
 
-/* Appends ["runtime label", "abc"] for each value that is no object. A provenance is at most
- * BN_JSON_DEPTH deep. */
-static void put_pairs(const char *prefix, const json_t *object, json_t *list)
+/* ["runtime label", "abc"] of each value of the provenance. */
+static json_t *provenance_json(const res_record *record)
 {
-    const char *key;
-    json_t *value;
-    json_object_foreach((json_t *)(uintptr_t)object, key, value)
+    json_t *pairs = json_array(), *list = json_array(), *pair;
+    size_t i;
+    plot_flatten("", record->provenance, pairs);
+    json_array_foreach(pairs, i, pair)
     {
-        if (strcmp(key, "xml") == 0) /* the machine's topology, long and of no use here */
-            continue;
-        bn_text name = {0};
-        bn_text_printf(&name, "%s%s%s", prefix, prefix[0] ? " " : "", key);
-        /* A key stands before all that is below it: a long one would be written as often. */
-        name.data[bn_utf8_fit(name.data, MOST_NAME)] = '\0';
-        if (json_is_object(value)) {
-            put_pairs(name.data, value, list);
-        } else {
-            char *text = json_is_string(value)
-                             ? bn_strdup(json_string_value(value))
-                             : json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT | RES_JSON_SHOWN);
-            json_array_append_new(list, json_pack("[oo]", site_text(name.data), site_text(text)));
-            free(text);
-        }
-        bn_text_free(&name);
+        const char *name = json_string_value(json_array_get(pair, 0));
+        const json_t *value = json_array_get(pair, 1);
+        char *text = json_is_string(value)
+                         ? bn_strdup(json_string_value(value))
+                         : json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT | RES_JSON_SHOWN);
+        json_array_append_new(list, json_pack("[oo]", site_text(name), site_text(text)));
+        free(text);
     }
+    json_decref(pairs);
+    return list;
 }
 
 static json_t *record_json(const res_record *record)
 {
     bn_text html = {0}, title = {0};
-    json_t *provenance = json_array();
     res_table_record(record, RES_TABLE_HTML, &html);
     res_experiment_title(&record->experiment, &title);
     json_t *detail = json_pack(
@@ -130,8 +121,7 @@ static json_t *record_json(const res_record *record)
     put_rounds(record, detail);
     put_parts(record, detail);
     json_object_set_new(detail, "steps", json_integer((json_int_t)record->step_count));
-    put_pairs("", record->provenance, provenance);
-    json_object_set_new(detail, "provenance", provenance);
+    json_object_set_new(detail, "provenance", provenance_json(record));
     return detail;
 }
 

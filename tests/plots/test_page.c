@@ -463,8 +463,8 @@ static void long_names_are_cut_between_characters(void **state)
     res_collection all = sample();
     char key[256], wanted[256];
     memset(key, 'n', sizeof key);
-    strcpy(key + 198, "\xc3\xa9 and more"); /* 199 bytes have room */
-    snprintf(wanted, sizeof wanted, "<dt>%.198s</dt><dd>odd</dd>", key);
+    strcpy(key + 199, "\xc3\xa9 and more"); /* 200 bytes have room */
+    snprintf(wanted, sizeof wanted, "<dt>%.199s</dt><dd>odd</dd>", key);
     json_object_set_new(all.records[0]->provenance, "host", json_pack("{ss}", key, "odd"));
     bn_text out = page(&all, NULL, 0, NULL, 0);
     assert_has(out.data, wanted);
