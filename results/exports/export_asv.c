@@ -5,8 +5,8 @@
  * benchmarks.py and machine.py read them.
  *
  * A benchmark is an experiment. A commit is the build of the runtime: its label, if that is a
- * commit. Its result is what the speedup table says of the processes of the newest good record:
- * those of its build and conditions. The samples are theirs. What failed is null where nothing else
+ * commit. Its result is the speedup table's figure of the processes of the latest good record:
+ * those of its build and conditions. The samples are theirs. Failures are null where nothing else
  * of the experiment is good, and in "bench_failures" in any case.
  */
 #include "results/exports/exports_priv.h"
@@ -22,7 +22,7 @@
 #define LONGEST_NAME 200
 
 /* Replaces slashes in KEY's name by dots, which separate the levels of asv's list. */
-static void put_dots(res_export_key *key, res_export *export)
+static void put_dots(res_export_key *key)
 {
     for (char *c = key->name; *c != '\0'; c++)
         *c = *c == '.' ? '_' : *c == '/' ? '.' : *c;
@@ -31,11 +31,6 @@ static void put_dots(res_export_key *key, res_export *export)
     bn_text cut = {0};
     bn_text_puts(&cut, key->name);
     res_export_digits(&cut, LONGEST_NAME, key->name);
-    if (cut.failed) {
-        export->failed = true;
-        bn_text_free(&cut);
-        return;
-    }
     free(key->name);
     key->name = cut.data;
 }
@@ -78,8 +73,8 @@ static double log_wall(const res_process *process, const void *context)
     return log(process->measures.wall_ns);
 }
 
-/* Makes a row of asv's table: the result is what the speedup table says of POOL, the samples are
- * its COUNT STEPS, which get sorted after they were written in order. */
+/* A row of asv's table: the result is the speedup table's figure of POOL, the samples are its COUNT
+ * STEPS, which get sorted after they were written in order. */
 static json_t *result_row(const res_pool *pool, uint64_t *steps, size_t count, double time_s)
 {
     json_t *list = json_array(), *row = json_array();
@@ -107,14 +102,14 @@ static json_t *result_row(const res_pool *pool, uint64_t *steps, size_t count, d
     return row;
 }
 
-static const res_record *newest_good(const res_export_key *keys, size_t count)
+static const res_record *latest_good(const res_export_key *keys, size_t count)
 {
-    const res_record *newest = NULL;
+    const res_record *latest = NULL;
     for (size_t i = 0; i < count; i++)
         if (res_record_good(keys[i].record) &&
-            (!newest || strcmp(keys[i].record->id, newest->id) > 0))
-            newest = keys[i].record;
-    return newest;
+            (!latest || strcmp(keys[i].record->id, latest->id) > 0))
+            latest = keys[i].record;
+    return latest;
 }
 
 /* The result of the COUNT records from KEYS, all of one experiment and build. It is null where none
@@ -122,21 +117,21 @@ static const res_record *newest_good(const res_export_key *keys, size_t count)
 static json_t *result_json(const res_collection *all, const res_export_key *keys, size_t count)
 {
     const double time_s = res_export_time(keys[0].record);
-    const res_record *newest = newest_good(keys, count);
+    const res_record *newest = latest_good(keys, count);
     res_pool pool = {.count = 0};
     size_t total = 0, taken = 0;
     if (!newest)
         return json_pack("[[n] [] s I]", "1", (json_int_t)(time_s * 1000));
-    const bool made = res_pool_like(all, newest, &pool);
-    for (size_t i = 0; made && i < pool.count; i++)
+    res_pool_like(all, newest, &pool);
+    for (size_t i = 0; i < pool.count; i++)
         total += pool.list[i].record->step_count;
-    uint64_t *steps = made ? calloc(total + 1, sizeof *steps) : NULL;
-    for (size_t i = 0; steps && i < pool.count; i++) {
+    uint64_t *steps = bn_zalloc(total, sizeof *steps);
+    for (size_t i = 0; i < pool.count; i++) {
         const res_record *record = pool.list[i].record;
         memcpy(steps + taken, record->wall_ns, record->step_count * sizeof *steps);
         taken += record->step_count;
     }
-    json_t *row = steps ? result_row(&pool, steps, total, time_s) : NULL;
+    json_t *row = result_row(&pool, steps, total, time_s);
     free(steps);
     res_pool_free(&pool);
     return row;
@@ -166,9 +161,7 @@ static void put_commit(const res_collection *all, const res_export_key *keys, si
         end = first + 1;
         while (end < count && strcmp(keys[end].name, keys[first].name) == 0)
             end++;
-        json_t *result = result_json(all, keys + first, end - first);
-        export->failed = export->failed || !result;
-        json_object_set_new(results, keys[first].name, result);
+        json_object_set_new(results, keys[first].name, result_json(all, keys + first, end - first));
         for (size_t i = first; i < end; i++)
             json_object_set_new(records, keys[i].record->id, res_export_provenance(keys[i].record));
     }
@@ -206,11 +199,11 @@ static json_t *benchmarks_json(const res_export_key *keys, size_t count)
 
 void res_export_asv(const res_collection *all, res_export *export)
 {
-    res_export_key *keys = res_export_keys(all, false, export);
+    res_export_key *keys = res_export_keys(all, false);
     if (!keys)
         return;
     for (size_t i = 0; i < all->count; i++)
-        put_dots(&keys[i], export);
+        put_dots(&keys[i]);
     for (size_t first = 0, end; first < all->count; first = end) {
         end = first + 1;
         while (end < all->count && strcmp(keys[end].machine, keys[first].machine) == 0 &&

@@ -1,6 +1,6 @@
 /*
- * export_record.c - what all formats say of a record: its name, its label, where it comes from,
- * and which records stand together.
+ * export_record.c - a record as all formats have it: its name, its label, its origin, and which
+ * records stand together.
  */
 #include "results/exports/exports_priv.h"
 
@@ -54,8 +54,8 @@ static size_t blank_at(const char *text)
     return by_width ? 3 : 0;
 }
 
-/* Puts '_' for each byte of the blanks of NAME from START on, at which tools split, and of what is
- * not plain. */
+/* Puts '_' for each byte of the blanks of NAME from START on, at which tools split, and of
+ * characters that are not plain. */
 static void put_unbroken(bn_text *name, size_t start)
 {
     const char *shown;
@@ -119,8 +119,7 @@ void res_export_put_safe(bn_text *out, const char *text, const char *kept, const
         bn_text_putc(&safe, '_');
     if (!same || safe.length > most)
         res_export_digits(&safe, most, text);
-    bn_text_puts(out, safe.data ? safe.data : "");
-    out->failed = out->failed || safe.failed;
+    bn_text_puts(out, safe.data);
     bn_text_free(&safe);
 }
 
@@ -182,18 +181,19 @@ static int key_order(const void *a, const void *b)
 
 void res_export_keys_free(res_export_key *keys, size_t count)
 {
-    for (size_t i = 0; keys && i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         free(keys[i].machine);
         free(keys[i].name);
     }
     free(keys);
 }
 
-res_export_key *res_export_keys(const res_collection *all, bool by_build, res_export *export)
+res_export_key *res_export_keys(const res_collection *all, bool by_build)
 {
-    res_export_key *keys = calloc(all->count + 1, sizeof *keys);
-    bool failed = !keys;
-    for (size_t i = 0; keys && i < all->count; i++) {
+    if (all->count == 0)
+        return NULL;
+    res_export_key *keys = bn_zalloc(all->count, sizeof *keys);
+    for (size_t i = 0; i < all->count; i++) {
         const res_record *record = all->records[i];
         bn_text machine = {0}, name = {0};
         bn_text_puts(&machine, "");
@@ -204,12 +204,6 @@ res_export_key *res_export_keys(const res_collection *all, bool by_build, res_ex
         }
         keys[i] = (res_export_key){.record = record, .machine = machine.data, .name = name.data};
         res_export_commit(record, keys[i].commit);
-        failed = failed || machine.failed || !machine.data || name.failed || !name.data;
-    }
-    export->failed = export->failed || failed;
-    if (failed || all->count == 0) {
-        res_export_keys_free(keys, all->count);
-        return NULL;
     }
     qsort(keys, all->count, sizeof *keys, key_order);
     return keys;
@@ -257,10 +251,9 @@ void res_export_add_failure(const res_record *record, json_t *list)
     if (res_record_good(record))
         return;
     res_export_name(record, ':', &name);
-    json_array_append_new(list,
-                          json_pack("{s:s, s:s, s:s, s:o}", "name", name.data ? name.data : "",
-                                    "id", record->id, "status", bn_code_name(record->status),
-                                    "message", res_json_text(record->message)));
+    json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:o}", "name", name.data, "id",
+                                          record->id, "status", bn_code_name(record->status),
+                                          "message", res_json_text(record->message)));
     bn_text_free(&name);
 }
 
@@ -278,13 +271,12 @@ uint64_t res_export_busy_ns(const res_record *record, size_t step)
     return record->wall_ns[step] > wait ? record->wall_ns[step] - wait : 0;
 }
 
-/* ---- what its table says ---------------------------------------------------------- */
+/* ---- its figures in tables --------------------------------------------------------- */
 
 double res_export_wall_ns(const res_collection *all, const res_record *record)
 {
     res_pool pool;
-    if (!res_pool_like(all, record, &pool))
-        return (double)NAN;
+    res_pool_like(all, record, &pool);
     const double wall_ns = res_pool_figures(&pool).wall.value.estimate;
     res_pool_free(&pool);
     return wall_ns;

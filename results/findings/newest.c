@@ -216,7 +216,7 @@ bn_code res_newest_read(const char *store, const res_index *index, const res_ask
         code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu records", index->count);
     }
     if (code == BN_OK)
-        code = res_index_take_damaged(index, all, st);
+        res_index_take_damaged(index, all);
     free(c.ways);
     free(c.numbers);
     free(c.fates);

@@ -62,8 +62,9 @@ static bool fill_process(res_process *process, const res_record *record)
                              .began_s = res_id_time(record->id)};
     if (record->round_count == 0)
         return true;
-    process->round_ns = calloc(record->round_count, sizeof *process->round_ns);
-    return process->round_ns && res_round_means(record, process->round_ns);
+    process->round_ns = bn_zalloc(record->round_count, sizeof *process->round_ns);
+    res_round_means(record, process->round_ns);
+    return true;
 }
 
 /* The newest record of the newest build that is told, but a good one if it has any: good records of

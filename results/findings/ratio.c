@@ -48,8 +48,11 @@ double res_turns_log_ratio(const res_record *a, const res_record *b)
     double *room = calloc(a->round_count + b->round_count + rounds + 1, sizeof *room);
     double *a_ns = room ? room + rounds : NULL, *b_ns = room ? a_ns + a->round_count : NULL;
     double ratio = (double)NAN;
-    if (room && rounds > 0 && res_round_means(a, a_ns) && res_round_means(b, b_ns))
+    if (room && rounds > 0) {
+        res_round_means(a, a_ns);
+        res_round_means(b, b_ns);
         ratio = by_rounds(b_ns, a_ns, rounds, room);
+    }
     free(room);
     return ratio;
 }

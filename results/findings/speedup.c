@@ -195,16 +195,16 @@ static bool tell(res_speedup *speedup)
     for (size_t i = 0; i < speedup->count; i++)
         if (speedup->rows[i].ratio.log.freedom > 0)
             p[count++] = p_of(&speedup->rows[i].ratio, speedup->least_error);
-    const bool made = res_holm(p, NULL, count, p + count, NULL) == BN_OK;
+    res_holm(p, NULL, count, p + count);
     speedup->ratios = count;
-    for (size_t i = 0, next = count; made && i < speedup->count; i++) {
+    for (size_t i = 0, next = count; i < speedup->count; i++) {
         res_speedup_row *row = &speedup->rows[i];
         if (row->ratio.log.freedom > 0)
             row->p_holm = p[next++];
         row->told = row->p_holm <= LEVEL;
     }
     free(p);
-    return made;
+    return true;
 }
 
 /* ---- means --------------------------------------------------------------------------- */

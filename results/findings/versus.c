@@ -114,7 +114,7 @@ bn_code res_versus_judge(res_versus *versus, bn_status *st)
         code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu comparisons", most);
     if (code == BN_OK) {
         versus->family = copy_family(versus, family, false);
-        code = res_compare_family(family, versus->family, &versus->options, st);
+        res_compare_family(family, versus->family, &versus->options);
     }
     if (code == BN_OK) {
         copy_family(versus, family, true);

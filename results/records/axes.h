@@ -1,5 +1,5 @@
 /*
- * axes.h - what an experiment is: its axes, and what derives from their table (axes.def).
+ * axes.h - an experiment: its axes, and what derives from their table (axes.def).
  */
 #ifndef BENCH_RESULTS_AXES_H
 #define BENCH_RESULTS_AXES_H
@@ -11,7 +11,7 @@
 #define RES_TEXT       64
 #define RES_MOST_VALUE 1000000 /* of most axes that are numbers */
 
-/* What was asked for: with the runtime's sha256 it is the experiment's identity. */
+/* The request: with the runtime's sha256 it is the experiment's identity. */
 typedef struct res_experiment {
 #define AXIS(name, member, declaration, ...) declaration;
 #include "results/records/axes.def"
@@ -49,13 +49,13 @@ extern const res_field res_experiment_fields[];
 
 /* ---- the table ------------------------------------------------------------------------- */
 
-/* What two experiments are to each other that differ in an axis of this role only; also the
- * order in which tables sort by them. */
+/* How two experiments relate that differ in an axis of this role only; also the order in which
+ * tables sort by them. */
 typedef enum res_role {
     RES_ROLE_BLOCK, /* of different blocks of a table */
     RES_ROLE_CELL,  /* different things that are measured */
     RES_ROLE_SETUP, /* the same thing under different conditions: no comparison of ways */
-    RES_ROLE_WAY,   /* two ways to run one thing: what tables set side by side */
+    RES_ROLE_WAY,   /* two strategies for one thing: tables set them side by side */
     RES_ROLE_SEED   /* alike */
 } res_role;
 

@@ -3,8 +3,8 @@
  * it: a file of the store, a line of the index, an import. What passes can be printed, counted,
  * added up and used in the name of a file.
  *
- * What is looked up or computed with must be in order, or the record is refused: ids, digests,
- * numbers. What people only read is made plain: old records have messages of several lines.
+ * Ids, digests and numbers must be in order, or the record is refused. Texts for people are made
+ * plain: old records have messages of several lines.
  */
 #include "results/records/estimates.h"
 #include "results/records/records_priv.h"
@@ -81,13 +81,12 @@ static bn_code plain_word(json_t *object, const char *key, bool may_be_number, b
     if (bn_is_plain(text) && strlen(text) <= MOST_WORD)
         return BN_OK;
     bn_plain(text, plain, sizeof plain);
-    return json_object_set_new(object, key, json_string(plain)) == 0
-               ? BN_OK
-               : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for an explanation");
+    json_object_set_new(object, key, json_string(plain));
+    return BN_OK;
 }
 
-/* One complaint of the explanation. */
-static bn_code check_complaint(json_t *one, bn_status *st)
+/* One finding of the explanation. */
+static bn_code check_finding(json_t *one, bn_status *st)
 {
     static const char *const words[] = {"rule", "subject", "place", "scope",
                                         "op",   "reason",  "words"};
@@ -95,7 +94,7 @@ static bn_code check_complaint(json_t *one, bn_status *st)
     static const char *const counts[] = {"count", "others", "dimension"};
     bn_code code = BN_OK;
     if (!json_is_string(json_object_get(one, "rule")))
-        return bn_fail(st, BN_FORMAT, "its explanation has a complaint without a rule");
+        return bn_fail(st, BN_FORMAT, "its explanation has a finding without a rule");
     for (size_t i = 0; i < sizeof words / sizeof *words && code == BN_OK; i++)
         code = plain_word(one, words[i], false, st);
     for (size_t i = 0; i < sizeof values / sizeof *values && code == BN_OK; i++)
@@ -109,16 +108,16 @@ static bn_code check_complaint(json_t *one, bn_status *st)
     return code;
 }
 
-/* provenance.explanation, of which findings/why.c makes words. */
+/* provenance.explanation, which findings/why.c puts into words. */
 static bn_code check_explanation(const res_record *r, bn_status *st)
 {
     const json_t *list = res_provenance(r, RES_PROV_EXPLANATION_FINDINGS);
     bn_code code = BN_OK;
     if (res_provenance(r, RES_PROV_EXPLANATION) &&
         (!json_is_array(list) || json_array_size(list) > RES_MOST_WHY))
-        return bn_fail(st, BN_FORMAT, "its explanation is no list of complaints");
+        return bn_fail(st, BN_FORMAT, "its explanation is not %d findings at most", RES_MOST_WHY);
     for (size_t i = 0; i < json_array_size(list) && code == BN_OK; i++)
-        code = check_complaint(json_array_get(list, i), st);
+        code = check_finding(json_array_get(list, i), st);
     return code;
 }
 
@@ -129,13 +128,14 @@ static bn_code check_host_ops(const res_record *r, bn_status *st)
     const char *name;
     bn_code code = BN_OK;
     if (ops && (!json_is_object(ops) || json_object_size(ops) > RES_MOST_HOST_OPS))
-        return bn_fail(st, BN_FORMAT, "its host_ops are no list of counters");
+        return bn_fail(st, BN_FORMAT, "its host_ops are not %d counters at most",
+                       RES_MOST_HOST_OPS);
     json_object_foreach(ops, name, value)
     {
         const json_int_t count = json_is_integer(value) ? json_integer_value(value) : -1;
         if (count < 0 || count > MOST_COUNT || strlen(name) > 32 ||
             strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_") != strlen(name))
-            code = bn_fail(st, BN_FORMAT, "its host_ops have a name or a count that cannot be");
+            code = bn_fail(st, BN_FORMAT, "its host_ops have an impossible name or count");
     }
     return code;
 }
@@ -237,8 +237,8 @@ static bool times_fit(const uint64_t *ns, size_t count)
 /* Rounds and probes have members of this type only. */
 #define WORDS_OF(type) (sizeof(type) / sizeof(uint64_t))
 
-/* COUNT numbers of rounds or probes: times, counts, or what nobody could tell. */
-static bool told_fit(const uint64_t *numbers, size_t count)
+/* COUNT numbers of rounds or probes: times, counts, or RES_UNTOLD. */
+static bool numbers_fit(const uint64_t *numbers, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (numbers[i] > RES_MOST_NS && numbers[i] != RES_UNTOLD)
@@ -261,7 +261,7 @@ static bn_code check_execution(res_execution *x, bn_status *st)
             return bn_fail(st, BN_FORMAT, "an execution's %s is out of range", field->name);
     if (!times_fit(x->pjrt_ns, x->pjrt_count))
         return bn_fail(st, BN_FORMAT, "an execution took longer than 104 days");
-    if (!told_fit((const uint64_t *)x->probes, x->probe_count * WORDS_OF(res_probe)))
+    if (!numbers_fit((const uint64_t *)x->probes, x->probe_count * WORDS_OF(res_probe)))
         return bn_fail(st, BN_FORMAT, "a probe is out of range");
     return BN_OK;
 }
@@ -277,7 +277,7 @@ static bn_code check_rounds(const res_record *r, bn_status *st)
     }
     if (r->round_count > 0 && sum != r->step_count)
         return bn_fail(st, BN_FORMAT, "its rounds do not have all steps");
-    if (!told_fit((const uint64_t *)r->rounds, r->round_count * WORDS_OF(res_round)))
+    if (!numbers_fit((const uint64_t *)r->rounds, r->round_count * WORDS_OF(res_round)))
         return bn_fail(st, BN_FORMAT, "a round is out of range");
     return BN_OK;
 }
@@ -288,7 +288,7 @@ static bn_code check_samples(const res_record *r, bn_status *st)
         return bn_fail(st, BN_FORMAT, "a step took longer than 104 days");
     for (size_t i = 0; i < r->step_count; i++)
         if (r->wall_ns[i] == 0)
-            return bn_fail(st, BN_FORMAT, "a step took no time");
+            return bn_fail(st, BN_FORMAT, "step %zu took 0 ns", i);
     if (!times_fit(r->part_ns, r->step_count * BN_PART_COUNT))
         return bn_fail(st, BN_FORMAT, "a part of a step took longer than 104 days");
     if (!counters_fit(r->counters) || !counters_fit(r->step_counters))
@@ -296,27 +296,26 @@ static bn_code check_samples(const res_record *r, bn_status *st)
     return check_rounds(r, st);
 }
 
-/* Whether FIGURES, of an estimate or one of its graphs, have counts where they have any. */
-static bool lacks_fit(const json_t *figures)
+/* The member of FIGURES, of an estimate or one of its graphs, that should be a count and is none;
+ * NULL: all are. */
+static const char *lack_without_count(const json_t *figures)
 {
     static const char *const names[] = {"untold_loops", "collectives", "silent"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const json_t *count = json_object_get(figures, names[i]);
         if (count && !(json_is_integer(count) && json_integer_value(count) >= 0))
-            return false;
+            return names[i];
     }
-    return true;
+    return NULL;
 }
 
 static bn_code check_lacks(const res_record *r, bn_status *st)
 {
     const json_t *graphs = res_provenance(r, RES_PROV_ESTIMATE_GRAPHS);
-    bool fit = lacks_fit(res_record_estimate(r));
-    for (size_t i = 0; i < json_array_size(graphs); i++)
-        fit = fit && lacks_fit(json_array_get(graphs, i));
-    return fit ? BN_OK
-               : bn_fail(st, BN_FORMAT,
-                         "untold_loops, collectives or silent of its estimate is no count");
+    const char *bad = lack_without_count(res_record_estimate(r));
+    for (size_t i = 0; i < json_array_size(graphs) && !bad; i++)
+        bad = lack_without_count(json_array_get(graphs, i));
+    return bad ? bn_fail(st, BN_FORMAT, "%s of its estimate is no count", bad) : BN_OK;
 }
 
 /* An estimate says so in its name, and nobody measured anything of it. */

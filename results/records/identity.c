@@ -30,19 +30,16 @@ bool res_plugin_unforeseen(const res_experiment *e)
     return res_has_own_plugin(e) && strcmp(e->runtime, "cuda") == 0;
 }
 
-bn_code res_identity(const res_experiment *experiment, const char *runtime_sha256, int repetition,
-                     char identity[BN_SHA256_TEXT], bn_status *st)
+void res_identity(const res_experiment *experiment, const char *runtime_sha256, int repetition,
+                  char identity[BN_SHA256_TEXT])
 {
     bn_text text = {0};
-    identity[0] = '\0';
     bn_text_puts(&text, "bench identity 1\n");
     members_text(experiment, &text);
     bn_text_printf(&text, "runtime_sha256=%s\nrepetition=%d\n",
                    res_plugin_unforeseen(experiment) ? "" : runtime_sha256, repetition);
-    if (!text.failed)
-        bn_sha256(text.data, text.length, identity);
+    bn_sha256(text.data, text.length, identity);
     bn_text_free(&text);
-    return identity[0] ? BN_OK : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for an identity");
 }
 
 int res_record_repetition(const res_record *record)
@@ -55,11 +52,11 @@ bool res_record_identity(const res_record *record, char identity[BN_SHA256_TEXT]
 {
     const char *sha256 = json_string_value(res_provenance(record, RES_PROV_RUNTIME_SHA256));
     const int repetition = res_record_repetition(record);
-    const bool known = sha256 || res_plugin_unforeseen(&record->experiment);
     identity[0] = '\0';
-    return known && repetition &&
-           res_identity(&record->experiment, sha256 ? sha256 : "", repetition, identity, NULL) ==
-               BN_OK;
+    if (!repetition || (!sha256 && !res_plugin_unforeseen(&record->experiment)))
+        return false;
+    res_identity(&record->experiment, sha256 ? sha256 : "", repetition, identity);
+    return true;
 }
 
 bool res_summary_identity(const res_index *index, const res_summary *summary,
@@ -68,8 +65,10 @@ bool res_summary_identity(const res_index *index, const res_summary *summary,
     const res_experiment *e = index->experiments[summary->experiment];
     const char *sha256 = summary->origin->sha256;
     identity[0] = '\0';
-    return (sha256[0] || res_plugin_unforeseen(e)) && summary->repetition &&
-           res_identity(e, sha256, summary->repetition, identity, NULL) == BN_OK;
+    if (!summary->repetition || (!sha256[0] && !res_plugin_unforeseen(e)))
+        return false;
+    res_identity(e, sha256, summary->repetition, identity);
+    return true;
 }
 
 /* ---- but for the runtime -------------------------------------------------------------- */

@@ -1,6 +1,5 @@
 /*
- * store_h5.c - what reading and writing share of HDF5: what it may do, its errors, and types of
- * ours.
+ * store_h5.c - HDF5 as reading and writing share it: its limits, its errors, and types of ours.
  */
 #include "results/records/store_priv.h"
 

@@ -1,8 +1,8 @@
 /*
  * store_priv.h - the layers of the store: a record becomes an HDF5 image in
  * memory (store_write.c, store_read.c), an image becomes a sealed file
- * (store_file.c). Sealed files are read by a child (vet.c), which hands over
- * the record as plain bytes (wire.c).
+ * (store_file.c). Sealed files are read by a child (vet.c), which passes
+ * the record on as plain bytes (wire.c).
  */
 #ifndef BENCH_RESULTS_STORE_PRIV_H
 #define BENCH_RESULTS_STORE_PRIV_H
@@ -47,8 +47,8 @@ BN_MUST_USE bn_code res_store_put(const char *store, const res_record *record, c
 /* ---- records between processes (wire.c) ------------------------------------------ */
 
 /* Appends RECORD as plain bytes, which res_wire_take understands in the same program only. Texts
- * of RECORD are cut where they have no end. BN_OUT_OF_MEMORY. */
-BN_MUST_USE bn_code res_wire_put(res_record *record, bn_text *out, bn_status *st);
+ * of RECORD are cut where they have no end. */
+void res_wire_put(res_record *record, bn_text *out);
 /* The record in SIZE bytes that somebody else may have made: BN_FORMAT where they are no record, or
  * one that res_record_check refuses. */
 BN_MUST_USE bn_code res_wire_take(const char *bytes, size_t size, res_record **record,

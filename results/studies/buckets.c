@@ -1,5 +1,5 @@
 /*
- * buckets.c - what it costs to pad rows of varying lengths to a number of lengths.
+ * buckets.c - the cost of padding rows of varying lengths to a number of lengths.
  */
 #include "results/studies/studies.h"
 

@@ -182,7 +182,7 @@ static void exports_overwrite_by_force_only(void **state)
     res_export file = made(&all, "hyperfine"), tree = made(&all, "asv");
     assert_int_equal(res_export_write(&file, output, false, &st), BN_OK);
     assert_int_equal(res_export_write(&file, output, false, &st), BN_INVALID);
-    assert_non_null(strstr(st.message, "is there already"));
+    assert_non_null(strstr(st.message, output));
     assert_int_equal(res_export_write(&file, output, true, &st), BN_OK);
     snprintf(output, sizeof output, "%s/tree/deep", folder);
     assert_int_equal(res_export_write(&tree, output, false, &st), BN_OK);
@@ -241,10 +241,10 @@ static void formats_and_empty_stores_are_refused(void **state)
     res_export export;
     res_collection all = sample(), none = {0};
     assert_int_equal(res_export_make(&all, "xml", &export, &st), BN_INVALID);
-    assert_non_null(strstr(st.message, "google-benchmark, benchstat, asv"));
+    assert_non_null(strstr(st.message, "google-benchmark"));
     res_export_free(&export);
     assert_int_equal(res_export_make(&none, "xspace", &export, &st), BN_INVALID);
-    assert_non_null(strstr(st.message, "no record that xspace could show"));
+    assert_non_null(strstr(st.message, "xspace"));
     res_export_free(&export);
     drop(&all);
 }

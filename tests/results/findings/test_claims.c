@@ -229,7 +229,7 @@ static void claims_are_holms(void **state)
         if (table.rows[i].compared)
             p[count++] = res_estimate_p(&log);
     }
-    assert_int_equal(res_holm(p, NULL, count, adjusted, NULL), BN_OK);
+    res_holm(p, NULL, count, adjusted);
     count = 0;
     for (size_t i = 0; i < table.count; i++) {
         const res_speedup_row *row = &table.rows[i];

@@ -539,7 +539,7 @@ static void assert_copies(const place *p, const char *original, size_t copies)
     assert_int_equal(all.damaged_count, copies);
     for (size_t i = 0; i < copies; i++) {
         assert_non_null(strstr(index.damaged[i].status.message, bn_base_name(original)));
-        assert_non_null(strstr(all.damaged[i].status.message, "has the id of"));
+        assert_int_equal(all.damaged[i].fault, RES_FAULT_COPY);
         assert_non_null(strstr(all.damaged[i].status.message, bn_base_name(original)));
     }
     res_collection_free(&all);

@@ -173,17 +173,17 @@ static const struct {
     void (*edit)(hid_t file);
     const char *text;
 } leading[] = {
-    {"private.h5", private_storage, "/steps/wall_ns has its values in other files"},
-    {"storage.h5", pipe_storage, "/steps/wall_ns has its values in other files"},
-    {"virtual.h5", virtual_file, "/steps/wall_ns has its values in other files"},
-    {"waiting.h5", virtual_pipe, "/steps/wall_ns has its values in other files"},
-    {"unlimited.h5", virtual_without_end, "/steps/wall_ns has its values in other files"},
-    {"text.h5", text_elsewhere, "/provenance has its values in other files"},
-    {"times.h5", linked_times, "/steps/wall_ns is a link to elsewhere"},
-    {"group.h5", linked_group, "/executions is a link to elsewhere"},
-    {"rounds.h5", linked_rounds, "/rounds is a link to elsewhere"},
-    {"soft.h5", soft_link, "/warmup/wall_ns is a link to elsewhere"},
-    {"filtered.h5", filtered, "/steps/wall_ns does not lie in one piece"},
+    {"private.h5", private_storage, "/steps/wall_ns"},
+    {"storage.h5", pipe_storage, "/steps/wall_ns"},
+    {"virtual.h5", virtual_file, "/steps/wall_ns"},
+    {"waiting.h5", virtual_pipe, "/steps/wall_ns"},
+    {"unlimited.h5", virtual_without_end, "/steps/wall_ns"},
+    {"text.h5", text_elsewhere, "/provenance"},
+    {"times.h5", linked_times, "/steps/wall_ns"},
+    {"group.h5", linked_group, "/executions"},
+    {"rounds.h5", linked_rounds, "/rounds"},
+    {"soft.h5", soft_link, "/warmup/wall_ns"},
+    {"filtered.h5", filtered, "/steps/wall_ns"},
 };
 enum { LEADING = sizeof leading / sizeof *leading };
 
@@ -300,7 +300,7 @@ static void nothing_is_lost_on_the_way(void **state)
     record->experiment.seed = UINT64_MAX;
     record->simulated = true;
     json_object_set_new(record->provenance, "real", json_real(0.1));
-    assert_ok(res_wire_put(record, &out, &st), &st);
+    res_wire_put(record, &out);
     assert_ok(res_wire_take(out.data, out.length, &back, &st), &st);
     char *images[2] = {NULL, NULL};
     size_t sizes[2];
@@ -330,7 +330,7 @@ static void the_childs_bytes_are_not_believed(void **state)
     bn_text out = {0};
     size_t refused = 0;
     res_record *record = fixture_record(&fixture_lazy, STEPS);
-    assert_ok(res_wire_put(record, &out, &st), &st);
+    res_wire_put(record, &out);
     for (size_t i = 0; i < out.length; i += i < 3000 ? 1 : 37) {
         res_record *back = NULL;
         assert_int_equal(res_wire_take(out.data, i, &back, &st), BN_FORMAT);

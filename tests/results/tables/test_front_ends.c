@@ -180,12 +180,13 @@ static void versions_are_conditions(void **state)
     assert_true(res_same_conditions(jax, other, differing, sizeof differing));
     assert_false(res_same_conditions(jax, later, differing, sizeof differing));
     assert_string_equal(differing, "versions of the front end");
-    assert_true(res_conditions_mark(jax, a) && res_conditions_mark(later, b));
+    res_conditions_mark(jax, a);
+    res_conditions_mark(later, b);
     assert_string_not_equal(a, b);
     /* The machine is the same, and half of the digits are of it alone. */
     assert_string_not_equal(res_mark_front_end(a), res_mark_front_end(b));
     assert_memory_equal(a, b, (size_t)(res_mark_front_end(a) - a));
-    assert_true(res_conditions_mark(ours, b));
+    res_conditions_mark(ours, b);
     assert_memory_equal(a, b, (size_t)(res_mark_front_end(a) - a));
     assert_string_equal(res_mark_front_end(""), "");
     res_record_free(ours);
@@ -215,11 +216,12 @@ static bool alike_whatever(const char *name)
     assert_int_equal(res_same_conditions(none, one, differing, sizeof differing), alike);
     assert_true(res_same_conditions(one, same, differing, sizeof differing));
     assert_true(res_same_conditions(one, other, differing, sizeof differing));
-    assert_true(res_conditions_mark(one, a) && res_conditions_mark(two, b));
+    res_conditions_mark(one, a);
+    res_conditions_mark(two, b);
     assert_int_equal(strcmp(a, b) == 0, alike);
     /* Of the machine they say the same. */
     assert_memory_equal(a, b, (size_t)(res_mark_front_end(a) - a));
-    assert_true(res_conditions_mark(none, b));
+    res_conditions_mark(none, b);
     assert_int_equal(strcmp(a, b) == 0, alike);
     res_record_free(none);
     res_record_free(one);
