@@ -219,8 +219,7 @@ typedef struct store_side {
 static bool gather(const res_collection *all, const res_record *like, store_side *s)
 {
     res_pool pool;
-    if (!res_pool_like(all, like, &pool))
-        return false;
+    res_pool_like(all, like, &pool);
     s->series = calloc(pool.count + 1, sizeof *s->series);
     s->counts = calloc(pool.count + 1, sizeof *s->counts);
     s->values = calloc(pool.count + 1, sizeof *s->values);

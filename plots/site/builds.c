@@ -121,11 +121,8 @@ static void put_entry(const site *s, const item *items, size_t count, const pool
     for (size_t i = 0; i < count; i++)
         room->summaries[i] = items[i].record->summary;
     const size_t experiment = items[count - 1].record->summary->experiment;
-    if (!res_pool_summaries(room->summaries, count, s->index->experiments[experiment],
-                            room->processes, &of)) {
-        out->failed = true;
-        return;
-    }
+    res_pool_summaries(room->summaries, count, s->index->experiments[experiment], room->processes,
+                       &of);
     const site_experiment *e = &s->experiments[experiment];
     bn_text_printf(out, "{\"cell\":\"%s\",\"title\":", e->cell.text);
     site_put_text(out, e->title);

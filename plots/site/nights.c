@@ -67,10 +67,7 @@ static void put_figures(const site *s, const res_summary *summary, bn_text *out)
 {
     res_summary_pool of;
     res_process room;
-    if (!res_pool_summaries(&summary, 1, s->index->experiments[summary->experiment], &room, &of)) {
-        out->failed = true;
-        return;
-    }
+    res_pool_summaries(&summary, 1, s->index->experiments[summary->experiment], &room, &of);
     const res_figures f = res_pool_figures(&of.pool);
     const res_device_remark remark = res_figures_remark(&f);
     for (int m = 0; m < RES_METRIC_COUNT; m++)

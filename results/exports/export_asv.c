@@ -129,10 +129,10 @@ static json_t *result_json(const res_collection *all, const res_export_key *keys
     size_t total = 0, taken = 0;
     if (!newest)
         return json_pack("[[n] [] s I]", "1", (json_int_t)(time_s * 1000));
-    const bool made = res_pool_like(all, newest, &pool);
-    for (size_t i = 0; made && i < pool.count; i++)
+    res_pool_like(all, newest, &pool);
+    for (size_t i = 0; i < pool.count; i++)
         total += pool.list[i].record->step_count;
-    uint64_t *steps = made ? calloc(total + 1, sizeof *steps) : NULL;
+    uint64_t *steps = calloc(total + 1, sizeof *steps);
     for (size_t i = 0; steps && i < pool.count; i++) {
         const res_record *record = pool.list[i].record;
         memcpy(steps + taken, record->wall_ns, record->step_count * sizeof *steps);

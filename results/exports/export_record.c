@@ -294,8 +294,7 @@ uint64_t res_export_busy_ns(const res_record *record, size_t step)
 double res_export_wall_ns(const res_collection *all, const res_record *record)
 {
     res_pool pool;
-    if (!res_pool_like(all, record, &pool))
-        return (double)NAN;
+    res_pool_like(all, record, &pool);
     const double wall_ns = res_pool_figures(&pool).wall.value.estimate;
     res_pool_free(&pool);
     return wall_ns;

@@ -119,10 +119,7 @@ static json_t *baseline_json(const res_collection *all, const res_record *record
 {
     json_t *baseline = json_object();
     res_pool pool;
-    if (!res_pool_like(all, record, &pool)) {
-        json_decref(baseline);
-        return NULL;
-    }
+    res_pool_like(all, record, &pool);
     const res_figures figures = res_pool_figures(&pool);
     put_baseline(baseline, "WALL_TIME", "baseline_ms", figures.wall.value.estimate / 1e6);
     if (is_gpu(res_export_platform(record)))

@@ -43,9 +43,8 @@ typedef struct res_costs {
     size_t law_count;
 } res_costs;
 
-/* Of the rows of SPEEDUP, which must outlive COSTS, that have a good record with a ledger. False
- * without memory. COSTS is to be freed in any case. */
-bool res_costs_make(const res_speedup *speedup, res_costs *costs);
+/* Of the rows of SPEEDUP, which must outlive COSTS, that have a good record with a ledger. */
+void res_costs_make(const res_speedup *speedup, res_costs *costs);
 void res_costs_free(res_costs *costs);
 
 #endif

@@ -502,18 +502,15 @@ static int order(const void *a, const void *b)
            (left->cost_ns.estimate > right->cost_ns.estimate);
 }
 
-bool res_doctor(const res_speedup *speedup, res_complaint **list, size_t *count)
+res_complaint *res_doctor(const res_speedup *speedup, size_t *count)
 {
-    res_complaint *all = calloc(speedup->count * RES_RULE_COUNT + 1, sizeof *all);
-    *list = all;
+    res_complaint *all = bn_zalloc(speedup->count * RES_RULE_COUNT, sizeof *all);
     *count = 0;
-    if (!all)
-        return false;
     for (size_t i = 0; i < speedup->count; i++)
         for (int r = 0; r < RES_RULE_COUNT && speedup->rows[i].pool.count > 0; r++)
             *count += complains(speedup, i, (res_rule)r, &all[*count]);
     qsort(all, *count, sizeof *all, order);
-    return true;
+    return all;
 }
 
 /* ---- what bounds a step -----------------------------------------------------------------------

@@ -60,9 +60,9 @@ typedef struct res_complaint {
     bool branches; /* of RES_RULE_READS: the value that is read there chooses a branch */
 } res_complaint;
 
-/* All complaints on the rows of SPEEDUP, the most costly first, those on starts last; *LIST is the
- * caller's (free). False without memory. */
-bool res_doctor(const res_speedup *speedup, res_complaint **list, size_t *count);
+/* All COUNT findings on the rows of SPEEDUP, the most costly first, those on starts last; for free.
+ */
+res_complaint *res_doctor(const res_speedup *speedup, size_t *count);
 
 /* What bounds a step. */
 typedef enum res_bound {

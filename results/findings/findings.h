@@ -25,7 +25,7 @@ void res_misdates_drop(res_collection *all, double now_s);
 /* Appends one sentence on MISDATES, without a full stop; nothing where there are none. */
 void res_put_misdates(const res_misdates *misdates, bn_text *out);
 
-/* ---- the records of a store that tables are of (newest.c) ------------------------ */
+/* ---- the records of a store that tables are of (latest.c) ------------------------ */
 
 /* Whether records of EXPERIMENT are wanted. */
 typedef bool res_experiment_filter(void *context, const res_experiment *experiment);
@@ -86,16 +86,16 @@ typedef struct res_pool {
     char differing[RES_DIFFERING]; /* conditions in which the last differs: "host, pinning" */
 } res_pool;
 
-/* Pools the COUNT records, at least one, which must outlive POOL. False without memory. */
-bool res_pool_make(const res_record *const *records, size_t count, res_pool *pool);
+/* Pools the COUNT records, at least one, which must outlive POOL. */
+void res_pool_make(const res_record *const *records, size_t count, res_pool *pool);
 /* Pools the records of ALL that are processes of LIKE's experiment, of its build and conditions. */
-bool res_pool_like(const res_collection *all, const res_record *like, res_pool *pool);
+void res_pool_like(const res_collection *all, const res_record *like, res_pool *pool);
 /* Counts the records of ALL that were not read as left out. res_pool_like has done so. */
 void res_pool_add_unread(res_pool *pool, const res_collection *all);
 void res_pool_free(res_pool *pool);
 /* Numbers the runs of POOL, whose list (in the order of ids), count and experiment are filled in,
- * and decides which of them count. The others have done so. False without memory. */
-bool res_pool_settle(res_pool *pool);
+ * and decides which of them count. The others have done so. */
+void res_pool_settle(res_pool *pool);
 /* Whether process I counts. */
 bool res_pool_counts(const res_pool *pool, size_t i);
 
@@ -192,7 +192,7 @@ typedef struct res_witness {
     double repeated;        /* rounds measured again, since the cores were apart */
 } res_witness;
 void res_witness_add(res_witness *witness, const res_pool *pool);
-/* The same for the one process of RECORD. Without memory nothing is added. */
+/* The same for the one process of RECORD. */
 void res_witness_add_record(res_witness *witness, const res_record *record);
 /* A machine is busy where other programs used more than so much of the cores, and something waited
  * for a core for more than so much of the rounds' time (RES_BUSY_BESIDE), or nobody tells that;
@@ -242,8 +242,8 @@ typedef struct res_pool_ratio {
 
 /* The value of a pair is res_middle_mean over its rounds of log(base's trimmed mean / the other's
  * of the same round); where one has no rounds, the log ratio of their medians. Pairs count where
- * they are at least RES_LEAST_PROCESSES, or where there is nothing else. False without memory. */
-bool res_pool_ratio_make(const res_pool *base, const res_pool *other, res_pool_ratio *ratio);
+ * they are at least RES_LEAST_PROCESSES, or where there is nothing else. */
+void res_pool_ratio_make(const res_pool *base, const res_pool *other, res_pool_ratio *ratio);
 void res_pool_ratio_free(res_pool_ratio *ratio);
 /* The geometric mean of the ratios of several cells. */
 typedef struct res_ratio_mean {
@@ -255,15 +255,15 @@ typedef struct res_ratio_mean {
 } res_ratio_mean;
 
 /* The same of two records, log(B / A): of processes that shared rounds, or took turns in them. NaN
- * where they did not, or without memory. */
+ * where they did not. */
 double res_turns_log_ratio(const res_record *a, const res_record *b);
 /* A figure of PROCESS, or NaN; CONTEXT is the caller's. */
 typedef double res_process_value(const res_process *process, const void *context);
 /* Mean of VALUE over the processes of POOL that know it, with its error, by the sample that
- * res_sample_runs makes of them: for intervals of another level than 95 %. NaN without memory. */
+ * res_sample_runs makes of them: for intervals of another level than 95 %. */
 res_estimate res_pool_estimate(const res_pool *pool, res_process_value *value, const void *context);
 /* BASE less OTHER of VALUE over the same pairs, or Welch's; processes for which VALUE is NaN are
- * left out. NaN without memory. */
+ * left out. */
 res_estimate res_pool_difference(const res_pool *base, const res_pool *other,
                                  res_process_value *value, const void *context);
 
@@ -336,8 +336,8 @@ typedef struct res_speedup {
     size_t damaged_count;
 } res_speedup;
 
-/* Makes the rows of ALL, which must outlive SPEEDUP. False without memory. */
-bool res_speedup_make(const res_collection *all, res_speedup *speedup);
+/* Makes the rows of ALL, which must outlive SPEEDUP. */
+void res_speedup_make(const res_collection *all, res_speedup *speedup);
 void res_speedup_free(res_speedup *speedup);
 /* The row whose rounds waited longest among those of a busy machine; NULL: there is none. */
 const res_speedup_row *res_speedup_busiest(const res_speedup *speedup);
@@ -538,7 +538,7 @@ typedef struct res_versus {
 /* Begins an empty comparison of wall times. Cells within THRESHOLD (0: 3 %) are equivalent. */
 void res_versus_begin(res_versus *versus, double threshold);
 /* Compares each cell, controls among them, judges all measures of all cells as one family, and
- * attributes the differences. BN_INVALID where records cannot be compared, BN_OUT_OF_MEMORY. */
+ * attributes the differences. BN_INVALID where records cannot be compared. */
 BN_MUST_USE bn_code res_versus_judge(res_versus *versus, bn_status *st);
 /* CELL's looks: with VERSUS' RES_LOOKS_SHORT the usual ones, until a first pair has short steps. */
 res_looks res_compared_looks(const res_versus *versus, const res_compared *cell);

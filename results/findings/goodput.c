@@ -199,14 +199,12 @@ static double take(const res_speedup_row *row, size_t index, double *wall, res_g
     return one.ns[RES_GOODPUT_PRODUCTIVE];
 }
 
-bool res_goodput_make(const res_speedup_row *row, res_goodput *out)
+void res_goodput_make(const res_speedup_row *row, res_goodput *out)
 {
     const res_pool *pool = &row->pool;
     const size_t count = pool->count;
-    double *productive = calloc(2 * count + 1, sizeof *productive), *wall = productive + count;
+    double *productive = bn_zalloc(2 * count, sizeof *productive), *wall = productive + count;
     *out = (res_goodput){.productive = {(double)NAN, (double)NAN, (double)NAN}};
-    if (!productive)
-        return false;
     for (size_t i = 0; i < count; i++)
         productive[i] = res_pool_counts(pool, i) ? take(row, i, &wall[i], out) : (double)NAN;
     /* Where the device time of some is not known, that of the row is not. */
@@ -219,5 +217,4 @@ bool res_goodput_make(const res_speedup_row *row, res_goodput *out)
         out->productive = interval_of(pool, out->sum.ns[RES_GOODPUT_PRODUCTIVE] / out->sum.wall_ns,
                                       out->sum.wall_ns / (double)out->processes, productive, wall);
     free(productive);
-    return true;
 }

@@ -60,7 +60,7 @@ typedef struct res_goodput {
 } res_goodput;
 /* Of ROW's processes that count. A step's device time is each process' own, at most the wall time
  * of its steps. Where the row has no device time, and where steps have several lengths, so that
- * no probe is of all steps, it is not known. False without memory. */
-bool res_goodput_make(const res_speedup_row *row, res_goodput *out);
+ * no probe is of all steps, it is unknown. */
+void res_goodput_make(const res_speedup_row *row, res_goodput *out);
 
 #endif

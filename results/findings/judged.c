@@ -100,17 +100,16 @@ static res_known read_values(const res_compared *cell, res_quantity quantity,
     return cell->pairs == 0 ? RES_KNOWN_NOT : equal ? RES_KNOWN_EQUAL : RES_KNOWN_JUDGED;
 }
 
-/* A's step over the pairs that count, as tables have it; NaN without memory. */
+/* A's step over the pairs that count, as tables have it. */
 static double step_of(const res_compared *cell)
 {
     const res_comparison *c = &cell->comparison;
     const res_record *kept[RES_MOST_PAIRS];
-    double step = (double)NAN;
     res_pool pool;
     for (size_t i = 0; i < c->pairs; i++)
         kept[i] = cell->a[c->kept[i]];
-    if (res_pool_take(kept, c->pairs, &pool))
-        step = res_pool_figures(&pool).wall.value.estimate;
+    res_pool_all(kept, c->pairs, &pool);
+    const double step = res_pool_figures(&pool).wall.value.estimate;
     res_pool_free(&pool);
     return step;
 }
@@ -121,8 +120,6 @@ bn_code res_judge_further(const res_versus *versus, res_compared *cell, bn_statu
     bn_code code = BN_OK;
     for (int m = 0; m < RES_MEASURE_COUNT; m++)
         cell->judged[m].known = RES_KNOWN_NOT;
-    if (isnan(step))
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu pairs", cell->pairs);
     for (int m = RES_MEASURE_WALL + 1; versus->all_measures && m < RES_MEASURE_COUNT; m++) {
         double values[2][RES_MOST_PAIRS];
         res_judged *judged = &cell->judged[m];

@@ -1,7 +1,7 @@
 /*
  * pairing.c - two sides of a comparison out of two folders of records.
  */
-#include "results/findings/findings.h"
+#include "results/findings/findings_priv.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,8 +13,7 @@
 typedef struct side {
     const res_collection *all;
     const res_choice *choice;
-    /* Digest of the build that is compared, of bench's own plugins and of frameworks'; "": any. */
-    const char *build[2];
+    res_latest build[2]; /* that is compared, of bench's own plugins and of frameworks' */
 } side;
 
 static bool was_asked(const res_record *r, const side *s)
@@ -24,11 +23,10 @@ static bool was_asked(const res_record *r, const side *s)
            (!choice->label || res_same_label(res_runtime_text(r, "label"), choice->label));
 }
 
-/* Whether R is of the build that is compared. A record may not tell its build. */
+/* Whether R is of the build that is compared. */
 static bool of_build(const res_record *r, const side *s)
 {
-    const char *own = res_plugin_sha256(r), *build = s->build[res_has_own_plugin(&r->experiment)];
-    return !own[0] || !build[0] || strcmp(own, build) == 0;
+    return res_latest_has(&s->build[res_has_own_plugin(&r->experiment)], res_plugin_sha256(r));
 }
 
 static bool of_side(const res_record *r, const side *s)
@@ -84,20 +82,14 @@ static bn_code check_side(const side *s, bool whole, size_t *count, bn_status *s
     return BN_OK;
 }
 
-/* Sets the builds of S: those of its newest records, whether these are good or failed. Good records
- * of an older build say nothing of a build that fails. */
-static void take_newest_build(side *s)
+static void take_latest_build(side *s)
 {
-    const res_record *newest[2] = {NULL, NULL};
     for (size_t i = 0; i < s->all->count; i++) {
         const res_record *r = s->all->records[i];
-        const res_record **last = &newest[res_has_own_plugin(&r->experiment)];
-        if (was_asked(r, s) && res_plugin_sha256(r)[0] &&
-            (!*last || res_id_order(r->id, (*last)->id) > 0))
-            *last = r;
+        if (was_asked(r, s))
+            res_latest_build(&s->build[res_has_own_plugin(&r->experiment)], r->id,
+                             res_plugin_sha256(r));
     }
-    for (int own = 0; own < 2; own++)
-        s->build[own] = newest[own] ? res_plugin_sha256(newest[own]) : "";
 }
 
 /* Says how many records of a side are of other builds than the one that is compared. */
@@ -111,7 +103,7 @@ static void note_builds(const side *s, char letter, bn_text *notes)
                        "%zu record%s of %c %s of an older build than its newest, %.12s, which is "
                        "compared.\n",
                        others, others == 1 ? "" : "s", letter, others == 1 ? "is" : "are",
-                       s->build[0][0] ? s->build[0] : s->build[1]);
+                       s->build[0].build ? s->build[0].build : s->build[1].build);
 }
 
 /* ---- pairs -------------------------------------------------------------------------- */
@@ -351,20 +343,18 @@ static void note_copies(res_versus *versus)
 bn_code res_versus_pair(const res_collection *a, const res_collection *b,
                         const res_choice choice[2], res_versus *versus, bn_status *st)
 {
-    side sides[2] = {{a, &choice[0], {"", ""}}, {b, &choice[1], {"", ""}}};
+    side sides[2] = {{.all = a, .choice = &choice[0]}, {.all = b, .choice = &choice[1]}};
     size_t count[2] = {0, 0}, alone = 0;
     bn_code code = BN_OK;
     for (int i = 0; i < 2 && code == BN_OK; i++) {
         /* Of good records of several builds nobody knows which are meant, so builds are checked
-         * before the newest is taken. */
+         * before the latest is taken. */
         code = check_side(&sides[i], versus->whole, &count[i], st);
         if (code == BN_OK && versus->whole)
-            take_newest_build(&sides[i]);
+            take_latest_build(&sides[i]);
     }
     versus->count = 0;
-    versus->cells = code == BN_OK ? calloc(count[0] + count[1] + 1, sizeof *versus->cells) : NULL;
-    if (code == BN_OK && !versus->cells)
-        code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu records", count[0] + count[1]);
+    versus->cells = bn_zalloc(count[0] + count[1], sizeof *versus->cells);
     if (code == BN_OK)
         add_cells(sides, 0, versus, &alone);
     if (code == BN_OK && versus->whole)

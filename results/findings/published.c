@@ -117,7 +117,7 @@ static const res_speedup_row *own_lazy(const res_speedup *speedup, size_t at)
     return NULL;
 }
 
-static bool add_rows(const res_speedup *speedup, res_besides *besides)
+static void add_rows(const res_speedup *speedup, res_besides *besides)
 {
     for (size_t i = 0; i < speedup->count; i++) {
         const res_speedup_row *row = &speedup->rows[i];
@@ -128,10 +128,8 @@ static bool add_rows(const res_speedup *speedup, res_besides *besides)
             continue;
         res_beside *beside = &besides->list[besides->count++];
         *beside = (res_beside){.row = row, .published = published};
-        if (!res_pool_ratio_make(&lazy->pool, &row->pool, &beside->ratio))
-            return false;
+        res_pool_ratio_make(&lazy->pool, &row->pool, &beside->ratio);
     }
-    return true;
 }
 
 /* ---- means ----------------------------------------------------------------------------------- */
@@ -144,7 +142,7 @@ static bool same_mean(const res_beside *a, const res_beside *b)
 }
 
 /* Over the rows like MEAN's example. RATIOS has room for all rows. */
-static bool fill_mean(const res_besides *besides, const res_pool_ratio **ratios,
+static void fill_mean(const res_besides *besides, const res_pool_ratio **ratios,
                       res_beside_mean *mean)
 {
     res_experiment published;
@@ -161,14 +159,13 @@ static bool fill_mean(const res_besides *besides, const res_pool_ratio **ratios,
     for (size_t c = 0; c < RES_PUBLISHED_COLUMNS; c++)
         mean->published[c] =
             mean->rows > 0 ? exp(mean->published[c] / (double)mean->rows) : (double)NAN;
-    return res_ratio_mean_make(ratios, mean->rows, &mean->mean);
+    mean->mean = res_ratio_mean_of(ratios, mean->rows);
 }
 
-static bool add_means(res_besides *besides)
+static void add_means(res_besides *besides)
 {
-    const res_pool_ratio **ratios = calloc(besides->count + 1, sizeof(const res_pool_ratio *));
-    bool made = ratios != NULL;
-    for (size_t i = 0; made && i < besides->count; i++) {
+    const res_pool_ratio **ratios = bn_zalloc(besides->count, sizeof(const res_pool_ratio *));
+    for (size_t i = 0; i < besides->count; i++) {
         size_t before = 0;
         while (before < i && !same_mean(&besides->list[before], &besides->list[i]))
             before++;
@@ -176,17 +173,17 @@ static bool add_means(res_besides *besides)
             continue;
         res_beside_mean *mean = &besides->means[besides->mean_count++];
         mean->example = &besides->list[i];
-        made = fill_mean(besides, ratios, mean);
+        fill_mean(besides, ratios, mean);
     }
     free(ratios);
-    return made;
 }
 
-bool res_besides_make(const res_speedup *speedup, res_besides *besides)
+void res_besides_make(const res_speedup *speedup, res_besides *besides)
 {
-    *besides = (res_besides){.list = calloc(speedup->count + 1, sizeof *besides->list),
-                             .means = calloc(speedup->count + 1, sizeof *besides->means)};
-    return besides->list && besides->means && add_rows(speedup, besides) && add_means(besides);
+    *besides = (res_besides){.list = bn_zalloc(speedup->count, sizeof *besides->list),
+                             .means = bn_zalloc(speedup->count, sizeof *besides->means)};
+    add_rows(speedup, besides);
+    add_means(besides);
 }
 
 void res_besides_free(res_besides *besides)

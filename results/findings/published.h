@@ -60,9 +60,8 @@ res_axis_set res_published_difference(const res_beside *beside, res_experiment *
                                       const char **device);
 
 /* Of the rows of SPEEDUP, which must outlive BESIDES, whose front end has a lazy step in the same
- * cell, of the same build and under like conditions. False without memory. BESIDES is to be freed
- * in any case. */
-bool res_besides_make(const res_speedup *speedup, res_besides *besides);
+ * cell, of the same build and under like conditions. */
+void res_besides_make(const res_speedup *speedup, res_besides *besides);
 void res_besides_free(res_besides *besides);
 
 #endif

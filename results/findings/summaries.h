@@ -12,8 +12,8 @@ typedef struct res_summary_pool {
     const res_summary *newest; /* the newest that is good; NULL: none is, and the pool is empty */
 } res_summary_pool;
 /* Pools COUNT SUMMARIES, of one cell and way, as res_pool_make does. They are put in the order of
- * their ids. ROOM for COUNT processes must outlive POOL. False without memory. */
-bool res_pool_summaries(const res_summary **summaries, size_t count,
+ * their ids. ROOM for COUNT processes must outlive POOL. */
+void res_pool_summaries(const res_summary **summaries, size_t count,
                         const res_experiment *experiment, res_process *room,
                         res_summary_pool *pool);
 

@@ -52,7 +52,7 @@ static bn_code compare_cell(const res_versus *versus, res_compared *cell, bn_sta
     if (code == BN_OK)
         code = res_judge_further(versus, cell, st);
     if (code == BN_OK)
-        code = res_attribute(cell, &cell->attribution, st);
+        res_attribute(cell, &cell->attribution);
     return code == BN_OK ? BN_OK
                          : bn_context(st, "%s %s %s", cell->experiment.model,
                                       cell->experiment.phase, cell->experiment.mode);
@@ -109,9 +109,7 @@ bn_code res_versus_judge(res_versus *versus, bn_status *st)
             compare_nothing(&versus->cells[i]);
     }
     const size_t most = versus->count * RES_MEASURE_COUNT;
-    res_comparison *family = code == BN_OK ? calloc(most + 1, sizeof *family) : NULL;
-    if (code == BN_OK && !family)
-        code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu comparisons", most);
+    res_comparison *family = bn_zalloc(most, sizeof *family);
     if (code == BN_OK) {
         versus->family = copy_family(versus, family, false);
         code = res_compare_family(family, versus->family, &versus->options, st);

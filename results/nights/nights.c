@@ -125,10 +125,10 @@ static bool listed(const res_origin *const *builds, const char *const *runtimes,
 size_t res_newest_builds(const res_index *index, size_t most, double now_s,
                          const res_origin **builds)
 {
-    const char **runtimes = calloc(index->count + 1, sizeof(const char *));
-    const res_summary **good = calloc(index->count + 1, sizeof(const res_summary *));
+    const char **runtimes = bn_zalloc(index->count, sizeof(const char *));
+    const res_summary **good = bn_zalloc(index->count, sizeof(const res_summary *));
     size_t count = 0, goods = 0;
-    for (size_t i = 0; good && i < index->count; i++) {
+    for (size_t i = 0; i < index->count; i++) {
         const res_summary *s = &index->records[i];
         if (s->origin->sha256[0] && has_date(s, now_s) &&
             !res_has_own_plugin(index->experiments[s->experiment]))
@@ -136,7 +136,7 @@ size_t res_newest_builds(const res_index *index, size_t most, double now_s,
     }
     if (goods > 1)
         qsort(good, goods, sizeof *good, older_first);
-    for (size_t i = goods; runtimes && i-- > 0;) {
+    for (size_t i = goods; i-- > 0;) {
         const char *runtime = bn_base_name(index->experiments[good[i]->experiment]->runtime);
         size_t others;
         if (listed(builds, runtimes, count, good[i], runtime, &others) || others == most)

@@ -139,8 +139,7 @@ size_t res_last_good_night(const res_index *index, const res_night_of *tonight,
 res_misdates res_misdates_of(const res_index *index, double now_s);
 /* Lists the digests of the newest MOST builds, by ids, that INDEX has good records of, for each
  * runtime (by the last part of its path). Frameworks' own plugins are no builds of a runtime
- * (res_has_own_plugin). BUILDS has room for INDEX->count; returns how many there are, none without
- * memory. */
+ * (res_has_own_plugin). BUILDS has room for INDEX->count; returns how many there are. */
 size_t res_newest_builds(const res_index *index, size_t most, double now_s,
                          const res_origin **builds);
 /* Whether a later record of ALL, by its id, has the identity of record I: a failure that was tried

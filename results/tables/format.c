@@ -142,7 +142,6 @@ void res_put_escaped(bn_text *out, res_format format, const char *text)
         put_latex(out, shown);
     else
         bn_text_puts(out, shown);
-    out->failed = out->failed || plain.failed;
     bn_text_free(&plain);
 }
 
@@ -181,7 +180,6 @@ void res_put_csv(bn_text *out, const char *text)
     }
     if (quoted)
         bn_text_putc(out, '"');
-    out->failed = out->failed || plain.failed;
     bn_text_free(&plain);
 }
 
@@ -219,7 +217,6 @@ void res_put_note(bn_text *out, res_format format, const char *note)
         bn_text plain = {0};
         bn_text_plain(&plain, note);
         bn_text_wrap(out, plain.data ? plain.data : "", res_narrow());
-        out->failed = out->failed || plain.failed;
         bn_text_free(&plain);
         return;
     }
@@ -243,9 +240,8 @@ void res_put_lines(bn_text *out, res_format format, const char *lines)
     }
     while (*lines) {
         const size_t length = strcspn(lines, "\n");
-        char *line = strndup(lines, length);
-        res_put_escaped(out, format, line ? line : "");
-        out->failed = out->failed || !line;
+        char *line = bn_strndup(lines, length);
+        res_put_escaped(out, format, line);
         free(line);
         lines += length;
         if (*lines) {
@@ -298,12 +294,8 @@ void res_put_set_in(bn_text *out, res_format format, const char *lines)
 void res_put_json(bn_text *out, json_t *value)
 {
     char *text = json_dumps(value, JSON_INDENT(2) | RES_JSON_SHOWN);
-    if (text) {
-        bn_text_puts(out, text);
-        bn_text_putc(out, '\n');
-    } else {
-        out->failed = true;
-    }
+    bn_text_puts(out, text ? text : "null");
+    bn_text_putc(out, '\n');
     free(text);
 }
 

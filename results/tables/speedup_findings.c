@@ -298,9 +298,7 @@ static void add_nothing(const res_speedup *speedup, json_t *out)
 json_t *res_speedup_findings(const res_speedup *speedup)
 {
     json_t *out = json_array();
-    res_finding *list = calloc(speedup->count + 1, sizeof *list);
-    if (!list)
-        return out;
+    res_finding *list = bn_zalloc(speedup->count, sizeof *list);
     const size_t count = res_speedup_explain(speedup, list);
     add_differences(speedup, list, count, out);
     add_undecided(speedup, list, count, out);

@@ -48,7 +48,6 @@ void res_speedup_name(const res_speedup *speedup, const res_speedup_row *row, bn
         bn_text_printf(out, ", %s", setup.data);
     if (!one_block)
         bn_text_printf(out, ", on %s%s", e->runtime, res_simulated_shown(record));
-    out->failed = out->failed || setup.failed;
     bn_text_free(&setup);
 }
 
@@ -76,7 +75,6 @@ void res_speedup_put_named(res_named *list, bn_text *out)
     bn_text_puts(out, list->text.data ? list->text.data : "");
     if (list->count > MOST_NAMED)
         bn_text_printf(out, "; and %zu more", list->count - MOST_NAMED);
-    out->failed = out->failed || list->text.failed;
     bn_text_free(&list->text);
     json_decref(list->ids);
     *list = (res_named){0};
@@ -154,7 +152,6 @@ void res_speedup_busy(const res_speedup *speedup, bn_text *out)
     if (busiest)
         res_speedup_name(speedup, busiest, &name);
     res_put_witness(&speedup->witness, busiest ? &busiest->witness : NULL, name.data, out);
-    out->failed = out->failed || name.failed;
     bn_text_free(&name);
 }
 

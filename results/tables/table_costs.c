@@ -152,34 +152,30 @@ static void put_json(const res_row_group *groups, const res_costs *costs, bn_tex
     json_decref(object);
 }
 
-static bool put_costs(const res_costs *costs, res_format format, bn_text *out)
+static void put_costs(const res_costs *costs, res_format format, bn_text *out)
 {
-    res_row_group *groups = calloc(costs->count + 1, sizeof *groups);
-    for (size_t i = 0; groups && i < costs->count; i++)
+    res_row_group *groups = bn_zalloc(costs->count, sizeof *groups);
+    for (size_t i = 0; i < costs->count; i++)
         groups[i] = (res_row_group){costs->list[i].row->record, rows_of(&costs->list[i])};
-    if (groups && format == RES_TABLE_JSON)
+    if (format == RES_TABLE_JSON)
         put_json(groups, costs, out);
-    else if (groups)
+    else
         res_put_groups("What front ends cost", groups, costs->count, columns, RES_MOST_ROWS, notes,
                        format, out);
-    if (groups && format != RES_TABLE_JSON && format != RES_TABLE_CSV && costs->law_count > 0)
+    if (format != RES_TABLE_JSON && format != RES_TABLE_CSV && costs->law_count > 0)
         put_laws(costs, format, out);
-    for (size_t i = 0; groups && i < costs->count; i++)
+    for (size_t i = 0; i < costs->count; i++)
         json_decref(groups[i].rows);
     free(groups);
-    return groups != NULL;
 }
 
 void res_table_costs(const res_collection *all, res_format format, bn_text *out)
 {
     res_speedup speedup;
-    res_costs costs = {NULL, 0, NULL, 0};
-    if (!res_speedup_make(all, &speedup)) {
-        out->failed = true;
-        return;
-    }
-    if (!res_costs_make(&speedup, &costs) || !put_costs(&costs, format, out))
-        out->failed = true;
+    res_costs costs;
+    res_speedup_make(all, &speedup);
+    res_costs_make(&speedup, &costs);
+    put_costs(&costs, format, out);
     res_costs_free(&costs);
     res_speedup_free(&speedup);
 }

@@ -284,7 +284,6 @@ static void put_verdicts(const res_speedup *speedup, res_format format, bn_text 
             bn_text_putc(&text, '.');
             res_put_note(out, format, text.data ? text.data : "");
         }
-        out->failed = out->failed || text.failed;
         bn_text_free(&text);
     }
 }
@@ -315,7 +314,6 @@ static void put_health(const res_speedup *speedup, res_format format, bn_text *o
     if (text.length > 0)
         text.data[--text.length] = '\0';
     res_put_note(out, format, text.data ? text.data : "");
-    out->failed = out->failed || text.failed;
     bn_text_free(&text);
 }
 
@@ -346,7 +344,6 @@ static void put_sentences(const res_speedup *speedup, const res_complaint *list,
         bn_text_puts(&text, ". ");
         put_advice(&list[i], &row->record->experiment, &text);
         res_put_note(out, format, text.data ? text.data : "");
-        out->failed = out->failed || text.failed;
         bn_text_free(&text);
     }
 }
@@ -380,7 +377,6 @@ static void put_grid(const res_speedup *speedup, const res_complaint *list, size
         bn_text_clear(&text);
     }
     res_grid_render(&grid, format, out);
-    out->failed = out->failed || text.failed;
     res_grid_free(&grid);
     bn_text_free(&text);
 }
@@ -433,15 +429,9 @@ static void put_json(const res_speedup *speedup, const res_complaint *list, size
 void res_table_doctor(const res_collection *all, res_format format, bn_text *out, size_t *count)
 {
     res_speedup speedup;
-    res_complaint *list = NULL;
-    *count = 0;
-    if (!res_speedup_make(all, &speedup)) {
-        out->failed = true;
-        return;
-    }
-    if (!res_doctor(&speedup, &list, count))
-        out->failed = true;
-    else if (format == RES_TABLE_JSON)
+    res_speedup_make(all, &speedup);
+    res_complaint *list = res_doctor(&speedup, count);
+    if (format == RES_TABLE_JSON)
         put_json(&speedup, list, *count, out);
     else if (*count == 0 && format != RES_TABLE_CSV)
         put_health(&speedup, format, out);
@@ -458,15 +448,10 @@ void res_table_doctor(const res_collection *all, res_format format, bn_text *out
 void res_put_first_complaint(const res_collection *all, bn_text *out)
 {
     res_speedup speedup;
-    res_complaint *list = NULL;
-    size_t count = 0;
-    if (!res_speedup_make(all, &speedup)) {
-        out->failed = true;
-        return;
-    }
-    if (!res_doctor(&speedup, &list, &count))
-        out->failed = true;
-    else if (count > 0)
+    size_t count;
+    res_speedup_make(all, &speedup);
+    res_complaint *list = res_doctor(&speedup, &count);
+    if (count > 0)
         put_sentence(&speedup, &list[0], out);
     if (count > 1)
         bn_text_printf(out, "; %zu complaint%s more", count - 1, count == 2 ? "" : "s");

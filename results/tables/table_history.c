@@ -118,7 +118,6 @@ void res_timeline_title(const res_timeline *series, bn_text *out)
     if (setup.length > 0)
         bn_text_printf(out, ": %s", setup.data);
     bn_text_printf(out, ", on %s%s", e->runtime, series->simulated ? " (simulated)" : "");
-    out->failed = out->failed || setup.failed;
     bn_text_free(&setup);
 }
 
@@ -128,8 +127,8 @@ void res_timeline_title(const res_timeline *series, bn_text *out)
 static size_t block_medians(const res_timeline *series, double *medians)
 {
     const size_t blocks = series->count < BLOCKS ? series->count : BLOCKS;
-    double *room = calloc(series->count + 1, sizeof *room);
-    for (size_t b = 0; room && b < blocks; b++) {
+    double *room = bn_zalloc(series->count, sizeof *room);
+    for (size_t b = 0; b < blocks; b++) {
         size_t count = 0;
         for (size_t i = b * series->count / blocks; i < (b + 1) * series->count / blocks; i++)
             if (!isnan(series->nights[i].value))
@@ -137,7 +136,7 @@ static size_t block_medians(const res_timeline *series, double *medians)
         medians[b] = res_median(room, count);
     }
     free(room);
-    return room ? blocks : 0;
+    return blocks;
 }
 
 /* By their logs, but by the values themselves where one of them is at or below zero. */
@@ -412,8 +411,8 @@ static json_t *newest_json(const res_timeline *series)
 static json_t *series_json(const res_history *history, const res_timeline *series)
 {
     json_t *origins = json_array(), *nights = json_array(), *stretches = json_array();
-    const res_origin **seen = calloc(series->count + 1, sizeof(const res_origin *));
-    for (size_t i = 0; seen && i < series->count; i++)
+    const res_origin **seen = bn_zalloc(series->count, sizeof(const res_origin *));
+    for (size_t i = 0; i < series->count; i++)
         json_array_append_new(
             nights,
             night_json(&series->nights[i], origin_number(origins, seen, series->nights[i].origin)));
@@ -435,8 +434,7 @@ static void put_json(const res_history *history, bn_text *out)
         json_t *object = series_json(history, &history->series[i]);
         char *text = json_dumps(object, JSON_COMPACT | RES_JSON_SHOWN);
         bn_text_puts(out, i > 0 ? ",\n" : "\n");
-        bn_text_puts(out, text ? text : "");
-        out->failed = out->failed || !text;
+        bn_text_puts(out, text ? text : "null");
         free(text);
         json_decref(object);
     }

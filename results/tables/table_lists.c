@@ -98,7 +98,7 @@ static void each_execution(const res_speedup_row *of, json_t *rows,
                            void (*put)(const res_speedup_row *, const res_execution *, json_t *))
 {
     const res_execution **list = res_rank_executions(of->record);
-    for (size_t i = 0; list && i < of->record->execution_count; i++)
+    for (size_t i = 0; i < of->record->execution_count; i++)
         put(of, list[i], rows);
     free(list);
 }
@@ -143,11 +143,9 @@ static double mean_wall(const res_pool *pool, double *room)
 
 static void list_ledger(const res_speedup_row *of, json_t *rows)
 {
-    double *room = calloc(of->pool.count + 1, sizeof *room);
-    if (!room || of->pool.count == 0 || !res_has_ledger(of->record)) {
-        free(room);
+    if (of->pool.count == 0 || !res_has_ledger(of->record))
         return;
-    }
+    double *room = bn_zalloc(of->pool.count, sizeof *room);
     json_t *row = res_row_of("ledger", of, rows);
     double sum = 0, mean_sum = 0;
     char key[64];
@@ -204,8 +202,9 @@ static void put_badput(json_t *row, const res_goodput *g)
 static void list_goodput(const res_speedup_row *of, json_t *rows)
 {
     res_goodput g;
-    if (of->pool.count == 0 || !res_goodput_make(of, &g))
+    if (of->pool.count == 0)
         return;
+    res_goodput_make(of, &g);
     json_t *row = res_row_of("goodput", of, rows);
     const double whole = g.processes > 0 ? g.sum.wall_ns : (double)NAN;
     json_object_set_new(row, "told", json_integer((json_int_t)g.processes));
@@ -355,33 +354,28 @@ static void put_failed(const res_speedup *speedup, res_format format, bn_text *o
     json_decref(notes);
 }
 
-static bool put_list(const list_table *table, const res_collection *all, res_format format,
+static void put_list(const list_table *table, const res_collection *all, res_format format,
                      bn_text *out)
 {
     const bool for_programs = format == RES_TABLE_JSON || format == RES_TABLE_CSV;
     res_speedup speedup;
-    if (!res_speedup_make(all, &speedup))
-        return false;
-    res_row_group *groups = calloc(speedup.count + 1, sizeof *groups);
-    for (size_t i = 0; groups && i < speedup.count; i++) {
+    res_speedup_make(all, &speedup);
+    res_row_group *groups = bn_zalloc(speedup.count, sizeof *groups);
+    for (size_t i = 0; i < speedup.count; i++) {
         groups[i] = (res_row_group){speedup.rows[i].record, json_array()};
         if (groups[i].record->status == BN_OK)
             table->rows(&speedup.rows[i], groups[i].rows);
         else if (for_programs)
             (void)res_row_of("failure", &speedup.rows[i], groups[i].rows);
     }
-    if (groups) {
-        res_put_groups(table->title, groups, speedup.count, table->columns, RES_MOST_ROWS,
-                       table->notes, format, out);
-        if (!for_programs)
-            put_failed(&speedup, format, out);
-    }
-    for (size_t i = 0; groups && i < speedup.count; i++)
+    res_put_groups(table->title, groups, speedup.count, table->columns, RES_MOST_ROWS, table->notes,
+                   format, out);
+    if (!for_programs)
+        put_failed(&speedup, format, out);
+    for (size_t i = 0; i < speedup.count; i++)
         json_decref(groups[i].rows);
-    bool made = groups != NULL;
     free(groups);
     res_speedup_free(&speedup);
-    return made;
 }
 
 static const list_table *find(const char *name)
@@ -423,6 +417,6 @@ void res_table(const char *name, const res_collection *all, res_format format, b
     const whole_table *whole = find_whole(name);
     if (whole)
         whole->put(all, format, out);
-    else if (!table || !put_list(table, all, format, out))
-        out->failed = true;
+    else if (table)
+        put_list(table, all, format, out);
 }

@@ -192,38 +192,33 @@ static void put_people(const res_besides *besides, const res_row_group *groups, 
     bn_text_printf(&source, "Published: %s.", res_published_source);
     if (source.data)
         res_put_note(out, format, source.data);
-    out->failed = out->failed || source.failed;
     bn_text_free(&source);
     put_means(besides, format, out);
 }
 
-static bool put_besides(const res_besides *besides, res_format format, bn_text *out)
+static void put_besides(const res_besides *besides, res_format format, bn_text *out)
 {
-    res_row_group *groups = calloc(besides->count + 1, sizeof *groups);
-    for (size_t i = 0; groups && i < besides->count; i++)
+    res_row_group *groups = bn_zalloc(besides->count, sizeof *groups);
+    for (size_t i = 0; i < besides->count; i++)
         groups[i] = (res_row_group){besides->list[i].row->record, rows_of(&besides->list[i])};
-    if (groups && format == RES_TABLE_JSON)
+    if (format == RES_TABLE_JSON)
         put_json(besides, groups, out);
-    else if (groups && format == RES_TABLE_CSV)
+    else if (format == RES_TABLE_CSV)
         res_put_groups("", groups, besides->count, columns, RES_MOST_ROWS, notes, format, out);
-    else if (groups)
+    else
         put_people(besides, groups, format, out);
-    for (size_t i = 0; groups && i < besides->count; i++)
+    for (size_t i = 0; i < besides->count; i++)
         json_decref(groups[i].rows);
     free(groups);
-    return groups != NULL;
 }
 
 void res_table_published(const res_collection *all, res_format format, bn_text *out)
 {
     res_speedup speedup;
-    res_besides besides = {NULL, 0, NULL, 0};
-    if (!res_speedup_make(all, &speedup)) {
-        out->failed = true;
-        return;
-    }
-    if (!res_besides_make(&speedup, &besides) || !put_besides(&besides, format, out))
-        out->failed = true;
+    res_besides besides;
+    res_speedup_make(all, &speedup);
+    res_besides_make(&speedup, &besides);
+    put_besides(&besides, format, out);
     res_besides_free(&besides);
     res_speedup_free(&speedup);
 }

@@ -27,7 +27,6 @@ static void put_narrow_line(bn_text *out, const char *name, const char *value)
         bn_text_printf(out, "%-*s%.*s\n", LABEL, at == lines.data ? name : "", (int)length, at);
         at += length + (at[length] == '\n');
     }
-    out->failed = out->failed || plain.failed || lines.failed;
     bn_text_free(&plain);
     bn_text_free(&lines);
 }
@@ -119,7 +118,6 @@ static void put_surroundings(const res_record *record, res_format format, bn_tex
     }
     if (line.length > 0)
         put_line(out, format, "the plugin changed", line.data);
-    out->failed = out->failed || line.failed;
     bn_text_free(&line);
 }
 
@@ -210,7 +208,6 @@ static void put_summary(const res_record *record, res_format format, bn_text *ou
         put_line(out, format, "status", line.data);
     put_wall(record, format, out);
     put_loss(record, format, out);
-    out->failed = out->failed || line.failed;
     bn_text_free(&line);
 }
 
@@ -282,11 +279,7 @@ static void put_ledger(const res_record *record, res_format format, bn_text *out
     if (record->step_count == 0)
         return;
     char text[160];
-    uint64_t *series = calloc(record->step_count, sizeof *series);
-    if (!series) {
-        out->failed = true;
-        return;
-    }
+    uint64_t *series = bn_zalloc(record->step_count, sizeof *series);
     double wall_ns = res_step_median(record, record->wall_ns);
     snprintf(text, sizeof text, "Ledger of a step, %s", res_time_aligned_unit(wall_ns));
     res_put_heading(out, format, 2, text);
@@ -417,10 +410,6 @@ static void put_executions(const res_record *record, res_format format, bn_text 
     if (count == 0)
         return;
     const res_execution **rows = res_rank_executions(record);
-    if (!rows) {
-        out->failed = true;
-        return;
-    }
     const res_figures step = res_record_figures(record);
     size_t shown = count > RES_MOST_ROWS ? ROWS_SHOWN : count;
     res_grid run = res_grid_make("lrrrrrrrirrl"), compile = res_grid_make("lrrrrrrrrl");

@@ -37,7 +37,6 @@ static void block_heading(const res_speedup *speedup, size_t first, size_t end, 
         bn_text_printf(&title, ": %s", setup.data);
     if (title.data)
         res_put_heading(out, format, 2, title.data);
-    out->failed = out->failed || title.failed || setup.failed;
     bn_text_free(&setup);
     bn_text_free(&title);
 }
@@ -82,7 +81,6 @@ static void put_names(res_grid *grid, const res_speedup_row *row, res_axis_set m
         res_grid_cell(grid, "%s", experiment->front_end);
     res_grid_cell(grid, "%s", experiment->mode);
     res_grid_graphs(grid, experiment);
-    grid->failed = grid->failed || setup.failed;
     bn_text_free(&setup);
 }
 
@@ -198,7 +196,6 @@ static void put_unshown(const res_speedup *speedup, size_t first, size_t end, co
             res_speedup_put_column(speedup, first, end, columns[i].head, columns[i].word, &line);
         if (line.length > 0 && line.data)
             res_put_note(out, format, line.data);
-        out->failed = out->failed || line.failed;
         bn_text_free(&line);
     }
 }
@@ -230,7 +227,6 @@ static void put_block(const res_speedup *speedup, size_t first, size_t end, res_
     res_grid_free(&grid);
     if (notes.length > 0 && notes.data)
         bn_text_printf(out, "\n%s", notes.data);
-    out->failed = out->failed || notes.failed;
     bn_text_free(&notes);
     put_means(speedup, speedup->rows[first].record, format, out);
 }
@@ -320,7 +316,6 @@ static void put_blocks(const res_speedup *speedup, res_format format, bn_text *o
         res_put_note(out, format, busy.data);
         bn_text_putc(out, '\n');
     }
-    out->failed = out->failed || busy.failed;
     bn_text_free(&busy);
     for (size_t first = 0, end; first < speedup->count; first = end) {
         end = first + 1;
@@ -337,10 +332,7 @@ static void put_blocks(const res_speedup *speedup, res_format format, bn_text *o
 void res_table_speedup(const res_collection *all, res_format format, bn_text *out)
 {
     res_speedup speedup;
-    if (!res_speedup_make(all, &speedup)) {
-        out->failed = true;
-        return;
-    }
+    res_speedup_make(all, &speedup);
     if (format == RES_TABLE_CSV || format == RES_TABLE_JSON)
         res_speedup_export(&speedup, format, out);
     else

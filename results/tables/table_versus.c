@@ -69,7 +69,6 @@ static void put_line(bn_text *line, res_format format, bn_text *out)
 {
     if (line->length > 0)
         res_put_note(out, format, line->data);
-    out->failed = out->failed || line->failed;
     bn_text_free(line);
 }
 

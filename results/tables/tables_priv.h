@@ -21,7 +21,6 @@ typedef struct res_grid {
     bn_text bytes;     /* the cells, each terminated */
     size_t *starts;    /* of each cell in BYTES */
     size_t count, capacity;
-    bool failed;
 } res_grid;
 
 /* A grid with as many columns as ALIGN has letters. The first row that is
@@ -64,8 +63,8 @@ typedef void res_grid_renderer(const res_grid *grid, size_t rows, const size_t *
 size_t res_grid_total(const res_grid *grid, const size_t *widths);
 res_grid_renderer res_grid_text, res_grid_markdown, res_grid_csv, res_grid_latex, res_grid_html;
 
-/* Appends the table in any FORMAT but JSON. A grid that ran out of memory marks OUT as failed.
- * Columns in which no row has anything are left out, but not in CSV (grid_render.c). */
+/* Appends the table in any FORMAT but JSON. Columns in which no row has anything are left out, but
+ * not in CSV (grid_render.c). */
 void res_grid_render(const res_grid *grid, res_format format, bn_text *out);
 
 /* Whether the column called HEADING is in what res_grid_render appends: narrow text may have no
@@ -157,7 +156,7 @@ typedef struct res_column {
 /* A step may have many executions, in eager mode one an op: tables list at most so many. */
 #define RES_MOST_ROWS 12
 /* RECORD's executions in the order of the step or, if they are more than RES_MOST_ROWS, the
- * costliest of a step first; malloc, NULL without memory. */
+ * costliest of a step first; for free. */
 const res_execution **res_rank_executions(const res_record *record);
 /* PJRT time of EXECUTION in a step, all its runs together; 0 where it is unknown. */
 double res_step_pjrt_ns(const res_execution *execution);
