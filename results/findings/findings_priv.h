@@ -6,7 +6,7 @@
 
 #include "results/findings/findings.h"
 
-/* ---- the latest build (latest.c) ------------------------------------------------------------ */
+/* ---- the latest build (latest_build.c) ------------------------------------------------------ */
 
 /* The rule by which figures are of one build: that of the latest record that names one, good or
  * failed, since good records of an older build say nothing of a build that fails. A record that
