@@ -137,14 +137,14 @@ static difference differ(const comparing *c, size_t at)
 static void put_example(const rec_process *p, const difference *d, bn_text *out)
 {
     static const char *const texts[CHANGE_COUNT_OF] = {
-        [CHANGE_UNKNOWN] = "the recording does not tell how they differ, as for ",
+        [CHANGE_UNKNOWN] = "the recording does not show how they differ, as for ",
         [CHANGE_NEW] = "there was none of this name before: ",
         [CHANGE_AGAIN] = "the same program was compiled before: ",
         [CHANGE_OPTIONS] = "the same code was compiled before with other options: ",
         [CHANGE_COUNT] = "the number of arguments differs: ",
         [CHANGE_ARGUMENT] = "the type of an argument differs: ",
-        [CHANGE_CODE] = ("arguments have the same types as before, and the code differs, so a "
-                         "value or a branch is part of it: "),
+        [CHANGE_CODE] = ("arguments have the same types as before and the code differs, so it "
+                         "depends on a value or a branch: "),
     };
     bn_text_puts(out, texts[d->what]);
     rec_program_put(p, d->program, out);
@@ -320,5 +320,5 @@ bool rec_late_find(const rec_steps *steps, rec_late *late, bn_text *where)
     }
     free(c.compiles);
     free(c.first);
-    return made && !where->failed;
+    return made;
 }

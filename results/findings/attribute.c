@@ -201,6 +201,13 @@ const char *res_program_name(res_program program)
     return names[program];
 }
 
+const char *res_program_words(res_program program)
+{
+    static const char *const words[] = {"same", "compiled differently", "another text", "varies",
+                                        "unknown"};
+    return words[program];
+}
+
 /* Whether both were asked for the same: one graph, or in eager mode all programs of one op. */
 static bool same_request(const res_execution *a, const res_execution *b)
 {

@@ -372,7 +372,7 @@ static const rule rules[RES_RULE_COUNT] = {
     [RES_RULE_START] = {cost_of_start, is_compiled, 0, RES_DOCTOR_START_NS},
 };
 
-/* ---- complaints -------------------------------------------------------------------------------
+/* ---- findings ---------------------------------------------------------------------------------
  */
 
 /* Whether the host waits for the device in most steps, to read a value. Then no two are in flight.
@@ -460,8 +460,9 @@ static res_kept kept_of(const res_speedup_row *row)
     return RES_KEPT_FURTHER;
 }
 
-/* Whether RULE complains of row INDEX; then *OUT says how. */
-static bool complains(const res_speedup *speedup, size_t index, res_rule number, res_complaint *out)
+/* Whether row INDEX violates rule NUMBER; then *OUT is the finding. */
+static bool is_violated(const res_speedup *speedup, size_t index, res_rule number,
+                        res_doctor_finding *out)
 {
     const res_speedup_row *row = &speedup->rows[index];
     const rule *r = &rules[number];
@@ -475,17 +476,17 @@ static bool complains(const res_speedup *speedup, size_t index, res_rule number,
     if (!(whole_ns > 0) || !(surely > 0) || surely < r->least_share * whole_ns ||
         surely < r->least_ns)
         return false;
-    *out = (res_complaint){.rule = number,
-                           .row = index,
-                           .cost_ns = ns,
-                           .share = is_at_start(number) ? (double)NAN : ns.estimate / whole_ns,
-                           .count = count,
-                           .at_most = is_bound(row, number),
-                           .alone = reads_in_most(row),
-                           .kept = is_at_start(number) ? kept_of(row) : RES_KEPT_NOT,
-                           .folder = folder_of(row->record),
-                           .hidden_ns =
-                               number == RES_RULE_TRACING ? hidden(row, ns.estimate) : (double)NAN};
+    *out = (res_doctor_finding){.rule = number,
+                                .row = index,
+                                .cost_ns = ns,
+                                .share = is_at_start(number) ? (double)NAN : ns.estimate / whole_ns,
+                                .count = count,
+                                .at_most = is_bound(row, number),
+                                .alone = reads_in_most(row),
+                                .kept = is_at_start(number) ? kept_of(row) : RES_KEPT_NOT,
+                                .folder = folder_of(row->record),
+                                .hidden_ns = number == RES_RULE_TRACING ? hidden(row, ns.estimate)
+                                                                        : (double)NAN};
     out->why = res_pool_why(&row->pool, number, &out->more);
     out->branches = number == RES_RULE_READS && res_pool_branches(&row->pool, out->why);
     return true;
@@ -494,7 +495,7 @@ static bool complains(const res_speedup *speedup, size_t index, res_rule number,
 /* The most costly first; what starts cost, last. */
 static int order(const void *a, const void *b)
 {
-    const res_complaint *left = a, *right = b;
+    const res_doctor_finding *left = a, *right = b;
     const bool l = is_at_start(left->rule), r = is_at_start(right->rule);
     if (l != r)
         return l - r;
@@ -502,13 +503,13 @@ static int order(const void *a, const void *b)
            (left->cost_ns.estimate > right->cost_ns.estimate);
 }
 
-res_complaint *res_doctor(const res_speedup *speedup, size_t *count)
+res_doctor_finding *res_doctor(const res_speedup *speedup, size_t *count)
 {
-    res_complaint *all = bn_zalloc(speedup->count * RES_RULE_COUNT, sizeof *all);
+    res_doctor_finding *all = bn_zalloc(speedup->count * RES_RULE_COUNT, sizeof *all);
     *count = 0;
     for (size_t i = 0; i < speedup->count; i++)
         for (int r = 0; r < RES_RULE_COUNT && speedup->rows[i].pool.count > 0; r++)
-            *count += complains(speedup, i, (res_rule)r, &all[*count]);
+            *count += is_violated(speedup, i, (res_rule)r, &all[*count]);
     qsort(all, *count, sizeof *all, order);
     return all;
 }

@@ -39,7 +39,7 @@ typedef enum res_kept {
     RES_KEPT_NEVER    /* a later process of the run compiled all again: none was to be loaded */
 } res_kept;
 
-typedef struct res_complaint {
+typedef struct res_doctor_finding {
     res_rule rule;
     size_t row;           /* index into the table's rows */
     res_interval cost_ns; /* of a step; of RES_RULE_TURNS and START: of each start */
@@ -58,11 +58,11 @@ typedef struct res_complaint {
     const json_t *why;
     size_t more;
     bool branches; /* of RES_RULE_READS: the value that is read there chooses a branch */
-} res_complaint;
+} res_doctor_finding;
 
 /* All COUNT findings on the rows of SPEEDUP, the most costly first, those on starts last; for free.
  */
-res_complaint *res_doctor(const res_speedup *speedup, size_t *count);
+res_doctor_finding *res_doctor(const res_speedup *speedup, size_t *count);
 
 /* What bounds a step. */
 typedef enum res_bound {

@@ -272,12 +272,13 @@ res_estimate res_pool_difference(const res_pool *base, const res_pool *other,
 /* What the compiler made of the programs of a steady step. */
 typedef enum res_program {
     RES_PROGRAM_SAME,     /* the same text and the same optimized program on both sides */
-    RES_PROGRAM_COMPILED, /* the same text, compiled otherwise */
+    RES_PROGRAM_COMPILED, /* the same text, compiled differently */
     RES_PROGRAM_TEXT,     /* other texts: the sides were asked for different programs */
     RES_PROGRAM_UNSTEADY, /* the same text, but processes of one side compile it differently */
     RES_PROGRAM_UNKNOWN   /* the same text; the plugin does not show its program */
 } res_program;
-const char *res_program_name(res_program program); /* "same", "compiled otherwise", ... */
+const char *res_program_name(res_program program);  /* in JSON: "same", "compiled otherwise", .. */
+const char *res_program_words(res_program program); /* "same", "compiled differently", ... */
 /* Compares the programs of A's records with those of B's. The first of each decide; the others must
  * agree with the first of their side. */
 res_program res_compare_programs(const res_record *const *a, size_t a_count,
@@ -402,7 +403,7 @@ bool res_device_refused(const res_speedup_row *row);
 #define RES_QUANTITIES(X)                                                                          \
     X(WALL, wall, "median step")                                                                   \
     X(DEVICE, device, "device time of a step's executions")                                        \
-    X(OVERHEAD, overhead, "their PJRT time less device time")                                      \
+    X(OVERHEAD, overhead, "their PJRT time minus device time")                                     \
     X(PJRT, pjrt, "PJRT time of a step's executions, each alone")                                  \
     X(LOWER, lowering, "StableHLO text written, all programs")                                     \
     X(COMPILE, compile, "the plugin's compile calls, all programs")                                \

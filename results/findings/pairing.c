@@ -46,7 +46,7 @@ static const char *what_chooses(const res_record *a, const res_record *b)
         return "--runtime chooses";
     if (!res_same_label(res_runtime_text(a, "label"), res_runtime_text(b, "label")))
         return "--label chooses";
-    return "no option tells them apart, so move one kind into a folder of its own";
+    return "no option separates them, so move one kind into a folder of its own";
 }
 
 /* The good records of a side must be of one build, under one name, with the same settings. Others
@@ -100,7 +100,7 @@ static void note_builds(const side *s, char letter, bn_text *notes)
         others += was_asked(s->all->records[i], s) && !of_build(s->all->records[i], s);
     if (others)
         bn_text_printf(notes,
-                       "%zu record%s of %c %s of an older build than its newest, %.12s, which is "
+                       "%zu record%s of %c %s of an older build than the latest, %.12s, which is "
                        "compared.\n",
                        others, others == 1 ? "" : "s", letter, others == 1 ? "is" : "are",
                        s->build[0].build ? s->build[0].build : s->build[1].build);
@@ -136,8 +136,8 @@ static void note_counts(const res_compared *cell, const found *a, const found *b
     if (a->all == b->all && a->all == cell->pairs)
         return;
     bn_text_printf(notes,
-                   "%s %s %s: %zu records of A and %zu of B; the newest %zu of each are paired in "
-                   "their order.\n",
+                   "%s %s %s: %zu records of A and %zu of B; the latest %zu of each are paired in "
+                   "order.\n",
                    cell->experiment.model, cell->experiment.phase, cell->experiment.mode, a->all,
                    b->all, cell->pairs);
 }
@@ -165,8 +165,8 @@ static void note_times(const res_versus *versus, bn_text *notes)
     }
     if (paired && (before || after))
         bn_text_printf(notes,
-                       "All records of %s are older than those of %s: the differences include "
-                       "whatever else changed on the machine in between.\n",
+                       "All records of %s are older than those of %s: differences include other "
+                       "changes of the machine in between.\n",
                        before ? "A" : "B", before ? "B" : "A");
 }
 
@@ -334,10 +334,11 @@ static void note_copies(res_versus *versus)
             copies += strcmp(cell->a[i / cell->pairs]->id, cell->b[i % cell->pairs]->id) == 0;
     }
     if (copies)
-        bn_text_printf(&versus->notes,
-                       "%zu record%s paired on both sides, with nothing new in %s: one folder is a "
-                       "copy of the other, or holds records of it.\n",
-                       copies, copies == 1 ? " is" : "s are", copies == 1 ? "it" : "them");
+        bn_text_printf(
+            &versus->notes,
+            "%zu record%s in both folders, and compared with %s: one folder is a copy of "
+            "the other, or holds records of it.\n",
+            copies, copies == 1 ? " is" : "s are", copies == 1 ? "itself" : "themselves");
 }
 
 bn_code res_versus_pair(const res_collection *a, const res_collection *b,
@@ -365,13 +366,12 @@ bn_code res_versus_pair(const res_collection *a, const res_collection *b,
     if (code != BN_OK)
         return code;
     if (alone)
-        bn_text_printf(&versus->notes,
-                       "%zu record%s of A ha%s no record of B to be compared with.\n", alone,
+        bn_text_printf(&versus->notes, "%zu record%s of A ha%s no counterpart in B.\n", alone,
                        alone == 1 ? "" : "s", alone == 1 ? "s" : "ve");
     if (versus->differing[0])
         bn_text_printf(&versus->notes,
-                       "A and B were measured under other conditions, so what differs may be of "
-                       "these: %s.\n",
+                       "A and B were measured under different conditions, which may cause "
+                       "differences: %s.\n",
                        versus->differing);
     for (int i = 0; i < 2; i++)
         note_builds(&sides[i], i ? 'B' : 'A', &versus->notes);

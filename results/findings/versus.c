@@ -145,8 +145,8 @@ void res_versus_note_pairs(res_versus *versus)
     }
     if (fewest < least)
         bn_text_printf(&versus->notes,
-                       "With %zu pair%s no wall time can be judged in a family of %zu: it "
-                       "takes %zu.\n",
+                       "%zu pair%s cannot reach significance in a family of %zu: %zu pairs are "
+                       "needed.\n",
                        fewest, fewest == 1 ? "" : "s", family, least);
 }
 
@@ -231,7 +231,7 @@ static void put_one(const res_versus *versus, const res_compared *cell, bn_text 
                    cell->experiment.mode, res_measure_words(head.measure));
     res_put_change(head.measure, res_compared_measure(cell, head.measure)->ratio.estimate, out);
     if (head.measure == RES_MEASURE_WALL)
-        bn_text_printf(out, ", from %s%s", place[0] ? "its " : "no single part", place);
+        bn_text_printf(out, ", from %s%s", place[0] ? "its " : "no single component", place);
 }
 
 bool res_versus_put_worst(const res_versus *versus, bn_text *out)
@@ -291,11 +291,11 @@ void res_versus_summary(const res_versus *versus, bn_text *out)
         put_count(out, sum.missing, "missing on one side");
     put_count(out, sum.unread, sum.unread == 1 ? "record unread" : "records unread");
     if (sum.controls == 0)
-        bn_text_puts(out, "; no control");
+        bn_text_puts(out, "; no A/A control");
     else if (sum.dead_controls)
-        bn_text_puts(out, "; a control failed");
+        bn_text_puts(out, "; A/A control not measured");
     else if (sum.alarms)
-        bn_text_printf(out, "; the control ALARMS: nothing of this can be trusted");
+        bn_text_puts(out, "; A/A control failed: these results cannot be trusted");
     else
-        bn_text_puts(out, "; control: no alarm");
+        bn_text_puts(out, "; A/A control passed");
 }

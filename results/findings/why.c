@@ -19,7 +19,7 @@ static const char *text_of(const json_t *object, const char *key)
 void res_why_put_where(const json_t *object, bn_text *out)
 {
     const char *place = text_of(object, "place"), *scope = text_of(object, "scope");
-    bn_text_puts(out, *place ? place : "an unknown place");
+    bn_text_puts(out, *place ? place : "an unknown location");
     if (*scope)
         bn_text_printf(out, " (%s)", scope);
 }
@@ -74,9 +74,9 @@ void res_why_put(const char *cause, const json_t *o, bn_text *out)
     else if (strcmp(cause, "branch") == 0)
         bn_text_puts(out, "branch on a value that was read: ");
     else
-        bn_text_puts(out, strcmp(cause, "same") == 0  ? "the program is as before, the trace is not"
+        bn_text_puts(out, strcmp(cause, "same") == 0  ? "same program, different trace"
                           : strcmp(cause, "new") == 0 ? "no earlier step had this part"
-                                                      : "other ops: ");
+                                                      : "different ops: ");
     if (json_object_get(o, "to"))
         put_from_to(o, out);
     bn_text_puts(out, text_of(o, "words"));
@@ -91,16 +91,15 @@ const res_remedy *res_remedy_at(size_t index)
     static const res_remedy remedies[] = {
         {"shape", "Pad to a few lengths (--buckets), so that a few graphs serve all batches."},
         {"dtype", "Convert before the step, so that the input keeps one dtype."},
-        {"argument", "Each value has a graph of its own: run steps of one value one after the "
-                     "other, or make the value an input of the graph."},
+        {"argument", "Each value has its own graph: group steps of one value, or make the value an "
+                     "input of the graph."},
         {"scalar", "The value is a constant of the graph: make it a variable that is written "
                    "before the step."},
-        {"branch",
-         "Compute both sides on the device and select, in place of a branch of the host."},
-        {"ops", "The step traces other ops: let it depend on types and arguments only."},
-        {"same", "The program is the same and the trace before it is not: what comes before a "
-                 "break should not change."},
-        {"new", "A part of the step was not there before: let all steps have the same parts."},
+        {"branch", "Compute both sides on the device and select, instead of a branch on the host."},
+        {"ops", "The step traces different ops: let it depend on types and arguments only."},
+        {"same", "The program is the same and the trace before it differs: keep the ops before a "
+                 "break the same."},
+        {"new", "A part of the step is new: let all steps have the same parts."},
     };
     return index < sizeof remedies / sizeof *remedies ? &remedies[index] : NULL;
 }

@@ -220,7 +220,7 @@ static void note_further(res_versus *versus)
         more += versus->cells[i].pairs > fewest;
     if (more > 0)
         bn_text_printf(&versus->notes,
-                       "%zu of %zu experiments looked slower and got further pairs, up to %d.\n",
+                       "%zu of %zu experiments seemed slower and got further pairs, up to %d.\n",
                        more, versus->count, RES_LOOKS_USUAL);
 }
 
@@ -291,10 +291,11 @@ const char *res_drift_cause_name(res_drift_cause cause)
         [RES_DRIFT_MACHINE] = "the build before was as slow in those nights, so it is the machine",
         [RES_DRIFT_BUILD] = "with the build; the build before was not slower in those nights",
         [RES_DRIFT_OTHER] =
-            "with the build, its settings or the framework; no control tells it from the machine",
-        [RES_DRIFT_RECORDED] =
-            ("with the build or its settings; no control tells it from a change of the recorded "
-             "program or of the machine"),
+            "with the build, its settings or the framework; without a control the machine is not "
+            "excluded",
+        [RES_DRIFT_RECORDED] = ("with the build or its settings; without a control a change of the "
+                                "recorded program or "
+                                "of the machine is not excluded"),
         [RES_DRIFT_RECORDED_SAME] =
             "the build is the same, so it is the recorded program or the machine",
     };

@@ -1,5 +1,5 @@
 /*
- * table_costs.c - what each front end costs over the device: a node, an execution, an argument.
+ * table_costs.c - host costs by front end: of a node, an execution, an argument.
  */
 #include "results/findings/costs.h"
 #include "results/tables/tables_priv.h"
@@ -58,10 +58,12 @@ static const char *const notes[] = {
     "end has nodes of its own.",
     "dispatch: the plugin's execute calls, submit to return; an execution: its share. A runtime "
     "that computes in the call has device work in it.",
-    "over device: wall time less device time, process by process; \"<\": not told from zero.",
-    "over PJRT: wall time less the PJRT times, submit to ready, of a step's executions. source: of "
-    "the device time. Where sources differ, compare over PJRT: the device time of source event has "
-    "the start of each execution in it, so over device lacks that.",
+    "over device: wall time minus device time, by process; \"<\": indistinguishable from zero.",
+    "over PJRT: wall time minus the PJRT times, submit to ready, of a step's executions. source: "
+    "of "
+    "the device time. Where sources differ, compare over PJRT: device times of source event "
+    "include "
+    "the start of each execution, so over device lacks it.",
     res_times_note,
     NULL};
 
@@ -129,13 +131,13 @@ static void put_laws(const res_costs *costs, res_format format, bn_text *out)
     bn_text_putc(out, '\n');
     res_put_note(out, format, "a node: geometric mean over the rows that trace in each step.");
     res_put_note(out, format,
-                 "an execution, an argument: the line of dispatch over arguments and results "
-                 "together; each process draws one through its rows. \"-\": all rows have the "
-                 "same number. line: whether the rows lie on it, and the row that lies farthest "
-                 "off.");
+                 "an execution, an argument: intercept and slope of a line of dispatch over "
+                 "arguments plus results, fitted for each process over its rows. \"-\": all rows "
+                 "have the same number. line: whether it fits the rows; farthest: its largest "
+                 "residual.");
     res_put_note(out, format,
-                 "Where each run is one value, all of this is of the newest run of each row that "
-                 "has three processes, or of one process of each run where none has.");
+                 "Where each run is one value, these figures are of the latest run of each row "
+                 "with three processes, or else of one process of each run.");
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */
@@ -160,7 +162,7 @@ static void put_costs(const res_costs *costs, res_format format, bn_text *out)
     if (format == RES_TABLE_JSON)
         put_json(groups, costs, out);
     else
-        res_put_groups("What front ends cost", groups, costs->count, columns, RES_MOST_ROWS, notes,
+        res_put_groups("Costs by front end", groups, costs->count, columns, RES_MOST_ROWS, notes,
                        format, out);
     if (format != RES_TABLE_JSON && format != RES_TABLE_CSV && costs->law_count > 0)
         put_laws(costs, format, out);

@@ -14,7 +14,7 @@
 /* What an estimate can lack, which makes it too low. */
 static const struct {
     const char *name, *words;
-} lacks[] = {{"untold_loops", "loops whose rounds cannot be told, so their bodies count once"},
+} lacks[] = {{"untold_loops", "loops of unknown iteration counts, whose bodies count once"},
              {"collectives", "collectives without an estimate"},
              {"silent", "other operations without one"}};
 #define LACKS (sizeof lacks / sizeof *lacks)
@@ -140,7 +140,7 @@ static void put_lacks(const res_row_group *groups, size_t count, bn_text *note)
                            steps, count, lacks[k].words);
     }
     if (note->length)
-        bn_text_puts(note, ". JSON and CSV say how many each graph has.");
+        bn_text_puts(note, ". JSON and CSV have the numbers of each graph.");
 }
 
 void res_table_estimates(const res_collection *all, res_format format, bn_text *out)
@@ -160,7 +160,7 @@ void res_table_estimates(const res_collection *all, res_format format, bn_text *
     const char *notes[] = {
         "Estimated by each runtime's compiler. Nothing was executed, and no measured figure is "
         "compared with these.",
-        "estimated time: the estimated cycles at the published clock; \"-\" where none is known.",
+        "estimated time: the estimated cycles at the published clock; \"-\": unknown.",
         "peak: on the device, without what the compiler puts into the host's memory.", NULL, NULL};
     size_t count = 0;
     res_row_group *groups = latest_of(all, &count);

@@ -71,7 +71,7 @@ static res_figure build_text(const res_origin *origin)
     return figure;
 }
 
-/* What else changed where a stretch begins: "same build, other settings". */
+/* Other changes where a stretch begins: "same build, other settings". */
 static res_figure cause_text(const res_stretch *s)
 {
     res_figure figure;
@@ -197,7 +197,7 @@ static void put_stretches(const res_timeline *series, res_format format, bn_text
     res_grid_free(&grid);
 }
 
-/* "7 nights without a figure: 4 timeout, 2 crash, 1 not told" */
+/* "7 nights without a figure: 4 timeout, 2 crash, 1 unknown" */
 static void put_gaps(const res_timeline *series, res_format format, bn_text *out)
 {
     size_t classes[BN_CODE_COUNT] = {0}, gaps = 0, refused = 0;
@@ -228,7 +228,7 @@ static void put_gaps(const res_timeline *series, res_format format, bn_text *out
     bn_text_free(&note);
 }
 
-/* Puts what the nights' figures do not say, or not all of them. */
+/* Limits of the nights' figures. */
 static void put_limits(const res_timeline *series, res_format format, bn_text *out)
 {
     size_t left_out = 0, nights = 0;
@@ -239,19 +239,19 @@ static void put_limits(const res_timeline *series, res_format format, bn_text *o
     }
     if (left_out > 0) {
         snprintf(text, sizeof text,
-                 "%zu record%s of %zu night%s left out: of other conditions than the newest",
+                 "%zu record%s of %zu night%s left out: conditions differ from the latest record",
                  left_out, left_out == 1 ? "" : "s", nights, nights == 1 ? "" : "s");
         res_put_note(out, format, text);
     }
     if (series->untold > 0) {
-        snprintf(text, sizeof text, "%zu of %zu night%s not told from zero%s", series->untold,
-                 series->count, series->count == 1 ? "" : "s",
-                 series->no_ratios ? "; changes, which are ratios, were not looked for" : "");
+        snprintf(text, sizeof text, "%zu of %zu night%s indistinguishable from zero%s",
+                 series->untold, series->count, series->count == 1 ? "" : "s",
+                 series->no_ratios ? "; no search for changes, which are ratios" : "");
         res_put_note(out, format, text);
     }
 }
 
-static void put_newest(const res_timeline *series, res_format format, bn_text *out)
+static void put_latest(const res_timeline *series, res_format format, bn_text *out)
 {
     const res_changes *c = &series->changes;
     if (series->last == series->count)
@@ -259,10 +259,10 @@ static void put_newest(const res_timeline *series, res_format format, bn_text *o
     const res_night *night = &series->nights[series->last];
     const res_interval value = {night->value, night->low, night->high};
     bn_text note = {0};
-    bn_text_printf(&note, "newest, %s: %s", date_text(night->time_s).text,
+    bn_text_printf(&note, "latest, %s: %s", date_text(night->time_s).text,
                    res_time_difference(value).text);
     if (isnan(c->newest_p) && !series->no_ratios) {
-        bn_text_puts(&note, "; too few nights since the last change to tell whether it is usual");
+        bn_text_puts(&note, "; too few nights since the last change to judge it");
     } else if (!isnan(c->newest_p)) {
         bn_text_printf(&note, ", %s of its level, 99 of 100 nights lie in %s %%",
                        change_text(c->newest.estimate).text, change_range(c->newest).text);
@@ -273,8 +273,8 @@ static void put_newest(const res_timeline *series, res_format format, bn_text *o
     res_put_note(out, format, note.data ? note.data : "");
     bn_text_clear(&note);
     if (isfinite(c->visible)) {
-        bn_text_printf(&note, "a change of %.1f %% would be told after %d nights", 100 * c->visible,
-                       RES_LEAST_NIGHTS);
+        bn_text_printf(&note, "smallest detectable change: %.1f %%, after %d nights",
+                       100 * c->visible, RES_LEAST_NIGHTS);
         res_put_note(out, format, note.data ? note.data : "");
     }
     bn_text_free(&note);
@@ -306,7 +306,7 @@ static void put_series(const res_history *history, const res_timeline *series, r
     bn_text_putc(out, '\n');
     put_gaps(series, format, out);
     put_limits(series, format, out);
-    put_newest(series, format, out);
+    put_latest(series, format, out);
 }
 
 static void put_totals(const res_history *history, res_format format, bn_text *out)
@@ -323,8 +323,8 @@ static void put_totals(const res_history *history, res_format format, bn_text *o
         out_of_line += series->changes.newest_run > 0 ? 1 : 0;
     }
     bn_text_printf(&note,
-                   "%zu series, %zu change point%s: %zu up, %zu down; in %zu the newest night "
-                   "is out of line",
+                   "%zu series, %zu change point%s: %zu up, %zu down; the latest night is out of "
+                   "line in %zu",
                    history->count, slower + faster, slower + faster == 1 ? "" : "s", slower, faster,
                    out_of_line);
     if (history->timeless > 0)

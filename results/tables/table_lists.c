@@ -22,8 +22,8 @@ static json_t *amount(int64_t bytes)
 static const char *refusal_words(res_refusal refusal)
 {
     return refusal == RES_REFUSED_DEVICE
-               ? "the device time came out above the PJRT time that it is part of"
-               : "the device time was cut off at the step, into which the overhead does not fit";
+               ? "the device time came out above the PJRT time"
+               : "the device time was cut at the step, into which the overhead does not fit";
 }
 
 static void execution_row(const res_speedup_row *of, const res_execution *x, json_t *rows)
@@ -190,7 +190,7 @@ static void put_badput(json_t *row, const res_goodput *g)
             if (strcmp(res_goodput_badput((res_goodput_class)k), name) == 0)
                 sum += g->sum.ns[k];
         snprintf(key, sizeof key, "%s_share", name);
-        /* What is not told is a part of both. */
+        /* Unattributed time is a part of both. */
         const bool untold = isnan(g->productive.estimate) &&
                             (strcmp(name, res_goodput_badput(RES_GOODPUT_PRODUCTIVE)) == 0 ||
                              strcmp(name, res_goodput_badput(RES_GOODPUT_UNTOLD)) == 0);
@@ -273,7 +273,7 @@ static const res_column goodput_columns[] = {
     {"idle", "idle", RES_CELL_LOSS, false},
     {"measuring", "measuring", RES_CELL_LOSS, false},
     {"rest", "rest", RES_CELL_LOSS, false},
-    {"untold", "not told", RES_CELL_LOSS, false},
+    {"untold", "unattributed", RES_CELL_LOSS, false},
     {NULL, NULL, RES_CELL_TEXT, false}};
 
 static const res_column compile_columns[] = {{"graph", "graph", RES_CELL_TEXT, false},
@@ -301,10 +301,10 @@ static const list_table tables[] = {
      list_executions,
      execution_columns,
      {"PJRT: submit to ready, one execution awaited alone, median. device: by its source. "
-      "overhead: PJRT less device, round by round, so that medians need not add up; \"<\": not "
-      "told from zero.",
-      "null test: the later half of the executions awaited one by one less the earlier half, as a "
-      "share of one execution; what is not zero is disturbance.",
+      "overhead: PJRT minus device, round by round, so that medians need not add up; \"<\": "
+      "indistinguishable from zero.",
+      "null test: later half of the executions awaited one by one minus the earlier half, as a "
+      "share of one execution; a difference from zero is disturbance.",
       "Intervals: 95 %, Student's t over the processes, or over the means of runs where there are "
       "several; fewer than three have none.",
       res_times_note}},
@@ -320,12 +320,13 @@ static const list_table tables[] = {
      "Goodput",
      list_goodput,
      goodput_columns,
-     {"in all: wall time of the processes, less what they did for other experiments beside this "
-      "one. All shares are of it, and sum to 100 %.",
-      "productive: device time of the measured steps, and nothing else. All that follows is lost; "
-      "in steps only what the device waited for.",
-      "measuring: probes, steps that are not kept, and figures: what bench does to measure. not "
-      "told: device work and overhead together, where the device time is not known.",
+     {"in all: wall time of the processes, without their work for other experiments. All shares "
+      "are "
+      "of it, and sum to 100 %.",
+      "productive: device time of the measured steps, and nothing else. The rest is lost; in steps "
+      "only the time for which the device waited.",
+      "measuring: probes, discarded steps and figures. unattributed: device work and overhead "
+      "together, where the device time is unknown.",
       "Interval: 95 %, Student's t over the processes, or over the means of runs where there are "
       "several; fewer than three have none. The first process of a run compiles, others load."}},
     {"compile",
@@ -340,7 +341,7 @@ static const list_table tables[] = {
      list_memory,
      memory_columns,
      {"arguments, results, temporary, code: the compiler's figures of one execution. host RSS: "
-      "of the newest worker's process after the experiment, with the plugin in it."}},
+      "of the latest worker process after the experiment, with the plugin in it."}},
 };
 #define TABLES (sizeof tables / sizeof *tables)
 

@@ -86,13 +86,11 @@ static const char *const notes[] = {
     NULL};
 
 static const char differs_note[] =
-    "differs: what of the row is not as it was published: batch, image, tokens, dtype, the device, "
-    "or what only bench's steps have, such as remat. Tracing takes as "
-    "long whatever the batch is, and the device takes longer with a larger one. So a smaller "
-    "batch makes lazy over captured larger, and a larger one smaller. Larger images and longer "
-    "rows are like a larger batch. Another dtype or device changes the device's time, too. The "
-    "means "
-    "have these rows, too, and say how many differ.";
+    "differs: settings of the row that were published differently: batch, image, tokens, dtype, "
+    "the "
+    "device, or options of bench alone, such as remat. Tracing time does not depend on the batch, "
+    "and device time does: a smaller batch raises lazy over captured, and a larger batch, larger "
+    "images or longer rows lower it. The means include these rows, and count them.";
 
 static bool any_differs(const res_besides *besides)
 {
@@ -183,7 +181,7 @@ static void put_people(const res_besides *besides, const res_row_group *groups, 
         res_put_heading(out, format, 1, title);
         res_put_note(out, format,
                      "No row: the store has no captured training step of a published model, in "
-                     "full, with a lazy step of the same front end beside it.");
+                     "full, together with a lazy step of the same front end.");
         return;
     }
     res_put_groups(title, groups, besides->count, columns, RES_MOST_ROWS, notes, format, out);

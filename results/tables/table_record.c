@@ -101,7 +101,7 @@ static void put_group(const res_record *record, res_format format, bn_text *out)
     put_line(out, format, "group", text);
 }
 
-/* What the plugin changed in the process that measured it. */
+/* Changes that the plugin made in the process that measured it. */
 static void put_surroundings(const res_record *record, res_format format, bn_text *out)
 {
     const json_t *list = json_object_get(record->provenance, "surroundings");
@@ -130,11 +130,11 @@ static void put_offload(const res_record *record, res_format format, bn_text *ou
     if (!word[0])
         return;
     snprintf(text, sizeof text, "%s: %s asked into the host's memory, temporaries there: %s", word,
-             res_size(asked).text, found < 0 ? "not told" : res_size(found).text);
+             res_size(asked).text, found < 0 ? "unknown" : res_size(found).text);
     put_line(out, format, "offload", text);
 }
 
-/* What the compiler made of values between graphs. */
+/* The compiler's layouts of values between graphs. */
 static void put_layouts(const res_record *record, res_format format, bn_text *out)
 {
     char text[128];
@@ -142,10 +142,9 @@ static void put_layouts(const res_record *record, res_format format, bn_text *ou
     const int64_t handed_on = res_handed_on(record, &rearranged);
     if (handed_on == 0)
         return;
-    snprintf(
-        text, sizeof text,
-        "of %lld values that graphs hand on, the compiler lays out %lld otherwise than by rows",
-        (long long)handed_on, (long long)rearranged);
+    snprintf(text, sizeof text,
+             "the compiler lays out %lld of %lld values between graphs other than row-major",
+             (long long)rearranged, (long long)handed_on);
     put_line(out, format, "layouts", text);
 }
 
@@ -291,7 +290,7 @@ static void put_ledger(const res_record *record, res_format format, bn_text *out
 
     bn_text_putc(out, '\n');
     res_put_note(out, format,
-                 "Each nanosecond is in one part only, so means add up; medians need not.");
+                 "Each nanosecond is in exactly one part: means add up, medians need not.");
     if (record->round_count > 0)
         res_put_note(out, format,
                      record->round_count > MOST_OF_MEDIAN
@@ -433,10 +432,9 @@ static void put_executions(const res_record *record, res_format format, bn_text 
     bn_text_putc(out, '\n');
     res_put_note(out, format,
                  "PJRT time runs from submit to ready, one execution alone (median); "
-                 "overhead is PJRT less device, round by round (median): medians need not add up. "
-                 "Intervals, and \"<\" for an overhead that is not "
-                 "told from zero, are within this process, over its rounds: other processes differ "
-                 "by more, and only several have an interval that holds for the next.");
+                 "overhead is PJRT minus device, round by round (median): medians need not add up. "
+                 "\"<\": an overhead that is indistinguishable from zero. Intervals are over the "
+                 "rounds of this process; processes differ by more.");
     put_device_notes(record, &step, format, out);
     res_put_heading(out, format, 2, "Compilation");
     res_grid_render(&compile, format, out);

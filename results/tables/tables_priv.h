@@ -79,8 +79,8 @@ const char *res_simulated_shown(const res_record *record);
 /* Three significant digits and a unit that suits: "812 ns", "13.7 ms"; "-" for
  * NaN. */
 res_figure res_time(double ns);
-/* A difference of two measured times as res_difference_shows says: "1.1 ms", "< 1.2 ms", "not
- * told", "-". */
+/* A difference of two measured times as res_difference_shows says: "1.1 ms", "< 1.2 ms",
+ * "unknown", "-". */
 res_figure res_time_difference(res_interval ns);
 /* The same of an overhead: RES_NOT_TOLD where it was refused. */
 res_figure res_time_refusable(res_interval ns, bool refused);
@@ -100,7 +100,7 @@ res_figure res_ratio_range(res_interval ratio);
 res_figure res_ratio_alone(double ratio);
 /* "+0.3 % [-1.0, +1.6]"; without the bracket where there are no bounds. */
 res_figure res_share(res_interval share);
-/* A part of a whole, 0 to 1: "49.8 %", "< 0.1 %" for what is less, "not known" for NaN; its bounds:
+/* A part of a whole, 0 to 1: "49.8 %", "< 0.1 %" for what is less, "unknown" for NaN; its bounds:
  * "[48.1, 51.5]". */
 res_figure res_percent(double share);
 res_figure res_percent_range(double low, double high);
@@ -161,8 +161,8 @@ const res_execution **res_rank_executions(const res_record *record);
 /* PJRT time of EXECUTION in a step, all its runs together; 0 where it is unknown. */
 double res_step_pjrt_ns(const res_execution *execution);
 
-/* Whether the axis says how many graphs a step was cut into: not of imported records, and of other
- * front ends than bench it is no count of their programs. */
+/* Whether the axis is the number of graphs that a step was cut into: not of imported records, and
+ * of other front ends than bench it is no count of their programs. */
 bool res_graphs_told(const res_experiment *experiment);
 /* The number of graphs, or "-". */
 void res_grid_graphs(res_grid *grid, const res_experiment *experiment);
