@@ -147,8 +147,7 @@ function count(number, word, words) {
   return number + " " + (number === 1 ? word : words || word + "s");
 }
 
-// A figure is a time, the words that bench puts in place of one that is not told ("< 1.2 ms", "not
-// told"), or null: not known.
+// A figure is a time, words in place of one that is not significant ("< 1.2 ms", "unknown"), or null.
 function words(figure) {
   return typeof figure === "string" ? figure : known(figure) ? time(figure) : "-";
 }

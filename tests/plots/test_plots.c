@@ -231,7 +231,7 @@ static void overhead_says_what_the_table_says(void **state)
     assert_int_equal(lines(told), 1 + 1); /* captured as one; a line of no numbers */
     assert_int_equal(lines(untold), 1 + 1);
     assert_value(&p, "graphs7", 1, -83e6);
-    assert_has(p.description.data, " resnet50 train, capture in 5 graphs: not told.");
+    assert_has(p.description.data, " resnet50 train, capture in 5 graphs: " RES_NOT_TOLD ".");
     assert_has(p.description.data, " resnet50 train, lazy in 1 graph: 2.00 ms.");
     free(told);
     free(untold);

@@ -123,7 +123,7 @@ cat >"$folder/two.json" <<'JSON'
 JSON
 short=(--model resnet18 --variant small --phase infer --runtime sim --steps 3 --warmup 8 --min-time 0)
 narrow "a run of one experiment" "^Ledger of a step" run "${short[@]}" --processes 1 --store "$folder/one"
-narrow "a suite" "^What was found" suite "$folder/two.json" --store "$folder/suite"
+narrow "a suite" "^Findings$" suite "$folder/two.json" --store "$folder/suite"
 run suite "$folder/two.json" --store "$folder/suite" --repetitions 4
 report "a suite says how its records can be looked at" "$(
     grep -qx "\[[0-9]*/[0-9]*\] next: bench table --wide --store $folder/suite" "$folder/err" || echo "it does not"

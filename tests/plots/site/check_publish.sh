@@ -83,7 +83,7 @@ report "figures that are refused, cut off or not told are those of the tables" "
     for what in device_cut overhead_refused; do
         grep -q "\"$what\": true" "$folder/table.json" || echo "nothing is $what"
     done
-    grep -q '"not told"' "$folder"/figures/data/night-*.js || echo "all of the night is told"
+    grep -q '"unknown"' "$folder"/figures/data/night-*.js || echo "all of the night is told"
 )"
 
 # The site moves, and needs nothing of where it was made.

@@ -100,7 +100,7 @@ def check(what, right):
 
 def is_shown(value):
     """A time, nothing, or the words that stand in place of one that is not told."""
-    return value is None or value == "not told" or (
+    return value is None or value == "unknown" or (
         value.startswith("< ") if isinstance(value, str) else isinstance(value, (int, float)))
 
 
@@ -153,7 +153,7 @@ def compare_tables(rows, cells):
                 check(about + metric + ", " + str(name), name is None or same(row[name], value))
             words = figure[5]
             check(about + metric + " is " + wanted, (figure[4] == 1) == (wanted == "told") and (
-                words == "not told" if wanted == "not told" else words.startswith("< ") == (wanted == "<")))
+                words == "unknown" if wanted == "not told" else words.startswith("< ") == (wanted == "<")))
 
 
 files = data()
