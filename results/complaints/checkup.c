@@ -64,7 +64,7 @@ static rec_finding *judge(check *c, rec_rule rule, double share)
 /* ---- gaps of the device -----------------------------------------------------------------------
  */
 
-static void take_gaps(check *c, rec_part part)
+static void fill_gaps(check *c, rec_part part)
 {
     for (size_t i = 0; i < c->steps->count; i++)
         c->values[i] = (double)c->steps->list[i].gap_ns[part];
@@ -86,7 +86,7 @@ static void put_longest_gap(const rec_steps *s, bn_text *out)
     rec_program_put(s->process, longest->program, out);
 }
 
-/* What the step would be shorter by if the host were a step ahead; 0 where it is already. */
+/* The saving of a step if the host were a step ahead; 0 where it is already. */
 static double behind(const check *c)
 {
     if (c->out->answer.ahead_share >= AHEAD)
@@ -96,7 +96,7 @@ static double behind(const check *c)
 
 static void check_host(check *c)
 {
-    take_gaps(c, REC_PART_HOST);
+    fill_gaps(c, REC_PART_HOST);
     rec_finding *made = judge(c, REC_RULE_HOST, RES_DOCTOR_SHARE);
     if (!made)
         return;
@@ -110,7 +110,7 @@ static void check_input(check *c)
 {
     if (!c->steps->cpu_clocks)
         return;
-    take_gaps(c, REC_PART_IDLE);
+    fill_gaps(c, REC_PART_IDLE);
     rec_finding *made = judge(c, REC_RULE_INPUT, RES_DOCTOR_SHARE);
     if (!made)
         return;
@@ -306,7 +306,7 @@ static double kernel_free(const check *c, const rec_step *step)
     return (double)step->busy_ns - c->out->answer.kernels_ns.estimate;
 }
 
-/* What one execution in place of those of STEP saves: all of their fixed costs that nothing hides.
+/* What one execution instead of those of STEP saves: all of their fixed costs that nothing hides.
  * FIXED_NS is the cheapest program's. But one execution stays. Its cost hides where the host runs
  * ahead. It does not where the step waits for the device: a read of one of several results then
  * waits for all. While kernels run, as a profile tells, nothing is lost. */
@@ -330,8 +330,8 @@ static bool merges(const check *c)
     return c->steps->executions_per_step > 1 && c->out->answer.fixed_told;
 }
 
-/* Puts what merging saves in each step into the values. */
-static void take_executions(check *c)
+/* Fills the values with the saving of each step by merging. */
+static void fill_savings(check *c)
 {
     walk at = {0};
     for (size_t i = 0; i < c->steps->count; i++)
@@ -343,7 +343,7 @@ static void check_executions(check *c)
 {
     if (!merges(c))
         return;
-    take_executions(c);
+    fill_savings(c);
     rec_finding *made = judge(c, REC_RULE_EXECUTIONS, RES_DOCTOR_SHARE);
     if (!made)
         return;
@@ -394,7 +394,7 @@ static void check_dispatch(check *c)
     if (merges(c) && !a->dispatch_told)
         return;
     if (merges(c))
-        take_executions(c);
+        fill_savings(c);
     for (size_t i = 0; i < c->steps->count; i++)
         c->values[i] = cost_of_dispatch(c, i) - (merges(c) ? c->values[i] : 0);
     rec_finding *made = judge(c, REC_RULE_DISPATCH, RES_DOCTOR_OVERHEAD);
@@ -427,7 +427,7 @@ static bool check_compiles(check *c)
     return true;
 }
 
-/* What was compiled or loaded before the first of the steady steps. */
+/* Programs that were compiled or loaded before the first of the steady steps. */
 static void check_start(check *c)
 {
     const rec_process *p = c->steps->process;

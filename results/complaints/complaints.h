@@ -71,9 +71,9 @@ void rec_checkup_free(rec_checkup *checkup);
 
 /* Appends what takes the time, "reading 1 value a step back to the host"; its cost, "5.00 ms [4.98
  * ms, 5.01 ms] a step, 62 % of it"; the advice. */
-void rec_finding_subject(const rec_finding *complaint, bn_text *out);
-void rec_finding_cost(const rec_finding *complaint, bn_text *out);
-void rec_finding_advice(const rec_checkup *checkup, const rec_finding *complaint, bn_text *out);
+void rec_finding_subject(const rec_finding *finding, bn_text *out);
+void rec_finding_cost(const rec_finding *finding, bn_text *out);
+void rec_finding_advice(const rec_checkup *checkup, const rec_finding *finding, bn_text *out);
 /* Appends all findings, a line each, or that there are none; then the device's share, and the rules
  * that could not be checked. */
 void rec_checkup_put(const rec_checkup *checkup, bn_text *out);

@@ -23,7 +23,7 @@
 
 /* In what a program differs from the one of its name before. */
 typedef enum change {
-    CHANGE_UNKNOWN, /* it was never executed, or types were not told */
+    CHANGE_UNKNOWN, /* it was never executed, or types were unknown */
     CHANGE_NEW,     /* there was none of its name */
     CHANGE_AGAIN,   /* in nothing */
     CHANGE_OPTIONS,
@@ -185,7 +185,7 @@ static void compare(comparing *c, uint64_t begin_ns, uint64_t end_ns)
     }
 }
 
-static bool begin(comparing *c, const rec_process *p)
+static bool list_compilations(comparing *c, const rec_process *p)
 {
     *c = (comparing){.process = p,
                      .compiles = malloc((p->call_count + 1) * sizeof *c->compiles),
@@ -312,7 +312,7 @@ bool rec_late_find(const rec_steps *steps, rec_late *late, bn_text *where)
     const uint64_t to_ns = p->executions[steps->order[steps->order_count - 1]].begin_ns;
     late->steps = (double)(steps->order_count - half) / steps->executions_per_step;
     late->wall_ns = (double)(to_ns - from_ns);
-    const bool made = begin(&c, p);
+    const bool made = list_compilations(&c, p);
     if (made) {
         count(&c, from_ns, to_ns, late);
         compare(&c, from_ns, to_ns);

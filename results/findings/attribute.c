@@ -232,18 +232,18 @@ static const res_execution *steady_from(const res_record *r, size_t *from)
 
 static res_program program_of(const res_record *a, const res_record *b)
 {
-    bool any = false, told = true, alike = true, figures = true;
+    bool any = false, shown = true, alike = true, figures = true;
     for (size_t i = 0, j = 0;; any = true) {
         const res_execution *x = steady_from(a, &i), *y = steady_from(b, &j);
         if (!x && !y)
             break;
         if (!x || !y || !same_request(x, y))
             return RES_PROGRAM_TEXT;
-        told = told && x->optimized[0] && y->optimized[0];
+        shown = shown && x->optimized[0] && y->optimized[0];
         alike = alike && strcmp(x->optimized, y->optimized) == 0;
         figures = figures && same_figures(x, y);
     }
-    if (told && any)
+    if (shown && any)
         return alike ? RES_PROGRAM_SAME : RES_PROGRAM_COMPILED;
     return figures ? RES_PROGRAM_UNKNOWN : RES_PROGRAM_COMPILED;
 }

@@ -1,7 +1,7 @@
 /*
  * costs.c - costs of a node, an execution and an argument, of each row and of each front end.
  *
- * A row says what its step costs. What an argument costs is told only by steps with few and with
+ * A row says what its step costs. The cost of an argument needs steps with few and with
  * many of them: each process draws a line through the rows of a front end, as studies do.
  */
 #include "results/findings/costs.h"
@@ -93,7 +93,7 @@ static bool same_law(const res_record *a, const res_record *b)
            strcmp(a->experiment.mode, b->experiment.mode) == 0;
 }
 
-/* What a law is of: its rows, and room for a value of each process of each. */
+/* The rows of a line, and room for a value of each process of each. */
 typedef struct bundle {
     const res_cost **list;     /* [ROWS] */
     const res_process ***each; /* [row]: the processes of it that the law is of; owned */
@@ -141,7 +141,7 @@ static size_t list_first(const res_pool *pool, const res_process **list)
 }
 
 /* The processes of ROW that a law is of: the ones that count. Where each run is a value, processes
- * of several are no sample: then it is of the newest run that has RES_LEAST_PROCESSES, or where
+ * of several are no sample: then it is of the latest run that has RES_LEAST_PROCESSES, or where
  * none has, of one process of each run. Sets *COUNT. */
 static const res_process **of_law(const res_speedup_row *row, size_t *count)
 {

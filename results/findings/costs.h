@@ -12,7 +12,7 @@
 /* A row of the speedup table. All times in ns; figures are over the processes that count. */
 typedef struct res_cost {
     const res_speedup_row *row;   /* borrowed */
-    double nodes, executions;     /* of a step; of the newest process that counts */
+    double nodes, executions;     /* of a step; of the latest process that counts */
     double arguments, results;    /* of all executions of a step together */
     res_over trace, node;         /* trace, hash and lookup of a step; of each traced node */
     res_over dispatch, execution; /* the plugin's execute calls of a step; of each */

@@ -1,8 +1,8 @@
 /*
  * doctor.c - what keeps a step from being as fast as its device: rules, each with a threshold and
- * with what it costs a step.
+ * its cost of a step.
  *
- * A rule complains where its cost is told to be above a part of the step: where there is an
+ * A rule is violated where its cost is significantly above a share of the step: where there is an
  * interval, by its lower bound. The costs of two rules may overlap: steps in flight hide what a
  * capture would save.
  */
@@ -78,7 +78,7 @@ static double median_of(const res_process *p, const bn_part *parts, size_t count
                                                   : (double)NAN;
 }
 
-/* Device time of a step of P; NaN where that is not known of all steps. */
+/* Device time of a step of P; NaN where that is unknown of all steps. */
 static double device_of(const res_process *p)
 {
     return p->record ? res_device_of_steps(&p->record->experiment, p->measures.device_ns)
@@ -159,7 +159,7 @@ static double share_of_ops(const res_process *p, bn_counter transfers)
 {
     double ops = p->record ? res_counter_a_step(p->record, BN_COUNTER_HOST_FALLBACKS) : 0;
     double others = p->record ? fmax(0, res_counter_a_step(p->record, transfers) - ops) : 0;
-    /* What few steps do is not in the median step. */
+    /* The median step lacks what few steps do. */
     if (round(ops) + round(others) > 0) {
         ops = round(ops);
         others = round(others);
@@ -229,7 +229,7 @@ static double cost_of_tracing(const res_process *p, const void *context)
     return is_in_flight(p) ? not_hidden(p, own_ns) : own_ns;
 }
 
-/* What one execution in place of all would save: the overheads of the others, as far as the device
+/* What one execution instead of all would save: the overheads of the others, as far as the device
  * waits for them. */
 static double cost_of_executions(const res_process *p, const void *context)
 {
@@ -299,7 +299,7 @@ static double nodes_traced(const res_speedup_row *row)
     return again ? row->figures.nodes_per_step : 0;
 }
 
-/* What a table refuses to show is no reason to complain either. */
+/* A figure that tables refuse is no finding either. */
 static double executions_run(const res_speedup_row *row)
 {
     const bool known = isfinite(row->figures.overhead.value.estimate);
@@ -382,7 +382,7 @@ static bool reads_in_most(const res_speedup_row *row)
     return values_read(row) + ops_of_the_host(row) > 0.5;
 }
 
-/* What steps in flight would hide of COST behind the device; NaN where that is not known, or a
+/* What steps in flight would hide of COST behind the device; NaN where that is unknown, or a
  * framework does not take the option. */
 static double hidden(const res_speedup_row *row, double cost_ns)
 {
@@ -408,7 +408,8 @@ static res_estimate cost_of(const res_speedup_row *row, res_rule number, double 
 }
 
 /* Whether what rule NUMBER costs ROW is an upper bound. A read waits for the device, too, and the
- * device works meanwhile on what was submitted before. Without a device time nobody knows how long.
+ * device works meanwhile on what was submitted before. Without a device time it is unknown how
+ * long.
  */
 static bool is_bound(const res_speedup_row *row, res_rule number)
 {
@@ -543,7 +544,7 @@ static double cost_of_programs(const res_process *p, const void *context)
 }
 
 /* Whether the steps of ROW still make programs, and take longer for that than the device works;
- * where that is not known, than for all else. */
+ * where that is unknown, than for all else. */
 static bool makes_programs(const res_speedup_row *row)
 {
     const double device_ns = device_of_row(row);
@@ -571,7 +572,7 @@ static res_bound longest(const res_speedup_row *row, double *ns)
         if (!waits[i].applies)
             continue;
         const double own_ns = res_pool_estimate(&row->pool, waits[i].cost, NULL).mean;
-        /* False where it is not known. */
+        /* False where it is unknown. */
         if (own_ns > *ns) {
             *ns = own_ns;
             bound = waits[i].bound;

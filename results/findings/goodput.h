@@ -44,7 +44,7 @@ typedef struct res_goodput_process {
     double steps_ns; /* of it, wall time of the measured steps */
     double ns[RES_GOODPUT_CLASS_COUNT];
 } res_goodput_process;
-/* Of RECORD, whose steps have DEVICE_NS of device time each; NaN: nobody knows. False as
+/* Of RECORD, whose steps have DEVICE_NS of device time each; NaN: it is unknown. False as
  * res_record_phases. */
 bool res_goodput_of_record(const res_record *record, double device_ns, res_goodput_process *out);
 
@@ -52,7 +52,7 @@ bool res_goodput_of_record(const res_record *record, double device_ns, res_goodp
 typedef struct res_goodput {
     res_goodput_process sum;
     double others_ns;        /* besides, for other experiments in the same processes */
-    res_interval productive; /* share of the wall time; NaN: the device time is not known. Bounds by
+    res_interval productive; /* share of the wall time; NaN: the device time is unknown. Bounds by
                                 Student's t over the processes (or runs), NaN below three */
     size_t processes;        /* that count here; 0: nothing is known */
     size_t silent;           /* that do not say their phases */

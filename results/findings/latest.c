@@ -15,7 +15,7 @@ typedef struct way {
     size_t good, failed; /* that are not read */
 } way;
 
-/* What became of a record of the index. */
+/* The fate of a record of the index. */
 typedef enum fate { FATE_OPEN, FATE_READ, FATE_MISDATED, FATE_DAMAGED } fate;
 
 typedef struct choice {

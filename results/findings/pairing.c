@@ -109,13 +109,13 @@ static void note_builds(const side *s, char letter, bn_text *notes)
 /* ---- pairs -------------------------------------------------------------------------- */
 
 typedef struct found {
-    const res_record *newest[RES_MOST_PAIRS]; /* in order of their ids */
+    const res_record *latest[RES_MOST_PAIRS]; /* in order of their ids */
     size_t kept, all;
 } found;
 
 typedef bool request_match(const res_experiment *a, const res_experiment *b);
 
-/* Finds the newest RES_MOST_PAIRS records that are the SAME as EXPERIMENT, in the order in which
+/* Finds the latest RES_MOST_PAIRS records that are the SAME as EXPERIMENT, in the order in which
  * the folder holds them. */
 static void find(const side *s, const res_experiment *experiment, request_match *same, found *out)
 {
@@ -125,8 +125,8 @@ static void find(const side *s, const res_experiment *experiment, request_match 
         if (!chosen(r, s) || !same(&r->experiment, experiment))
             continue;
         if (out->kept == RES_MOST_PAIRS)
-            memmove(out->newest, out->newest + 1, --out->kept * sizeof *out->newest);
-        out->newest[out->kept++] = r;
+            memmove(out->latest, out->latest + 1, --out->kept * sizeof *out->latest);
+        out->latest[out->kept++] = r;
         out->all++;
     }
 }
@@ -142,11 +142,11 @@ static void note_counts(const res_compared *cell, const found *a, const found *b
                    b->all, cell->pairs);
 }
 
-static void take(res_compared *cell, const found *a, const found *b)
+static void pair_latest(res_compared *cell, const found *a, const found *b)
 {
     cell->pairs = a->kept < b->kept ? a->kept : b->kept;
-    memcpy(cell->a, a->newest + a->kept - cell->pairs, cell->pairs * sizeof *cell->a);
-    memcpy(cell->b, b->newest + b->kept - cell->pairs, cell->pairs * sizeof *cell->b);
+    memcpy(cell->a, a->latest + a->kept - cell->pairs, cell->pairs * sizeof *cell->a);
+    memcpy(cell->b, b->latest + b->kept - cell->pairs, cell->pairs * sizeof *cell->b);
 }
 
 /* If all records of one side came before the other's, time lies between them as well. */
@@ -192,10 +192,10 @@ static bool known(const res_versus *versus, const res_experiment *experiment)
 /* ---- what failed or is missing ------------------------------------------------------------ */
 
 /* Whether good records came after FAILURE: those that are paired, of which SINCE is the oldest
- * (NULL: none is). One of a suite is mended by a good record of its own repetition: the others ran
+ * (NULL: none is). One of a suite is fixed by a good record of its own repetition: the others ran
  * whatever became of it. */
-static bool is_mended(const res_record *failure, const side *s, request_match *same,
-                      const res_record *since)
+static bool is_fixed(const res_record *failure, const side *s, request_match *same,
+                     const res_record *since)
 {
     const int repetition = res_record_repetition(failure);
     if (repetition == 0)
@@ -209,24 +209,23 @@ static bool is_mended(const res_record *failure, const side *s, request_match *s
     return false;
 }
 
-/* The newest failed record that is the SAME as EXPERIMENT and is not mended, or NULL; *MENDED: how
- * many are. SINCE as in is_mended. */
-static const res_record *newest_failure(const side *s, const res_experiment *experiment,
-                                        request_match *same, const res_record *since,
-                                        size_t *mended)
+/* The latest failed record that is the SAME as EXPERIMENT and is not fixed, or NULL; *FIXED: how
+ * many are. SINCE as in is_fixed. */
+static const res_record *latest_failure(const side *s, const res_experiment *experiment,
+                                        request_match *same, const res_record *since, size_t *fixed)
 {
-    const res_record *newest = NULL;
-    *mended = 0;
+    const res_record *latest = NULL;
+    *fixed = 0;
     for (size_t i = 0; i < s->all->count; i++) {
         const res_record *r = s->all->records[i];
         if (res_record_good(r) || !of_side(r, s) || !same(&r->experiment, experiment))
             continue;
-        if (is_mended(r, s, same, since))
-            ++*mended;
-        else if (!newest || res_id_order(r->id, newest->id) > 0)
-            newest = r;
+        if (is_fixed(r, s, same, since))
+            ++*fixed;
+        else if (!latest || res_id_order(r->id, latest->id) > 0)
+            latest = r;
     }
-    return newest;
+    return latest;
 }
 
 /* The side of CELL that failed or lacks it; of two the one that failed, then B. */
@@ -236,15 +235,15 @@ static void note_failures(const side sides[2], request_match *const same[2], con
     const res_record *failure[2];
     for (int i = 0; i < 2; i++) {
         const res_record *const *paired = i ? cell->b : cell->a;
-        size_t mended;
-        failure[i] = newest_failure(&sides[i], &cell->experiment, same[i],
-                                    cell->pairs ? paired[0] : NULL, &mended);
-        if (mended)
+        size_t fixed;
+        failure[i] = latest_failure(&sides[i], &cell->experiment, same[i],
+                                    cell->pairs ? paired[0] : NULL, &fixed);
+        if (fixed)
             bn_text_printf(notes,
                            "%s %s %s: %zu process%s of %c failed before, and good records came "
                            "after.\n",
                            cell->experiment.model, cell->experiment.phase, cell->experiment.mode,
-                           mended, mended == 1 ? "" : "es", i ? 'B' : 'A');
+                           fixed, fixed == 1 ? "" : "es", i ? 'B' : 'A');
     }
     const int failed = failure[1] ? 1 : failure[0] ? 0 : -1;
     const int which = failed >= 0 ? failed : of[1].all == 0 ? 1 : of[0].all == 0 ? 0 : -1;
@@ -275,9 +274,9 @@ static void add_cell(const side sides[2], const res_experiment *experiment, res_
     /* A program that was changed keeps its name. It is paired, so that the tables can say that it
      * changed. */
     for (int i = 0; i < 2; i++) {
-        size_t mended;
+        size_t fixed;
         find(&sides[i], experiment, same[i], &of[i]);
-        if (of[i].all == 0 && !newest_failure(&sides[i], experiment, same[i], NULL, &mended)) {
+        if (of[i].all == 0 && !latest_failure(&sides[i], experiment, same[i], NULL, &fixed)) {
             same[i] = res_same_request_by_name;
             find(&sides[i], experiment, same[i], &of[i]);
         }
@@ -288,7 +287,7 @@ static void add_cell(const side sides[2], const res_experiment *experiment, res_
     }
     res_compared *cell = &versus->cells[versus->count++];
     *cell = (res_compared){.experiment = *experiment};
-    take(cell, &of[0], &of[1]);
+    pair_latest(cell, &of[0], &of[1]);
     for (size_t i = 0; i < cell->pairs; i++)
         if (by_looks(cell->a[i]) || by_looks(cell->b[i]))
             versus->options.looks = RES_LOOKS_SHORT;
@@ -348,7 +347,7 @@ bn_code res_versus_pair(const res_collection *a, const res_collection *b,
     size_t count[2] = {0, 0}, alone = 0;
     bn_code code = BN_OK;
     for (int i = 0; i < 2 && code == BN_OK; i++) {
-        /* Of good records of several builds nobody knows which are meant, so builds are checked
+        /* Of good records of several builds it is unknown which are meant, so builds are checked
          * before the latest is taken. */
         code = check_side(&sides[i], versus->whole, &count[i], st);
         if (code == BN_OK && versus->whole)

@@ -3,7 +3,7 @@
  *
  * Each good record is of one process, however it came to be measured: as one of the processes of a
  * run, as a repetition of a suite, or alone. Records are pooled where they are of one build of the
- * runtime and of like conditions: those of the newest. Every figure of a cell is made here, so
+ * runtime and of like conditions: those of the latest. Every figure of a cell is made here, so
  * tables, pictures, pages and exports cannot differ.
  */
 #include "results/findings/findings_priv.h"
@@ -218,8 +218,8 @@ static double scale_within(const res_interval *device, const res_interval *wall)
     return device->low > wall->high ? (double)NAN : wall->estimate / device->estimate;
 }
 
-/* Leaves out what contradicts itself. An overhead that is told to be below zero says that the
- * device time is above the PJRT time that it is part of. One that is told to be above zero does not
+/* Leaves out contradictions. An overhead that is significantly below zero means that the device
+ * time is above the PJRT time that it is part of. One that is significantly above zero does not
  * fit into the step, where the device time had to be cut down to that: CUT. */
 static res_refusal refuse(res_over *device, res_over *overhead, bool cut)
 {
@@ -258,7 +258,7 @@ static bool steps_contain(const res_experiment *experiment, const char *source)
            experiment->in_flight <= 1 && has_one_length(experiment);
 }
 
-/* The source of the newest process that has a device time: only like times are pooled. */
+/* The source of the latest process that has a device time: only like times are pooled. */
 static const char *source_of(const res_pool *pool)
 {
     for (size_t i = pool->count; i-- > 0;)
@@ -334,7 +334,7 @@ static const res_execution *same_graph(const res_record *record, const res_execu
     return NULL;
 }
 
-/* The source of the newest process that has a device time of the graph of LIKE. */
+/* The source of the latest process that has a device time of the graph of LIKE. */
 static bn_device_time_source source_of_graph(const res_pool *pool, const res_execution *like)
 {
     for (size_t i = pool->count; i-- > 0;) {

@@ -47,7 +47,7 @@ void res_published_take(const res_published *published, res_experiment *e)
         if (res_axis_number(axis, e) != 0 || res_axis_text(axis, e)[0])
             res_axis_set_value(axis, axis->usual, strtoll(axis->usual, NULL, 10), e);
     }
-    /* What a record does not know is not told to be another. */
+    /* Sizes that a record does not know are no difference. */
     e->batch = e->batch > 0 ? published->batch : 0;
     e->image = e->image > 0 ? published->image : 0;
     e->seq = e->seq > 0 ? published->seq : 0;
@@ -70,7 +70,7 @@ res_axis_set res_published_difference(const res_beside *beside, res_experiment *
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-/* What was published of E's step, or NULL. */
+/* The publication of E's step, or NULL. */
 static const res_published *published_of(const res_experiment *e)
 {
     if (strcmp(e->phase, "train") != 0 || strcmp(e->variant, "full") != 0)
@@ -81,8 +81,8 @@ static const res_published *published_of(const res_experiment *e)
     return NULL;
 }
 
-/* Whether E's step is traced once, or at least compiled as one that is. Nobody knows how a step was
- * run that was recorded elsewhere. */
+/* Whether E's step is traced once, or at least compiled as one that is. It is unknown how a step
+ * was run that was recorded elsewhere. */
 static bool is_captured(const res_experiment *e)
 {
     static const char *const others[] = {"lazy", "eager", "recorded"};

@@ -55,7 +55,7 @@ typedef struct res_besides {
 } res_besides;
 
 /* The axes in which BESIDE's row is not what was published, which *PUBLISHED gets; *DEVICE is the
- * kind of its device (borrowed), or NULL: the published one, or nobody knows. */
+ * kind of its device (borrowed), or NULL: the published one, or it is unknown. */
 res_axis_set res_published_difference(const res_beside *beside, res_experiment *published,
                                       const char **device);
 

@@ -17,7 +17,7 @@ static size_t shared_pairs(const res_pool_ratio *const *list, size_t count)
     return pairs;
 }
 
-/* What each of the ratios has at least. */
+/* The least numbers of processes and runs of the ratios. */
 static void count_processes(const res_pool_ratio *const *list, size_t count, res_ratio_mean *mean)
 {
     for (size_t i = 0; i < count; i++) {

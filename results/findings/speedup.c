@@ -2,9 +2,10 @@
  * speedup.c - which records the speedup table compares, and what it computes from them.
  *
  * Ways to run a step are compared within a cell: one runtime, model, phase and set-up. A cell has
- * one row a front end, mode and number of graphs: the pool of its good records, or the newest
- * failure where none is good. The base of a cell is bench's lazy with the fewest graphs. Without
- * it, a cell of several front ends takes its first row: each of them is a way to run the same step.
+ * one row a front end, mode and number of graphs: the pool of its good records, or the latest
+ * failure where none is good. The baseline of a cell is bench's lazy with the fewest graphs.
+ * Without it, a cell of several front ends takes its first row: each of them is a way to run the
+ * same step.
  *
  * A table holds many ratios, so differences are claimed over all of them together (S. Holm, "A
  * simple sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 6,
@@ -112,8 +113,8 @@ static void compare(res_speedup_row *row, const res_speedup_row *base)
     res_pool_ratio_make(&base->pool, &row->pool, &row->ratio);
 }
 
-/* The index of the base of the cell that begins at FIRST, or the table's count; rows of a cell
- * stand together. What was recorded elsewhere has no base: nobody knows whether it is the same
+/* The index of the baseline of the cell that begins at FIRST, or the table's count; rows of a cell
+ * stand together. What was recorded elsewhere has no base: it is unknown whether it is the same
  * step. */
 static size_t base_of(const res_speedup *speedup, size_t first)
 {
@@ -190,7 +191,7 @@ static void judge(res_speedup *speedup)
         res_speedup_row *row = &speedup->rows[i];
         if (row->ratio.log.freedom > 0)
             row->p_holm = p[next++];
-        row->told = row->p_holm <= LEVEL;
+        row->significant = row->p_holm <= LEVEL;
     }
     free(p);
 }

@@ -157,7 +157,8 @@ void res_versus_free(res_versus *versus)
     *versus = (res_versus){0};
 }
 
-/* Whether any measure of a control is told, however little: its sides are the same. */
+/* Whether any measure of a control differs significantly, however little: its sides are the same.
+ */
 static bool alarms(const res_compared *cell)
 {
     for (int m = 0; m < RES_MEASURE_COUNT; m++) {
@@ -248,7 +249,7 @@ static void put_count(bn_text *out, size_t count, const char *what)
         bn_text_printf(out, ", %zu %s", count, what);
 }
 
-/* Nobody knows of what is undecided, failed, missing or unread that it is not slower: "0 slower"
+/* It is unknown of what is undecided, failed, missing or unread that it is not slower: "0 slower"
  * stands only where there is none of them. What failed or is missing is no part of what was judged.
  */
 static void put_slower(const res_versus *versus, const res_versus_sum *sum, bn_text *out)

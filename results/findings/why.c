@@ -1,7 +1,7 @@
 /*
- * why.c - what a record keeps of the explanation of its steps (provenance.explanation, which
- * records/check.c has looked at): which input, argument or branch had a program compiled, and at
- * which line of the source that is, or a value is read. And the words for it.
+ * why.c - the explanation of its steps that a record keeps (provenance.explanation, which
+ * records/check.c has checked): which input, argument or branch had a program compiled, or which
+ * value is read, and the source line. And the words for it.
  */
 #include "results/findings/doctor.h"
 
@@ -116,8 +116,8 @@ const char *res_remedy_for(const char *cause)
 /* ---- what a record keeps -----------------------------------------------------------------------
  */
 
-/* Whether a complaint of the explanation, by WORD, tells the place of what RULE complains of. */
-static bool tells(const char *word, res_rule rule)
+/* Whether an entry of the explanation, by WORD, is a cause of RULE. */
+static bool is_cause_of(const char *word, res_rule rule)
 {
     const bool host = strcmp(word, "host") == 0;
     const bool read = strcmp(word, "read") == 0;
@@ -164,7 +164,7 @@ double res_executions_added(const res_record *record)
     return executions - graphs;
 }
 
-static const json_t *complaints_of(const res_record *record)
+static const json_t *entries_of(const res_record *record)
 {
     return json_object_get(json_object_get(record->provenance, "explanation"), "complaints");
 }
@@ -173,9 +173,9 @@ const json_t *res_why(const res_record *record, res_rule rule, size_t *more)
 {
     const json_t *one, *most = NULL;
     size_t i, count = 0;
-    json_array_foreach(complaints_of(record), i, one)
+    json_array_foreach(entries_of(record), i, one)
     {
-        if (!tells(text_of(one, "rule"), rule) ||
+        if (!is_cause_of(text_of(one, "rule"), rule) ||
             /* Else the read stands behind the last execution, and breaks nothing. */
             (rule == RES_RULE_EXECUTIONS && res_executions_added(record) <= 0))
             continue;
@@ -198,13 +198,13 @@ const json_t *res_pool_why(const res_pool *pool, res_rule rule, size_t *more)
     return why;
 }
 
-/* Whether COMPLAINT is of a branch on what is read where WHY says. */
-static bool is_branch_at(const json_t *complaint, const json_t *why)
+/* Whether ENTRY is of a branch on the value that is read at the location of WHY. */
+static bool is_branch_at(const json_t *entry, const json_t *why)
 {
     const char *place = text_of(why, "place"), *scope = text_of(why, "scope");
-    return *place && strcmp(text_of(complaint, "rule"), "branch") == 0 &&
-           strcmp(text_of(complaint, "place"), place) == 0 &&
-           strcmp(text_of(complaint, "scope"), scope) == 0;
+    return *place && strcmp(text_of(entry, "rule"), "branch") == 0 &&
+           strcmp(text_of(entry, "place"), place) == 0 &&
+           strcmp(text_of(entry, "scope"), scope) == 0;
 }
 
 bool res_pool_branches(const res_pool *pool, const json_t *why)
@@ -212,7 +212,7 @@ bool res_pool_branches(const res_pool *pool, const json_t *why)
     const json_t *one;
     bool found = false;
     for (size_t i = 0; i < pool->count && !found; i++) {
-        const json_t *list = pool->list[i].record ? complaints_of(pool->list[i].record) : NULL;
+        const json_t *list = pool->list[i].record ? entries_of(pool->list[i].record) : NULL;
         size_t k;
         json_array_foreach(list, k, one)
         {

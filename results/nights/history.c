@@ -3,11 +3,11 @@
  * the change points of each.
  *
  * The unit is a process, and a night's value is what the speedup table says of its processes: by
- * the same function, of the build and conditions of the newest. A night is not a date, which would
+ * the same function, of the build and conditions of the latest. A night is not a date, which would
  * cut some run in two at midnight: it begins with a record and takes in the records of the same
  * build that follow within some hours.
  *
- * Records with wrong dates are left out: one dated years ahead would be the newest night for as
+ * Records with wrong dates are left out: one dated years ahead would be the latest night for as
  * long, and hide what the nights after it say.
  */
 #include "results/findings/summaries.h"

@@ -1,5 +1,5 @@
 /* nights.c - one night among the others: which night it is compared with, which builds
- * are the newest, and which series it belongs to. What is newer is told by ids alone: a copy of a
+ * are the latest, and which series it belongs to. Ids alone say what is newer: a copy of a
  * record under another name is as old as the record, and what has no time is of no night. */
 #include "results/nights/nights.h"
 

@@ -133,7 +133,7 @@ static void widen_all(const res_tonight *tonight, res_tonight_verdict *verdict)
 
 /* ---- counting ------------------------------------------------------------------------------ */
 
-/* The slowdown that would have been seen in MEASURE of CELL; NaN where it is told what it is. */
+/* The slowdown that would have been seen in MEASURE of CELL; NaN where its change is known. */
 static double seen_of(const res_tonight_verdict *verdict, const res_compared *cell,
                       res_measure measure)
 {
@@ -151,7 +151,7 @@ static void count_cell(const res_compared *cell, res_tonight_verdict *verdict)
 {
     const res_versus *versus = &verdict->versus;
     const res_headline head = res_compared_headline(versus, cell);
-    double told = (double)NAN, hidden = (double)NAN;
+    double known = (double)NAN, hidden = (double)NAN;
     if (head.verdict == RES_SLOWER && !head.little) {
         verdict->slower++;
         return;
@@ -165,12 +165,12 @@ static void count_cell(const res_compared *cell, res_tonight_verdict *verdict)
         if (c->verdict == RES_UNDECIDED && seen > res_night_wanted(versus, m))
             hidden = fmax(hidden, seen);
         else
-            told = fmax(told, seen);
+            known = fmax(known, seen);
     }
     verdict->untold += isnan(hidden) ? 0 : 1;
     verdict->candidates += res_night_candidate(versus, cell);
     if (isnan(hidden))
-        verdict->visible = fmax(verdict->visible, told);
+        verdict->visible = fmax(verdict->visible, known);
     else
         verdict->hidden = fmax(verdict->hidden, hidden);
 }
@@ -209,8 +209,8 @@ static res_basis basis_of(const res_tonight *t)
                                   : RES_BASIS_RECORDS;
 }
 
-/* Says how many experiments have more pairs than the others: fewer than the family needs tell
- * nothing, but they told where to look. */
+/* Says how many experiments have more pairs than the others: fewer than the family needs decide
+ * nothing, but they show which experiments need more. */
 static void note_further(res_versus *versus)
 {
     size_t fewest = RES_MOST_PAIRS, more = 0;
@@ -344,7 +344,7 @@ static size_t night_before(const res_timeline *series, size_t night)
 static res_drift_cause cause_of(const res_timeline *series, size_t first, size_t last,
                                 double change, const res_drift_options *options)
 {
-    double told = 0;
+    double explained = 0;
     bool others = false, open = false;
     for (size_t i = first; i <= last && i < series->count; i++) {
         const size_t before = night_before(series, i);
@@ -354,14 +354,14 @@ static res_drift_cause cause_of(const res_timeline *series, size_t first, size_t
         const double step = log(series->nights[i].value / control_of(series, before, i, options));
         others = true;
         open = open || isnan(step);
-        told += isnan(step) ? 0 : step;
+        explained += isnan(step) ? 0 : step;
     }
     if (strcmp(series->experiment->mode, "recorded") == 0)
         return others ? RES_DRIFT_RECORDED : RES_DRIFT_RECORDED_SAME;
-    return !others                                          ? RES_DRIFT_SAME
-           : told * copysign(1, change) >= fabs(change) / 2 ? RES_DRIFT_BUILD
-           : open                                           ? RES_DRIFT_OTHER
-                                                            : RES_DRIFT_MACHINE;
+    return !others                                               ? RES_DRIFT_SAME
+           : explained * copysign(1, change) >= fabs(change) / 2 ? RES_DRIFT_BUILD
+           : open                                                ? RES_DRIFT_OTHER
+                                                                 : RES_DRIFT_MACHINE;
 }
 
 /* ---- a series
@@ -381,7 +381,7 @@ static bool same_way(res_interval a, res_interval b)
     return (a.estimate > 1) == (b.estimate > 1);
 }
 
-/* Sets *KNOWN to whether SERIES had shown the change that begins STRETCH without its newest night:
+/* Sets *KNOWN to whether SERIES had shown the change that begins STRETCH without its latest night:
  * as a change point, or by two nights. */
 static bn_code was_known(const res_timeline *series, const res_stretch *stretch,
                          const res_drift_options *options, bool *known, bn_status *st)
@@ -423,7 +423,7 @@ static bn_code new_change(const res_timeline *series, const res_drift_options *o
     return code;
 }
 
-/* The newest two nights, if they show what the night before them did not. */
+/* The latest two nights, if they show what the night before them did not. */
 static void new_nights(const res_timeline *series, const res_drift_options *options,
                        res_drift *drift)
 {

@@ -39,7 +39,7 @@ static double percent(double share)
     return 100 * share;
 }
 
-/* What the host did while the device had nothing to do, the largest first. */
+/* The host's work while the device was idle, the largest first. */
 static void put_gaps(const rec_steps *s, double wall_ns, bn_text *out)
 {
     static const char *const doings[REC_PART_COUNT] = {

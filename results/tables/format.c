@@ -306,7 +306,7 @@ void res_put_page(bn_text *out, const char *title, const char *body)
         "@media(prefers-color-scheme:dark){:root{--ink:#eee;--paper:#111;--shade:#555}}\n"
         "body{font:15px/1.4 system-ui,sans-serif;margin:1.5em 4vw;color:var(--ink);"
         "background:var(--paper);overflow-wrap:anywhere}\n"
-        /* What is wide scrolls by itself, and has a shade where it goes on beyond the edge. */
+        /* Wide tables scroll by themselves, with a shade at the edge. */
         "table{display:block;max-width:100%;overflow-x:auto;border-collapse:collapse;margin:.7em 0;"
         "font-variant-numeric:tabular-nums;overflow-wrap:normal;"
         "background:linear-gradient(90deg,var(--paper) 40%,transparent) 0 0/36px 100% no-repeat "

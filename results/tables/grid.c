@@ -33,7 +33,7 @@ static void add_cell(res_grid *grid, const char *text, size_t length)
     bn_text_putc(&grid->bytes, '\0');
 }
 
-/* What comes from outside is shown as plain text; so no cell can be taken for a mark either. */
+/* Foreign text is made plain, so no cell can be taken for a mark either. */
 static void add_plain(res_grid *grid, bool spill, const char *text)
 {
     bn_text cell = {0};

@@ -89,7 +89,7 @@ const char *res_speedup_verdict(const res_speedup_row *row)
         return "separate runs";
     if (!(row->ratio.log.freedom > 0))
         return "too few processes";
-    if (!row->told)
+    if (!row->significant)
         return "not significant";
     return row->ratio.log.mean > 0 ? "faster" : "slower";
 }

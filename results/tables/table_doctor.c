@@ -259,7 +259,7 @@ static double goodput(const res_speedup_row *row)
     return busy;
 }
 
-/* What bounds the steps of ROW; "unknown" also where all of its processes failed. */
+/* The bound of ROW's steps; "unknown" also where all of its processes failed. */
 static const char *verdict_of(const res_speedup_row *row)
 {
     return res_bound_name(row->pool.count > 0 ? res_doctor_bound(row, NULL) : RES_BOUND_UNKNOWN);

@@ -11,7 +11,7 @@
 /* No size of ours is larger, and it is exact in a double. */
 #define MOST_BYTES 9007199254740992.0
 
-/* What an estimate can lack, which makes it too low. */
+/* Gaps of an estimate, which make it too low. */
 static const struct {
     const char *name, *words;
 } lacks[] = {{"untold_loops", "loops of unknown iteration counts, whose bodies count once"},

@@ -1,6 +1,6 @@
 /* table_lists.c - the tables beside the speedup table: executions, ledger, goodput, compile,
  * memory. They have its rows, and their figures are of the same processes; what is no time is of
- * the newest. */
+ * the latest. */
 #include "results/findings/goodput.h"
 #include "results/tables/speedup_priv.h"
 
@@ -169,7 +169,7 @@ static void list_ledger(const res_speedup_row *of, json_t *rows)
 
 /* ---- goodput ---------------------------------------------------------------------- */
 
-/* Sets KEY_ns and KEY_share of ROW, or with WHOLE, which is not known, both to null. */
+/* Sets KEY_ns and KEY_share of ROW, or with WHOLE, which is unknown, both to null. */
 static void put_part(json_t *row, const char *key, double ns, double whole)
 {
     char name[64];

@@ -81,7 +81,7 @@ static bool refused(const json_t *row, const char *key)
     return json_is_true(json_object_get(row, name));
 }
 
-/* Of a whole that is not known, the first column says so. */
+/* Of a whole that is unknown, the first column says so. */
 static void put_loss(res_grid *grid, double share)
 {
     if (isnan(share))

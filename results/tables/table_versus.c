@@ -122,7 +122,7 @@ static void put_name(res_grid *grid, const res_compared *cell, res_axis_set mask
     bn_text_free(&setup);
 }
 
-/* Puts the reason in place of figures. */
+/* Puts the reason instead of figures. */
 static void put_failure(res_grid *grid, const res_compared *cell)
 {
     res_grid_blank(grid, 7);

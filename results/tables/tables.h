@@ -85,7 +85,7 @@ res_figure res_figures_bounds(const res_figures *figures, res_metric metric);
 /* The same of NIGHT of a series of METRIC. */
 res_difference_shown res_night_shows(const res_night *night, res_metric metric);
 res_figure res_night_words(const res_night *night, res_metric metric);
-/* What REMARK says, a sentence without its full stop; "" for RES_DEVICE_PLAIN. */
+/* REMARK as a sentence without its full stop; "" for RES_DEVICE_PLAIN. */
 const char *res_device_remark_words(res_device_remark remark);
 
 /* Appends LINES of sentences for people that stand beside tables. In Markdown each is escaped, for
@@ -135,7 +135,7 @@ void res_table_costs(const res_collection *all, res_format format, bn_text *out)
  * lazy step of its own front end, with the published speedups beside; then geometric means. */
 void res_table_published(const res_collection *all, res_format format, bn_text *out);
 
-/* What was estimated of the newest record of each experiment of ALL, which are estimates and
+/* What was estimated of the latest record of each experiment of ALL, which are estimates and
  * nothing else (results/records/estimates.h): a row a graph. The word "estimated" stands at each
  * figure. */
 void res_table_estimates(const res_collection *all, res_format format, bn_text *out);
@@ -164,7 +164,7 @@ void res_table_history(const res_history *history, res_format format, bn_text *o
 
 /* "resnet50 train lazy, 2 graphs: full, batch 4, f32, nhwc, serial, on cpu" */
 void res_timeline_title(const res_timeline *series, bn_text *out);
-/* What else changed where STRETCH begins: "other build, other host". */
+/* Other changes where STRETCH begins: "other build, other host". */
 void res_stretch_cause(const res_stretch *stretch, bn_text *out);
 
 /* ---- sheets: tables of texts (grid_render.c) ---------------------------------- */

@@ -73,7 +73,7 @@ bool res_grid_shows(const res_grid *grid, res_format format, const char *heading
 
 /* ---- figures for people (figures.c) ---------------------------------------- */
 
-/* What stands behind the runtime of RECORD: "", " (simulated)" or " (simulated, opaque)". */
+/* The suffix of RECORD's runtime: "", " (simulated)" or " (simulated, opaque)". */
 const char *res_simulated_shown(const res_record *record);
 
 /* Three significant digits and a unit that suits: "812 ns", "13.7 ms"; "-" for

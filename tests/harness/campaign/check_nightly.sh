@@ -430,7 +430,7 @@ past -1 1 "$other"
 tonight 1
 night
 report "a clock that went back leaves nothing to compare with" "$(
-    ends 4 '20 records left out, dated ' 'the clock was ahead, or has gone back' \
+    ends 4 '20 records left out, dated ' 'a clock was wrong' \
         'there is no good night before this one, but 20 records were left out'
     said | grep -q 'first good night' && echo 'called the first one'
 )"
