@@ -86,7 +86,7 @@ static void make_cost(const res_speedup_row *row, res_cost *cost)
 /* ---- front ends -------------------------------------------------------------------------------
  */
 
-static bool same_law(const res_record *a, const res_record *b)
+static bool same_fit(const res_record *a, const res_record *b)
 {
     return res_same_block(a, b) && a->experiment.trace_cost_ns == b->experiment.trace_cost_ns &&
            strcmp(a->experiment.front_end, b->experiment.front_end) == 0 &&
@@ -96,7 +96,7 @@ static bool same_law(const res_record *a, const res_record *b)
 /* The rows of a line, and room for a value of each process of each. */
 typedef struct bundle {
     const res_cost **list;     /* [ROWS] */
-    const res_process ***each; /* [row]: the processes of it that the law is of; owned */
+    const res_process ***each; /* [row]: the processes of it that the fit is over; owned */
     size_t rows, processes;
     double *x;      /* [row] arguments and results of an execution */
     double *y;      /* [process][row] */
@@ -140,10 +140,10 @@ static size_t list_first(const res_pool *pool, const res_process **list)
     return count;
 }
 
-/* The processes of ROW that a law is of: the ones that count. Where each run is a value, processes
- * of several are no sample: then it is of the latest run that has RES_LEAST_PROCESSES, or where
- * none has, of one process of each run. Sets *COUNT. */
-static const res_process **of_law(const res_speedup_row *row, size_t *count)
+/* The processes of ROW that a fit is over: the ones that count. Where each run is a value,
+ * processes of several are no sample: then it is of the latest run that has RES_LEAST_PROCESSES, or
+ * where none has, of one process of each run. Sets *COUNT. */
+static const res_process **processes_of(const res_speedup_row *row, size_t *count)
 {
     const res_pool *pool = &row->pool;
     const res_process **list = bn_zalloc(pool->count, sizeof *list);
@@ -163,10 +163,10 @@ static void bundle_make(const res_costs *costs, const res_record *example, bundl
                   .processes = SIZE_MAX};
     for (size_t i = 0; i < costs->count; i++) {
         size_t processes;
-        if (!same_law(costs->list[i].row->record, example))
+        if (!same_fit(costs->list[i].row->record, example))
             continue;
         b->list[b->rows] = &costs->list[i];
-        b->each[b->rows++] = of_law(costs->list[i].row, &processes);
+        b->each[b->rows++] = processes_of(costs->list[i].row, &processes);
         b->processes = processes < b->processes ? processes : b->processes;
     }
     b->x = bn_zalloc(b->rows, sizeof *b->x);
@@ -210,7 +210,7 @@ static size_t put_points(bundle *b)
 }
 
 /* Leaves LAW's line unknown where none can be drawn. */
-static void draw_line(bundle *b, res_cost_law *law)
+static void draw_line(bundle *b, res_cost_fit *fit)
 {
     const size_t points = put_points(b);
     const res_sweep sweep = {.x = b->x, .y = b->y, .points = points, .processes = b->processes};
@@ -221,35 +221,35 @@ static void draw_line(bundle *b, res_cost_law *law)
     for (size_t i = 0; i < points * b->processes; i++)
         known = known && isfinite(b->y[i]);
     if (vary && known && res_line_fit(&sweep, &line, NULL) == BN_OK) {
-        law->execution = res_estimate_interval(&line.base);
-        law->value = res_estimate_interval(&line.slope);
-        law->law = line.law;
-        law->off = points > 2 ? line.off : (double)NAN;
+        fit->execution = res_estimate_interval(&line.base);
+        fit->value = res_estimate_interval(&line.slope);
+        fit->law = line.law;
+        fit->off = points > 2 ? line.off : (double)NAN;
     }
     res_line_free(&line);
 }
 
-static void make_law(const res_costs *costs, const res_record *example, res_cost_law *law)
+static void make_fit(const res_costs *costs, const res_record *example, res_cost_fit *fit)
 {
     bundle b;
-    *law = (res_cost_law){.example = example,
+    *fit = (res_cost_fit){.example = example,
                           .node = unknown,
                           .execution = unknown,
                           .value = unknown,
                           .law = RES_LAW_UNKNOWN,
                           .off = (double)NAN};
     bundle_make(costs, example, &b);
-    law->rows = b.rows;
-    law->processes = b.processes;
-    law->node = node_of(&b, &law->traced);
-    draw_line(&b, law);
+    fit->rows = b.rows;
+    fit->processes = b.processes;
+    fit->node = node_of(&b, &fit->traced);
+    draw_line(&b, fit);
     bundle_free(&b);
 }
 
 void res_costs_make(const res_speedup *speedup, res_costs *costs)
 {
     *costs = (res_costs){.list = bn_zalloc(speedup->count, sizeof *costs->list),
-                         .laws = bn_zalloc(speedup->count, sizeof *costs->laws)};
+                         .fits = bn_zalloc(speedup->count, sizeof *costs->fits)};
     for (size_t i = 0; i < speedup->count; i++) {
         const res_speedup_row *row = &speedup->rows[i];
         if (row->record->status == BN_OK && row->pool.counted > 0 && res_has_ledger(row->record))
@@ -258,16 +258,16 @@ void res_costs_make(const res_speedup *speedup, res_costs *costs)
     for (size_t i = 0; i < costs->count; i++) {
         const res_record *record = costs->list[i].row->record;
         size_t before = 0;
-        while (before < i && !same_law(costs->list[before].row->record, record))
+        while (before < i && !same_fit(costs->list[before].row->record, record))
             before++;
         if (before == i)
-            make_law(costs, record, &costs->laws[costs->law_count++]);
+            make_fit(costs, record, &costs->fits[costs->fit_count++]);
     }
 }
 
 void res_costs_free(res_costs *costs)
 {
     free(costs->list);
-    free(costs->laws);
+    free(costs->fits);
     *costs = (res_costs){NULL, 0, NULL, 0};
 }

@@ -24,7 +24,7 @@ typedef struct res_cost {
 } res_cost;
 
 /* The rows of one runtime, front end, mode and emulated cost of a node. */
-typedef struct res_cost_law {
+typedef struct res_cost_fit {
     const res_record *example; /* of the first of them; borrowed */
     size_t rows, traced;       /* how many; in how many of them nodes are traced in each step */
     size_t processes;          /* of each row; the fewest */
@@ -34,13 +34,13 @@ typedef struct res_cost_law {
     res_interval execution, value;
     res_law law; /* whether rows lie on the line */
     double off;  /* by how much the farthest does not, as a share; NaN: no line */
-} res_cost_law;
+} res_cost_fit;
 
 typedef struct res_costs {
     res_cost *list;
     size_t count;
-    res_cost_law *laws; /* in the order of their first rows */
-    size_t law_count;
+    res_cost_fit *fits; /* in the order of their first rows */
+    size_t fit_count;
 } res_costs;
 
 /* Of the rows of SPEEDUP, which must outlive COSTS, that have a good record with a ledger. */

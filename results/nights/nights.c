@@ -58,32 +58,32 @@ static bool good_before(const res_index *index, const res_summary *s, const res_
 
 /* Other suites may write to the store as well, and run on the same runtime: only records of what
  * was asked for tonight count. */
-static const res_summary *newest_before(const res_index *index, const res_night_of *tonight,
+static const res_summary *latest_before(const res_index *index, const res_night_of *tonight,
                                         const res_runs_of *runs)
 {
-    const res_summary *newest = NULL;
+    const res_summary *latest = NULL;
     for (size_t i = 0; i < index->count; i++) {
         const res_summary *s = &index->records[i];
-        if ((!newest || strcmp(s->id, newest->id) > 0) && good_before(index, s, tonight, runs) &&
+        if ((!latest || strcmp(s->id, latest->id) > 0) && good_before(index, s, tonight, runs) &&
             asked(tonight, runs, index->experiments[s->experiment]))
-            newest = s;
+            latest = s;
     }
-    return newest;
+    return latest;
 }
 
 size_t res_last_good_night(const res_index *index, const res_night_of *tonight,
                            const res_runs_of *runs, const res_summary **night)
 {
-    const res_summary *newest = newest_before(index, tonight, runs);
-    const char *settings = newest ? index->experiments[newest->experiment]->settings : "";
+    const res_summary *latest = latest_before(index, tonight, runs);
+    const char *settings = latest ? index->experiments[latest->experiment]->settings : "";
     size_t count = 0;
-    for (size_t i = 0; newest && i < index->count; i++) {
+    for (size_t i = 0; latest && i < index->count; i++) {
         const res_summary *s = &index->records[i];
         if (good_before(index, s, tonight, runs) &&
-            strcmp(s->origin->sha256, newest->origin->sha256) == 0 &&
+            strcmp(s->origin->sha256, latest->origin->sha256) == 0 &&
             strcmp(index->experiments[s->experiment]->settings, settings) == 0 &&
-            strcmp(s->id, newest->id) <= 0 &&
-            res_id_time(newest->id) - res_id_time(s->id) <= tonight->hours * 3600)
+            strcmp(s->id, latest->id) <= 0 &&
+            res_id_time(latest->id) - res_id_time(s->id) <= tonight->hours * 3600)
             night[count++] = s;
     }
     if (count > 1)

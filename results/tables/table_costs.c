@@ -69,23 +69,23 @@ static const char *const notes[] = {
 
 /* ---- front ends ------------------------------------------------------------------------------ */
 
-static json_t *law_json(const res_cost_law *law)
+static json_t *fit_json(const res_cost_fit *fit)
 {
-    const res_experiment *e = &law->example->experiment;
+    const res_experiment *e = &fit->example->experiment;
     json_t *object = json_object();
     json_object_set_new(object, "runtime", res_json_text(e->runtime));
-    json_object_set_new(object, "simulated", json_boolean(law->example->simulated));
+    json_object_set_new(object, "simulated", json_boolean(fit->example->simulated));
     json_object_set_new(object, "front_end", res_json_text(e->front_end));
     json_object_set_new(object, "mode", res_json_text(e->mode));
     json_object_set_new(object, "trace_cost_ns", json_integer(e->trace_cost_ns));
-    json_object_set_new(object, "rows", json_integer((json_int_t)law->rows));
-    json_object_set_new(object, "rows_traced", json_integer((json_int_t)law->traced));
-    json_object_set_new(object, "processes", json_integer((json_int_t)law->processes));
-    res_json_interval(object, "node", law->node);
-    res_json_interval(object, "execution", law->execution);
-    res_json_interval(object, "value", law->value);
-    json_object_set_new(object, "law", json_string(res_law_name(law->law)));
-    json_object_set_new(object, "off_share", res_json_real(law->off));
+    json_object_set_new(object, "rows", json_integer((json_int_t)fit->rows));
+    json_object_set_new(object, "rows_traced", json_integer((json_int_t)fit->traced));
+    json_object_set_new(object, "processes", json_integer((json_int_t)fit->processes));
+    res_json_interval(object, "node", fit->node);
+    res_json_interval(object, "execution", fit->execution);
+    res_json_interval(object, "value", fit->value);
+    json_object_set_new(object, "law", json_string(res_law_name(fit->law)));
+    json_object_set_new(object, "off_share", res_json_real(fit->off));
     return object;
 }
 
@@ -95,35 +95,35 @@ static void put_time(json_t *row, res_interval ns)
     res_sheet_put(row, "%s", res_time_range(ns.estimate, ns.low, ns.high).text);
 }
 
-static json_t *law_cells(const res_cost_law *law)
+static json_t *fit_cells(const res_cost_fit *fit)
 {
-    const res_experiment *e = &law->example->experiment;
-    const res_interval off = {law->off, (double)NAN, (double)NAN};
+    const res_experiment *e = &fit->example->experiment;
+    const res_interval off = {fit->off, (double)NAN, (double)NAN};
     char emulated[64] = "";
     json_t *row = json_array();
     if (e->trace_cost_ns > 0)
         snprintf(emulated, sizeof emulated, ", %d ns a node emulated", e->trace_cost_ns);
-    res_sheet_put(row, "%s%s", e->runtime, res_simulated_shown(law->example));
+    res_sheet_put(row, "%s%s", e->runtime, res_simulated_shown(fit->example));
     res_sheet_put(row, "%s%s", res_way_of(e).text, emulated);
-    res_sheet_put(row, "%zu", law->rows);
-    put_time(row, law->node);
-    put_time(row, law->execution);
-    put_time(row, law->value);
-    res_sheet_put(row, "%s", res_law_name(law->law));
-    res_sheet_put(row, "%s", isfinite(law->off) ? res_share(off).text : "-");
-    res_sheet_put(row, "%zu", law->processes);
+    res_sheet_put(row, "%zu", fit->rows);
+    put_time(row, fit->node);
+    put_time(row, fit->execution);
+    put_time(row, fit->value);
+    res_sheet_put(row, "%s", res_law_name(fit->law));
+    res_sheet_put(row, "%s", isfinite(fit->off) ? res_share(off).text : "-");
+    res_sheet_put(row, "%zu", fit->processes);
     return row;
 }
 
-static void put_laws(const res_costs *costs, res_format format, bn_text *out)
+static void put_fits(const res_costs *costs, res_format format, bn_text *out)
 {
     static const res_sheet_column heads[] = {
         {"runtime", false}, {"mode", false},        {"rows", true},     {"a node", true},
         {"95 %", true},     {"an execution", true}, {"95 %", true},     {"an argument", true},
         {"95 %", true},     {"line", false},        {"farthest", true}, {"processes", true}};
     json_t *rows = json_array();
-    for (size_t i = 0; i < costs->law_count; i++)
-        json_array_append_new(rows, law_cells(&costs->laws[i]));
+    for (size_t i = 0; i < costs->fit_count; i++)
+        json_array_append_new(rows, fit_cells(&costs->fits[i]));
     bn_text_putc(out, '\n');
     res_put_heading(out, format, 2, "By front end and mode");
     res_sheet_write(heads, sizeof heads / sizeof *heads, rows, format, out);
@@ -144,12 +144,12 @@ static void put_laws(const res_costs *costs, res_format format, bn_text *out)
 
 static void put_json(const res_row_group *groups, const res_costs *costs, bn_text *out)
 {
-    json_t *rows = json_array(), *laws = json_array();
+    json_t *rows = json_array(), *fits = json_array();
     for (size_t i = 0; i < costs->count; i++)
         json_array_extend(rows, groups[i].rows);
-    for (size_t i = 0; i < costs->law_count; i++)
-        json_array_append_new(laws, law_json(&costs->laws[i]));
-    json_t *object = json_pack("{s:o, s:o}", "rows", rows, "front_ends", laws);
+    for (size_t i = 0; i < costs->fit_count; i++)
+        json_array_append_new(fits, fit_json(&costs->fits[i]));
+    json_t *object = json_pack("{s:o, s:o}", "rows", rows, "front_ends", fits);
     res_put_json(out, object);
     json_decref(object);
 }
@@ -164,8 +164,8 @@ static void put_costs(const res_costs *costs, res_format format, bn_text *out)
     else
         res_put_groups("Costs by front end", groups, costs->count, columns, RES_MOST_ROWS, notes,
                        format, out);
-    if (format != RES_TABLE_JSON && format != RES_TABLE_CSV && costs->law_count > 0)
-        put_laws(costs, format, out);
+    if (format != RES_TABLE_JSON && format != RES_TABLE_CSV && costs->fit_count > 0)
+        put_fits(costs, format, out);
     for (size_t i = 0; i < costs->count; i++)
         json_decref(groups[i].rows);
     free(groups);

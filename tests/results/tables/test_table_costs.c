@@ -160,9 +160,9 @@ static void steps_of_several_sizes_tell_what_an_argument_costs(void **state)
     (void)state;
     res_collection store = store_of(SIZES);
     json_t *root = table_json("costs", &store);
-    const json_t *laws = json_object_get(root, "front_ends");
-    assert_int_equal(json_array_size(laws), 2);
-    const json_t *bench = find(laws, "bench", NULL), *jax = find(laws, "jax", NULL);
+    const json_t *fits = json_object_get(root, "front_ends");
+    assert_int_equal(json_array_size(fits), 2);
+    const json_t *bench = find(fits, "bench", NULL), *jax = find(fits, "jax", NULL);
     assert_true(number(bench, "rows") == SIZES && number(bench, "rows_traced") == SIZES);
     assert_near(number(bench, "node_ns"), TRACE_NS * 1.015 / NODES, 1);
     assert_true(number(jax, "rows_traced") == 0);
@@ -269,12 +269,12 @@ static void emulated_front_ends_stand_apart(void **state)
         if (strcmp(store.records[i]->experiment.model, "bert") == 0)
             store.records[i]->experiment.trace_cost_ns = 17000;
     json_t *root = table_json("costs", &store);
-    const json_t *laws = json_object_get(root, "front_ends");
-    assert_int_equal(json_array_size(laws), 2);
+    const json_t *fits = json_object_get(root, "front_ends");
+    assert_int_equal(json_array_size(fits), 2);
     double rows = 0, emulated = 0;
     for (size_t i = 0; i < 2; i++) {
-        rows += number(json_array_get(laws, i), "rows");
-        emulated += number(json_array_get(laws, i), "trace_cost_ns");
+        rows += number(json_array_get(fits, i), "rows");
+        emulated += number(json_array_get(fits, i), "trace_cost_ns");
     }
     assert_true(rows == SIZES && emulated == 17000);
     json_decref(root);
