@@ -216,8 +216,7 @@ typedef struct store_side {
 static void gather(const res_collection *all, const res_record *like, store_side *s)
 {
     res_pool pool;
-    if (!res_pool_like(all, like, &pool))
-        bn_out_of_memory(sizeof pool);
+    res_pool_like(all, like, &pool);
     s->series = bn_zalloc(pool.count + 1, sizeof *s->series);
     s->counts = bn_zalloc(pool.count + 1, sizeof *s->counts);
     s->values = bn_zalloc(pool.count + 1, sizeof *s->values);

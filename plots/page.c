@@ -41,7 +41,7 @@ static const char *cause_of(plot_page *page, const res_compared *cell)
     const res_attribution *a = &cell->attribution;
     bn_text text = {0};
     bn_text_printf(&text, "%s%sprogram %s", res_place_name(a),
-                   a->place == RES_PLACE_NONE ? "" : "; ", res_program_name(a->program));
+                   a->place == RES_PLACE_NONE ? "" : "; ", res_program_words(a->program));
     return keep_text(page, &text);
 }
 

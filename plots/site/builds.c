@@ -90,9 +90,8 @@ static json_t *entry_json(const site *s, const item *items, size_t count, const 
     for (size_t i = 0; i < count; i++)
         room->summaries[i] = items[i].record->summary;
     const size_t experiment = items[count - 1].record->summary->experiment;
-    if (!res_pool_summaries(room->summaries, count, s->index->experiments[experiment],
-                            room->processes, &of))
-        bn_out_of_memory(count * sizeof *room->processes);
+    res_pool_summaries(room->summaries, count, s->index->experiments[experiment], room->processes,
+                       &of);
     const site_experiment *e = &s->experiments[experiment];
     const res_pool *pool = &of.pool;
     const res_figures f = res_pool_figures(pool);

@@ -22,8 +22,7 @@ static json_t *row_json(const site *s, const site_record *r, size_t number)
         "[IsoossI]", (json_int_t)number, site_key_of(summary->id).text, site_text(summary->id),
         site_seconds(r->time_s), r->build == SITE_NONE ? "" : s->builds[r->build].key.text,
         summary->status == BN_OK ? "" : bn_code_name(summary->status), (json_int_t)summary->steps);
-    if (!res_pool_summaries(&summary, 1, s->index->experiments[summary->experiment], &room, &of))
-        bn_out_of_memory(sizeof room);
+    res_pool_summaries(&summary, 1, s->index->experiments[summary->experiment], &room, &of);
     const res_figures f = res_pool_figures(&of.pool);
     for (int m = 0; m < RES_METRIC_COUNT; m++) {
         const res_metric metric = (res_metric)m;

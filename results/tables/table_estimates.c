@@ -11,10 +11,10 @@
 /* No size of ours is larger, and it is exact in a double. */
 #define MOST_BYTES 9007199254740992.0
 
-/* What an estimate can lack, which makes it too low. */
+/* Gaps of an estimate, which make it too low. */
 static const struct {
     const char *name, *words;
-} lacks[] = {{"untold_loops", "loops whose rounds cannot be told, so their bodies count once"},
+} lacks[] = {{"untold_loops", "loops of unknown iteration counts, whose bodies count once"},
              {"collectives", "collectives without an estimate"},
              {"silent", "other operations without one"}};
 #define LACKS (sizeof lacks / sizeof *lacks)
@@ -111,24 +111,19 @@ static int by_experiment(const void *a, const void *b)
     return order ? order : strcmp(l->id, r->id);
 }
 
-/* Lists the newest record of each experiment in order; malloc, NULL without memory. */
-static res_row_group *newest_of(const res_collection *all, size_t *count)
+/* Lists the latest record of each experiment in order; for free. */
+static res_row_group *latest_of(const res_collection *all, size_t *count)
 {
-    const res_record **list = calloc(all->count + 1, sizeof(const res_record *));
-    res_row_group *groups = calloc(all->count + 1, sizeof *groups);
+    const res_record **list = bn_zalloc(all->count, sizeof(const res_record *));
+    res_row_group *groups = bn_zalloc(all->count, sizeof *groups);
     *count = 0;
-    if (list && groups) {
-        for (size_t i = 0; i < all->count; i++)
-            list[i] = all->records[i];
-        qsort(list, all->count, sizeof(const res_record *), by_experiment);
-        for (size_t i = 0; i < all->count; i++)
-            if (i + 1 == all->count ||
-                res_experiment_order(&list[i]->experiment, &list[i + 1]->experiment) != 0)
-                groups[(*count)++] = (res_row_group){list[i], rows_of(list[i])};
-    } else {
-        free(groups);
-        groups = NULL;
-    }
+    for (size_t i = 0; i < all->count; i++)
+        list[i] = all->records[i];
+    qsort(list, all->count, sizeof(const res_record *), by_experiment);
+    for (size_t i = 0; i < all->count; i++)
+        if (i + 1 == all->count ||
+            res_experiment_order(&list[i]->experiment, &list[i + 1]->experiment) != 0)
+            groups[(*count)++] = (res_row_group){list[i], rows_of(list[i])};
     free(list);
     return groups;
 }
@@ -145,7 +140,7 @@ static void put_lacks(const res_row_group *groups, size_t count, bn_text *note)
                            steps, count, lacks[k].words);
     }
     if (note->length)
-        bn_text_puts(note, ". JSON and CSV say how many each graph has.");
+        bn_text_puts(note, ". JSON and CSV have the numbers of each graph.");
 }
 
 void res_table_estimates(const res_collection *all, res_format format, bn_text *out)
@@ -165,17 +160,14 @@ void res_table_estimates(const res_collection *all, res_format format, bn_text *
     const char *notes[] = {
         "Estimated by each runtime's compiler. Nothing was executed, and no measured figure is "
         "compared with these.",
-        "estimated time: the estimated cycles at the published clock; \"-\" where none is known.",
+        "estimated time: the estimated cycles at the published clock; \"-\": unknown.",
         "peak: on the device, without what the compiler puts into the host's memory.", NULL, NULL};
     size_t count = 0;
-    res_row_group *groups = newest_of(all, &count);
-    if (groups)
-        put_lacks(groups, count, &lacking);
+    res_row_group *groups = latest_of(all, &count);
+    put_lacks(groups, count, &lacking);
     notes[sizeof notes / sizeof *notes - 2] = lacking.data;
-    if (groups)
-        res_put_groups("Estimated, not measured", groups, count, columns, RES_MOST_ROWS, notes,
-                       format, out);
-    out->failed = out->failed || !groups || lacking.failed;
+    res_put_groups("Estimated, not measured", groups, count, columns, RES_MOST_ROWS, notes, format,
+                   out);
     bn_text_free(&lacking);
     for (size_t i = 0; i < count; i++)
         json_decref(groups[i].rows);

@@ -342,9 +342,7 @@ static void wrong_dates_are_never_the_newest(void **state)
     assert_int_equal(all.misdates.count, 1);
     assert_int_equal(all.unread[0].good, 3);
     res_table_speedup(&all, RES_TABLE_TEXT, &table);
-    assert_non_null(strstr(table.data, "\n1 record left out, dated 2999-01-01 02:00 UTC, later "
-                                       "than now or than their files were written: the clock was "
-                                       "ahead, or has gone back.\n"));
+    assert_non_null(strstr(table.data, "\n1 record left out, dated 2999-01-01 02:00 UTC"));
     bn_text_free(&table);
     res_collection_free(&all);
     /* What is not asked for is not said. */
