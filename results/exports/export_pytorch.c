@@ -64,7 +64,7 @@ static size_t build_end(const res_export_key *keys, size_t first, size_t count)
 /* ---- pytorch/xla ------------------------------------------------------------------------ */
 
 /* Sets "xla" and "dynamo", which stand for the mode in that format. Capture is what dynamo does,
- * and a program is a graph that somebody captured. Eager runs op by op on the runtime, for which
+ * and a program is a captured graph. Eager runs op by op on the runtime, for which
  * the format has no value: no tracer at all comes nearest. Imports may have inductor. A recording
  * has its own member for captured graphs. */
 static void set_mode(json_t *e, const res_record *record)

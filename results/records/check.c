@@ -1,7 +1,7 @@
 /*
- * check.c - what a record may hold, whoever wrote it. A record is foreign until this has looked at
- * it: a file of the store, a line of the index, an import. What passes can be printed, counted,
- * added up and used in the name of a file.
+ * check.c - the one check of a record's contents. A record is foreign until it has passed: a file
+ * of the store, a line of the index, an import. After that it can be printed, counted, added up and
+ * used in the name of a file.
  *
  * Ids, digests and numbers must be in order, or the record is refused. Texts for people are made
  * plain: old records have messages of several lines.
@@ -367,7 +367,7 @@ static bn_code check_lacks(const json_t *estimate, bn_status *st)
     return bad ? bn_fail(st, BN_FORMAT, "%s of its estimate is no count", bad) : BN_OK;
 }
 
-/* An estimate says so in its name, and nobody measured anything of it. */
+/* An estimate has its mark in the runtime's name, and no measured times. */
 static bn_code check_estimate(const res_record *r, bn_status *st)
 {
     const bool estimated = res_is_estimate(&r->experiment);

@@ -287,7 +287,7 @@ static void hdf5_sees_foreign_bytes_in_the_child_only(void **state)
     res_store_vet_end();
 }
 
-/* What comes from the child says all that the file says. */
+/* A record from the child has all members of the file. */
 static void nothing_is_lost_on_the_way(void **state)
 {
     (void)state;
@@ -442,7 +442,7 @@ static void a_child_that_was_killed_damns_no_record(void **state)
 {
     (void)state;
     res_record *record = NULL;
-    /* What a file may do to its child, and what a machine may do to it, is the same to see. */
+    /* A file and a machine end a child in the same ways. */
     static const int ends[] = {SIGKILL, SIGSEGV, SIGBUS, SIGABRT, SIGXCPU};
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         bn_status st = {.code = BN_OK};
