@@ -47,11 +47,6 @@ static bool is_training(const res_record *record)
     return strcmp(record->experiment.phase, "train") == 0;
 }
 
-static json_t *batch_json(const res_record *record)
-{
-    return record->experiment.batch > 0 ? json_integer(record->experiment.batch) : json_null();
-}
-
 /* The end of the build that begins at FIRST of COUNT keys. */
 static size_t build_end(const res_export_key *keys, size_t first, size_t count)
 {
@@ -99,7 +94,8 @@ static json_t *xla_experiment_json(const res_record *record)
                             : json_null());
     json_object_set_new(e, "torch_xla2", json_null());
     json_object_set_new(e, "test", json_string(is_training(record) ? "train" : "eval"));
-    json_object_set_new(e, "batch_size", batch_json(record));
+    const int batch = record->experiment.batch;
+    json_object_set_new(e, "batch_size", batch > 0 ? json_integer(batch) : json_null());
     json_object_set_new(e, "enable_functionalization", json_null());
     json_object_set_new(e, "not_measured_on_hardware", json_string(label.data ? label.data : ""));
     bn_text_free(&label);

@@ -224,15 +224,10 @@ static bn_code check_provenance(const res_record *r, bn_status *st)
 
 /* ---- fields ----------------------------------------------------------------------- */
 
-static bool is_time(const res_field *field)
-{
-    const size_t length = strlen(field->name);
-    return length > 3 && strcmp(field->name + length - 3, "_ns") == 0;
-}
-
 static bool real_fits(const res_field *field, double value)
 {
-    return isnan(value) || fabs(value) <= (is_time(field) ? (double)RES_MOST_NS : MOST_REAL);
+    const bool time = res_name_ends(field->name, "_ns");
+    return isnan(value) || fabs(value) <= (time ? (double)RES_MOST_NS : MOST_REAL);
 }
 
 /* A field of an execution: counts are not negative, sizes at least -1, reals finite or unknown. */

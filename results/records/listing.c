@@ -316,23 +316,18 @@ static char *read_usable(const char *path, size_t most, uid_t owner, const char 
     return NULL;
 }
 
-/* Leaves l->old NULL where there is no index, or none that can be used. */
-static void read_old(res_listing *l)
-{
-    bn_text path = {0};
-    bn_text_printf(&path, "%s/%s", l->store, RES_INDEX_FILE);
-    l->old =
-        read_usable(path.data, MOST_HEADS + l->count * MOST_LINE, l->owner, &l->line, &l->distrust);
-    bn_text_free(&path);
-}
-
 bn_code res_listing_begin(res_listing *l, const char *store, bool anew, bn_arena *memory,
                           bn_status *st)
 {
     *l = (res_listing){.store = store, .memory = memory};
     bn_code code = list_files(l, st);
-    if (code == BN_OK && !anew)
-        read_old(l);
+    if (code == BN_OK && !anew) {
+        bn_text path = {0};
+        bn_text_printf(&path, "%s/%s", l->store, RES_INDEX_FILE);
+        l->old = read_usable(path.data, MOST_HEADS + l->count * MOST_LINE, l->owner, &l->line,
+                             &l->distrust);
+        bn_text_free(&path);
+    }
     res_line_heads(&l->body);
     return code;
 }
