@@ -185,7 +185,7 @@ static json_t *benchmarks_json(const res_export_key *keys, size_t count)
                                       "name", keys[i].name, "code", "bench: wall time of a step",
                                       "params", "param_names", "type", "time", "unit", "seconds",
                                       "version", "1", "pretty_name", keys[i].name, "timeout", 0,
-                                      "not_measured_on_hardware", label.data ? label.data : ""));
+                                      "not_measured_on_hardware", label.data));
         bn_text_free(&label);
     }
     json_object_set_new(list, "version", json_integer(2));

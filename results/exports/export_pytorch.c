@@ -97,7 +97,7 @@ static json_t *xla_experiment_json(const res_record *record)
     const int batch = record->experiment.batch;
     json_object_set_new(e, "batch_size", batch > 0 ? json_integer(batch) : json_null());
     json_object_set_new(e, "enable_functionalization", json_null());
-    json_object_set_new(e, "not_measured_on_hardware", json_string(label.data ? label.data : ""));
+    json_object_set_new(e, "not_measured_on_hardware", json_string(label.data));
     bn_text_free(&label);
     return e;
 }
@@ -238,9 +238,9 @@ static json_t *hud_json(const res_record *record, const char *metric, const char
         "s:s}}}",
         "benchmark", "name", "bench", "mode", is_training(record) ? "training" : "inference",
         "dtype", e->dtype, "extra_info", "record", record->id, "not_measured_on_hardware",
-        label.data ? label.data : "", "commit", commit, "model", "name", model.data, "type",
-        "model", "backend", e->mode, "origins", "bench", "metric", "name", metric,
-        "benchmark_values", values, "extra_info", "unit", "ms", "graph", graph);
+        label.data, "commit", commit, "model", "name", model.data, "type", "model", "backend",
+        e->mode, "origins", "bench", "metric", "name", metric, "benchmark_values", values,
+        "extra_info", "unit", "ms", "graph", graph);
     json_t *runner = json_pack("{s:s, s:s, s:s}", "type", e->runtime, "gpu_info",
                                res_export_device(record), "name", platform(record));
     json_object_set_new(object, "runners", json_pack("[o]", runner));

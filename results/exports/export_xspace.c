@@ -111,7 +111,7 @@ static void add_texts(builder *b, plane_message *plane, const res_record *record
     res_xspace_add_name(b, plane->stat_names, &plane->n_stat_names, STAT_STEP,
                         stat_names[STAT_STEP]);
     add_text(b, plane, STAT_RECORD, record->id);
-    add_text(b, plane, STAT_LABEL, label.data ? label.data : "");
+    add_text(b, plane, STAT_LABEL, label.data);
     add_text(b, plane, STAT_BUILD, res_plugin_sha256(record));
     add_text(b, plane, STAT_ABOUT,
              "durations are measured; starts are not: parts stand in the ledger's order");
