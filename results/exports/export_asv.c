@@ -137,13 +137,6 @@ static json_t *result_json(const res_collection *all, const res_export_key *keys
     return row;
 }
 
-/* Whether both are of one machine and have commits that begin alike: asv names files by 8 digits.
- */
-static bool share_a_name(const res_export_key *a, const res_export_key *b)
-{
-    return strcmp(a->machine, b->machine) == 0 && strncmp(a->commit, b->commit, 8) == 0;
-}
-
 /* Adds the file of the COUNT records from KEYS, all of one machine and build. LONG_NAME: the short
  * one is another build's. */
 static void put_commit(const res_collection *all, const res_export_key *keys, size_t count,
@@ -190,7 +183,7 @@ static json_t *benchmarks_json(const res_export_key *keys, size_t count)
                                       "name", keys[i].name, "code", "bench: wall time of a step",
                                       "params", "param_names", "type", "time", "unit", "seconds",
                                       "version", "1", "pretty_name", keys[i].name, "timeout", 0,
-                                      "not_measured_on_hardware", label.data ? label.data : ""));
+                                      "not_measured_on_hardware", label.data));
         bn_text_free(&label);
     }
     json_object_set_new(list, "version", json_integer(2));
@@ -209,9 +202,13 @@ void res_export_asv(const res_collection *all, res_export *export)
         while (end < all->count && strcmp(keys[end].machine, keys[first].machine) == 0 &&
                strcmp(keys[end].commit, keys[first].commit) == 0)
             end++;
+        const bool machine_known =
+            first > 0 && strcmp(keys[first - 1].machine, keys[first].machine) == 0;
+        /* asv names files by 8 digits of the commit. */
         put_commit(all, keys + first, end - first,
-                   first > 0 && share_a_name(&keys[first - 1], &keys[first]), export);
-        if (first > 0 && strcmp(keys[first - 1].machine, keys[first].machine) == 0)
+                   machine_known && strncmp(keys[first - 1].commit, keys[first].commit, 8) == 0,
+                   export);
+        if (machine_known)
             continue;
         json_t *host = machine_json(&keys[first]);
         json_object_set_new(host, "version", json_integer(1));

@@ -226,7 +226,7 @@ void res_export_benchstat(const res_collection *all, res_export *export)
         res_export_label(record, &label);
         config_line(out, "cpu", res_provenance_text(record, RES_PROV_HOST_CPU));
         config_line(out, "platform", res_export_platform(record));
-        config_line(out, "not-measured-on-hardware", label.data ? label.data : "");
+        config_line(out, "not-measured-on-hardware", label.data);
         go_lines(record, out);
         bn_text_free(&label);
     }

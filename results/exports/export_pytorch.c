@@ -47,11 +47,6 @@ static bool is_training(const res_record *record)
     return strcmp(record->experiment.phase, "train") == 0;
 }
 
-static json_t *batch_json(const res_record *record)
-{
-    return record->experiment.batch > 0 ? json_integer(record->experiment.batch) : json_null();
-}
-
 /* The end of the build that begins at FIRST of COUNT keys. */
 static size_t build_end(const res_export_key *keys, size_t first, size_t count)
 {
@@ -64,7 +59,7 @@ static size_t build_end(const res_export_key *keys, size_t first, size_t count)
 /* ---- pytorch/xla ------------------------------------------------------------------------ */
 
 /* Sets "xla" and "dynamo", which stand for the mode in that format. Capture is what dynamo does,
- * and a program is a graph that somebody captured. Eager runs op by op on the runtime, for which
+ * and a program is a captured graph. Eager runs op by op on the runtime, for which
  * the format has no value: no tracer at all comes nearest. Imports may have inductor. A recording
  * has its own member for captured graphs. */
 static void set_mode(json_t *e, const res_record *record)
@@ -98,9 +93,10 @@ static json_t *xla_experiment_json(const res_record *record)
                             : json_null());
     json_object_set_new(e, "torch_xla2", json_null());
     json_object_set_new(e, "test", json_string(is_training(record) ? "train" : "eval"));
-    json_object_set_new(e, "batch_size", batch_json(record));
+    const int batch = record->experiment.batch;
+    json_object_set_new(e, "batch_size", batch > 0 ? json_integer(batch) : json_null());
     json_object_set_new(e, "enable_functionalization", json_null());
-    json_object_set_new(e, "not_measured_on_hardware", json_string(label.data ? label.data : ""));
+    json_object_set_new(e, "not_measured_on_hardware", json_string(label.data));
     bn_text_free(&label);
     return e;
 }
@@ -241,9 +237,9 @@ static json_t *hud_json(const res_record *record, const char *metric, const char
         "s:s}}}",
         "benchmark", "name", "bench", "mode", is_training(record) ? "training" : "inference",
         "dtype", e->dtype, "extra_info", "record", record->id, "not_measured_on_hardware",
-        label.data ? label.data : "", "commit", commit, "model", "name", model.data, "type",
-        "model", "backend", e->mode, "origins", "bench", "metric", "name", metric,
-        "benchmark_values", values, "extra_info", "unit", "ms", "graph", graph);
+        label.data, "commit", commit, "model", "name", model.data, "type", "model", "backend",
+        e->mode, "origins", "bench", "metric", "name", metric, "benchmark_values", values,
+        "extra_info", "unit", "ms", "graph", graph);
     json_t *runner = json_pack("{s:s, s:s, s:s}", "type", e->runtime, "gpu_info",
                                res_export_device(record), "name", platform(record));
     json_object_set_new(object, "runners", json_pack("[o]", runner));

@@ -125,8 +125,7 @@ void res_export_put_safe(bn_text *out, const char *text, const char *kept, const
 
 void res_export_label(const res_record *record, bn_text *label)
 {
-    if (record->simulated)
-        bn_text_puts(label, "simulated");
+    bn_text_puts(label, record->simulated ? "simulated" : "");
     if (record->experiment.trace_cost_ns > 0)
         bn_text_printf(label, "%semulated front end of %d ns a node", record->simulated ? ", " : "",
                        record->experiment.trace_cost_ns);

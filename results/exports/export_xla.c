@@ -91,8 +91,7 @@ static json_t *results_json(const res_record *record, const char *config)
     json_object_set_new(object, "commit_sha", json_string(commit));
     json_object_set_new(object, "workflow_run_id", json_string(record->id));
     json_object_set_new(object, "metrics", metrics_json(record));
-    json_object_set_new(object, "not_measured_on_hardware",
-                        json_string(label.data ? label.data : ""));
+    json_object_set_new(object, "not_measured_on_hardware", json_string(label.data));
     json_object_set_new(object, "provenance", res_export_provenance(record));
     bn_text_free(&label);
     bn_text_free(&why);

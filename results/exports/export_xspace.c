@@ -111,7 +111,7 @@ static void add_texts(builder *b, plane_message *plane, const res_record *record
     res_xspace_add_name(b, plane->stat_names, &plane->n_stat_names, STAT_STEP,
                         stat_names[STAT_STEP]);
     add_text(b, plane, STAT_RECORD, record->id);
-    add_text(b, plane, STAT_LABEL, label.data ? label.data : "");
+    add_text(b, plane, STAT_LABEL, label.data);
     add_text(b, plane, STAT_BUILD, res_plugin_sha256(record));
     add_text(b, plane, STAT_ABOUT,
              "durations are measured; starts are not: parts stand in the ledger's order");
@@ -156,7 +156,7 @@ static uint64_t length_ns(const res_record *record)
 static plane_message *make_session(builder *b, const res_record *record)
 {
     static const char *const names[] = {"profile_start_time", "profile_stop_time"};
-    /* Ids may say years of which nobody counts nanoseconds since 1970. */
+    /* Ids may have years whose nanoseconds since 1970 overflow. */
     const double time_s = res_export_time(record);
     const uint64_t start_ns = time_s > 0 && time_s < 1e10 ? (uint64_t)(time_s * 1e9) : 0;
     const uint64_t times[] = {start_ns, start_ns + length_ns(record)};

@@ -45,7 +45,7 @@ void res_export_put_safe(bn_text *out, const char *text, const char *kept, const
                          size_t most);
 /* The members behind model, phase and mode as {"graphs": 1, ...} (new reference). */
 json_t *res_export_members(const res_record *record);
-/* Puts "simulated", "emulated front end of 17000 ns a node", both, or nothing. */
+/* Puts "simulated", "emulated front end of 17000 ns a node", both, or "". */
 void res_export_label(const res_record *record, bn_text *label);
 
 /* ---- where it comes from ------------------------------------------------------- */

@@ -261,7 +261,7 @@ static void put_reads(const pool *p, json_t *object)
                             json_pack("{sI sI}", "value", value, "measured_steps", measured));
 }
 
-/* Zeros are left out: a record has zero also for counters that nobody counted. */
+/* Zeros are left out: a record also has zero for counters that were not counted. */
 static json_t *counters_json(const pool *p)
 {
     json_t *object = json_object();

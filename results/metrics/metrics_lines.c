@@ -238,7 +238,7 @@ static void begin_report(reading *r, const char *title, bool ours)
 
 /* ---- lines ---------------------------------------------------------------------------------- */
 
-/* Whether LINE stands where figures of the last entry do. Where somebody took the blanks off, they
+/* Whether LINE stands where figures of the last entry do. In a text without its indents, they
  * stand as deep as the entry. */
 static bool may_be_figure(const reading *r, size_t indent)
 {

@@ -29,14 +29,6 @@ const res_field res_experiment_fields[] = {
     {NULL, RES_KIND_TEXT, 0, 0, false},
 };
 
-const res_axis *res_axis_named(const char *name)
-{
-    for (int i = 0; i < RES_AXIS_COUNT; i++)
-        if (strcmp(res_axes[i].field.name, name) == 0)
-            return &res_axes[i];
-    return NULL;
-}
-
 bool res_axis_word(const char *list, size_t index, char word[RES_TEXT])
 {
     for (; list && *list; index--) {

@@ -1,7 +1,7 @@
 /*
- * check.c - what a record may hold, whoever wrote it. A record is foreign until this has looked at
- * it: a file of the store, a line of the index, an import. What passes can be printed, counted,
- * added up and used in the name of a file.
+ * check.c - the one check of a record's contents. A record is foreign until it has passed: a file
+ * of the store, a line of the index, an import. After that it can be printed, counted, added up and
+ * used in the name of a file.
  *
  * Ids, digests and numbers must be in order, or the record is refused. Texts for people are made
  * plain: old records have messages of several lines.
@@ -175,15 +175,10 @@ static bn_code check_provenance(res_record *r, bn_status *st)
 
 /* ---- fields ----------------------------------------------------------------------- */
 
-static bool is_time(const res_field *field)
-{
-    const size_t length = strlen(field->name);
-    return length > 3 && strcmp(field->name + length - 3, "_ns") == 0;
-}
-
 static bool real_fits(const res_field *field, double value)
 {
-    return isnan(value) || fabs(value) <= (is_time(field) ? (double)RES_MOST_NS : MOST_REAL);
+    const bool time = res_name_ends(field->name, "_ns");
+    return isnan(value) || fabs(value) <= (time ? (double)RES_MOST_NS : MOST_REAL);
 }
 
 /* A field of an execution: counts are not negative, sizes at least -1, reals finite or unknown. */
@@ -318,7 +313,7 @@ static bn_code check_lacks(const res_record *r, bn_status *st)
     return bad ? bn_fail(st, BN_FORMAT, "%s of its estimate is no count", bad) : BN_OK;
 }
 
-/* An estimate says so in its name, and nobody measured anything of it. */
+/* An estimate has its mark in the runtime's name, and no measured times. */
 static bn_code check_estimate(const res_record *r, bn_status *st)
 {
     const bool estimated = res_is_estimate(&r->experiment);

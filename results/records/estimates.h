@@ -43,7 +43,7 @@ double res_largest_known(res_amount_at *amount, const void *context, size_t firs
  * Both keep their order. */
 void res_estimates_split(res_collection *all, res_collection *estimates);
 /* The same of the summaries of INDEX. ESTIMATES shares INDEX' memory, so it must be released with
- * res_index_free, and before INDEX is; NULL: nobody wants them. Damaged files stay with INDEX. */
+ * res_index_free, and before INDEX is; NULL: they are dropped. Damaged files stay with INDEX. */
 void res_index_split(res_index *index, res_index *estimates);
 
 #endif

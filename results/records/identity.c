@@ -73,19 +73,17 @@ bool res_summary_identity(const res_index *index, const res_summary *summary,
 
 /* ---- but for the runtime -------------------------------------------------------------- */
 
-static bool same_value(const res_field *field, const res_experiment *a, const res_experiment *b)
-{
-    const char *left = (const char *)a + field->offset, *right = (const char *)b + field->offset;
-    return field->kind == RES_KIND_TEXT ? strcmp(left, right) == 0
-                                        : memcmp(left, right, field->size) == 0;
-}
-
 /* Whether A and B have the same values on all axes but those of LEFT_OUT. */
 static bool same_but(const res_experiment *a, const res_experiment *b, res_axis_set left_out)
 {
-    for (int i = 0; i < RES_AXIS_COUNT; i++)
-        if (!(RES_AXIS_BIT(i) & left_out) && !same_value(&res_axes[i].field, a, b))
+    for (int i = 0; i < RES_AXIS_COUNT; i++) {
+        const res_field *field = &res_axes[i].field;
+        const char *left = (const char *)a + field->offset;
+        const char *right = (const char *)b + field->offset;
+        if (!(RES_AXIS_BIT(i) & left_out) &&
+            (field->kind == RES_KIND_TEXT ? strcmp(left, right) : memcmp(left, right, field->size)))
             return false;
+    }
     return true;
 }
 

@@ -292,7 +292,7 @@ static bn_code take_samples(const json_t *line, res_record *record, bn_status *s
     return code;
 }
 
-/* The class of failure that our own supervisor would give to ERROR, as far as its text tells. */
+/* The class of failure that our own supervisor would give to ERROR, by its text. */
 static bn_code class_of(const char *error)
 {
     if (strcmp(error, "SKIP") == 0)

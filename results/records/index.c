@@ -60,7 +60,7 @@ static bn_code summarise(update *u, const res_file *file, res_proof *proof, bn_s
     return code;
 }
 
-/* Opens the record, to summarise it or to say what is wrong with it. */
+/* Opens the record, to summarise it or to report its damage. */
 static bn_code read_record(update *u, const res_file *file)
 {
     bn_status why = {.code = BN_OK};

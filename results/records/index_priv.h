@@ -41,7 +41,7 @@ void res_line_write(const res_record *record, const char *file, int64_t size, in
 /* Appends TEXT as it stands in a column. */
 void res_line_put_text(bn_text *out, const char *text);
 
-/* The columns that tell whether a line still describes its file. */
+/* The columns that show whether a line still describes its file. */
 typedef struct res_line_key {
     const char *file; /* not terminated */
     size_t file_length;

@@ -37,8 +37,6 @@ bn_code res_json_parse(const char *text, size_t length, json_t **value, bn_statu
     if (bn_json_depth(text, length) > BN_JSON_DEPTH)
         return bn_fail(st, BN_FORMAT, "JSON that is more than %d levels deep", BN_JSON_DEPTH);
     *value = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
-    if (!*value && json_error_code(&error) == json_error_out_of_memory)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for JSON of %zu bytes", length);
     return *value ? BN_OK : bn_fail(st, BN_FORMAT, "not JSON: %s", error.text);
 }
 

@@ -21,8 +21,8 @@
  *
  * An index is not used at all unless its digest and its columns are as expected: it may be cut off,
  * edited, or of another version of this program. Nor is one that is larger than lines of so many
- * files can be. And since whoever writes an index says what is in the records, it is believed only
- * if it belongs to us, to root or to the owner of the store's folder, and nobody else may write it.
+ * files can be. And since an index stands for the contents of records, it is trusted only if it
+ * belongs to us, to root or to the owner of the store's folder, and no other user may write it.
  */
 #include "results/records/index_priv.h"
 
@@ -113,7 +113,7 @@ static bn_code list_files(res_listing *l, bn_status *st)
     if (errno != 0)
         code = bn_fail_errno(st, errno, "store %s", l->store);
     struct stat info;
-    /* Where nobody can say, the index must be ours. */
+    /* Where the owner is unknown, the index must be ours. */
     l->owner = fstat(dirfd(folder), &info) == 0 ? info.st_uid : geteuid();
     closedir(folder);
     if (code == BN_OK && l->count > 1)
@@ -278,17 +278,17 @@ static const char *usable_lines(const char *text, size_t size)
     return same ? body + length : NULL;
 }
 
-/* Whether to believe the file of INFO: nobody could have written it but us, root, and OWNER. */
+/* Whether to trust the file of INFO: only we, root, and OWNER could have written it. */
 static bool is_trusted(const struct stat *info, uid_t owner, const char *path, bn_status *why)
 {
     const uid_t uid = info->st_uid;
     if (uid != geteuid() && uid != 0 && uid != owner)
         bn_fail(why, BN_INVALID,
                 "%s belongs to user %ld, who is neither you nor the owner of the store, so it is "
-                "not believed",
+                "not trusted",
                 path, (long)uid);
     else if (info->st_mode & (S_IWGRP | S_IWOTH))
-        bn_fail(why, BN_INVALID, "others may write %s, so it is not believed", path);
+        bn_fail(why, BN_INVALID, "others may write %s, so it is not trusted", path);
     return why->code == BN_OK;
 }
 
@@ -316,23 +316,18 @@ static char *read_usable(const char *path, size_t most, uid_t owner, const char 
     return NULL;
 }
 
-/* Leaves l->old NULL where there is no index, or none that can be used. */
-static void read_old(res_listing *l)
-{
-    bn_text path = {0};
-    bn_text_printf(&path, "%s/%s", l->store, RES_INDEX_FILE);
-    l->old =
-        read_usable(path.data, MOST_HEADS + l->count * MOST_LINE, l->owner, &l->line, &l->distrust);
-    bn_text_free(&path);
-}
-
 bn_code res_listing_begin(res_listing *l, const char *store, bool anew, bn_arena *memory,
                           bn_status *st)
 {
     *l = (res_listing){.store = store, .memory = memory};
     bn_code code = list_files(l, st);
-    if (code == BN_OK && !anew)
-        read_old(l);
+    if (code == BN_OK && !anew) {
+        bn_text path = {0};
+        bn_text_printf(&path, "%s/%s", l->store, RES_INDEX_FILE);
+        l->old = read_usable(path.data, MOST_HEADS + l->count * MOST_LINE, l->owner, &l->line,
+                             &l->distrust);
+        bn_text_free(&path);
+    }
     res_line_heads(&l->body);
     return code;
 }

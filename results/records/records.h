@@ -151,12 +151,12 @@ typedef struct res_record {
 } res_record;
 
 /*
- * The one check of a record that somebody else may have written; readers of files and imports call
- * it. Ids, digests and numbers that are out of their range are BN_FORMAT, as are rounds that do not
- * have each step once, an explanation of other kinds, and a provenance deeper than BN_JSON_DEPTH.
- * Texts become plain (bn_plain): those of the experiment and of executions, the message, and those
- * of the provenance that programs print (check.c lists them), which are cut, too. A loss that is
- * infinite becomes unknown.
+ * The one check of a record that may be foreign; readers of files and imports call it. Ids, digests
+ * and numbers that are out of their range are BN_FORMAT, as are rounds that do not have each step
+ * once, an explanation of other kinds, and a provenance deeper than BN_JSON_DEPTH. Texts become
+ * plain (bn_plain): those of the experiment and of executions, the message, and those of the
+ * provenance that programs print (check.c lists them), which are cut, too. A loss that is infinite
+ * becomes unknown.
  */
 BN_MUST_USE bn_code res_record_check(res_record *record, bn_status *st);
 /* The same of an experiment alone. */
@@ -391,7 +391,7 @@ json_t *res_record_to_json(const res_record *record);
 json_t *res_json_text(const char *text);
 json_t *res_json_real(double value);
 /* The LENGTH bytes of TEXT, JSON from outside (new reference). No member may be there twice, and
- * BN_JSON_DEPTH is a limit. BN_FORMAT says where it ends to be JSON; BN_OUT_OF_MEMORY. */
+ * BN_JSON_DEPTH is a limit. BN_FORMAT says where it ends to be JSON. */
 BN_MUST_USE bn_code res_json_parse(const char *text, size_t length, json_t **value, bn_status *st);
 
 /* ---- identity (identity.c) -------------------------------------------- */
@@ -466,7 +466,7 @@ typedef enum res_taken {
 BN_MUST_USE bn_code res_store_take(const char *store, const res_record *record,
                                    const res_source *source, char *path, size_t path_size,
                                    res_taken *taken, bn_status *st);
-/* Reads one file, which somebody else may have written (vet.c): a child of this process reads its
+/* Reads one file, which may be foreign (vet.c): a child of this process reads its
  * bytes, since libhdf5 does not survive all damaged files, and passes on the record. A file that
  * is not a whole record of a schema we know is BN_FORMAT. Failures that may not be the file's are
  * BN_IO, since it may be read another time: also the end of the child, and more memory or time than

@@ -153,8 +153,8 @@ static int damaged_order(const void *a, const void *b)
     return strcmp(left->path, right->path);
 }
 
-/* Reads all files. Files with proven damage are put into the index, so that nobody tries them
- * again; a store that cannot be written is no error, and one in which all is well stays as it is.
+/* Reads all files. Files with proven damage are put into the index, so that they are tried once; a
+ * store that cannot be written is no error, and one in which all is well stays as it is.
  */
 static bn_code load_files(const char *store, loading *l)
 {

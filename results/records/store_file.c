@@ -83,7 +83,7 @@ bn_code res_seal_check(const char *image, size_t size, bn_status *st)
     return BN_OK;
 }
 
-/* Whether HEAD, of FIRST bytes, is the begin of a file that somebody meant to be a record. */
+/* Whether HEAD, of FIRST bytes, begins as a record does. */
 static bool is_ours(const char *head, size_t first)
 {
     return first >= strlen(seal_name) && memcmp(head, seal_name, strlen(seal_name)) == 0;

@@ -12,7 +12,7 @@ void res_h5_begin(void)
     (void)H5PLset_loading_state(0);
 }
 
-/* The innermost entry of HDF5's stack says what went wrong. */
+/* The innermost entry of HDF5's stack has the reason. */
 static herr_t innermost(unsigned depth, const H5E_error2_t *entry, void *reason)
 {
     (void)depth;

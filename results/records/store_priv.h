@@ -28,7 +28,7 @@ BN_MUST_USE bn_code res_seal_check(const char *image, size_t size, bn_status *st
 
 /*
  * The bytes of the record at PATH into *IMAGE (malloc), seal checked. The file is opened once and
- * without waiting, and its first bytes tell whether it is a record before the others are read. A
+ * without waiting, and its first bytes show whether it is a record before the others are read. A
  * link is followed: whatever it leads to must be a record as well, and nothing is written through
  * it. BN_FORMAT where it is no record, is damaged, or has more than MOST bytes; PROOF says what of
  * that its bytes prove. Messages begin with the path.
@@ -49,7 +49,7 @@ BN_MUST_USE bn_code res_store_put(const char *store, const res_record *record, c
 /* Appends RECORD as plain bytes, which res_wire_take understands in the same program only. Texts
  * of RECORD are cut where they have no end. */
 void res_wire_put(res_record *record, bn_text *out);
-/* The record in SIZE bytes that somebody else may have made: BN_FORMAT where they are no record, or
+/* The record in SIZE bytes, which may be foreign: BN_FORMAT where they are no record, or
  * one that res_record_check refuses. */
 BN_MUST_USE bn_code res_wire_take(const char *bytes, size_t size, res_record **record,
                                   bn_status *st);

@@ -1,5 +1,5 @@
 /*
- * vet.c - files of a store, which somebody else may have written, are read by a child.
+ * vet.c - files of a store, which may be foreign, are read by a child process.
  *
  * libhdf5 does not survive every damaged file (store_file.c), and a seal is no proof of who made
  * it. What it survives depends on what memory held before, too: that one process survived a file
@@ -10,10 +10,10 @@
  * The file is opened and read once, by us, and the child gets the bytes over the wire, whatever
  * becomes of the file's name meanwhile.
  *
- * Only the seal, which we check ourselves, proves damage, and proof alone is remembered. The child's
- * word is news of this time: libhdf5 dies of little memory as it dies of a bad file, and a limit, a
- * signal or a busy machine ends the child whatever it reads. So how a child ended is BN_IO, and the
- * file is tried again the next time.
+ * Only the seal, which we check ourselves, proves damage, and proof alone is remembered. The
+ * child's answer may differ the next time: libhdf5 dies of little memory as it dies of a bad file,
+ * and a limit, a signal or a busy machine ends the child whatever it reads. So the end of a child
+ * is BN_IO, and the file is tried again the next time.
  */
 #define _GNU_SOURCE
 #include "results/records/store_priv.h"
@@ -62,9 +62,9 @@ static size_t address_space(void)
     return (size_t)pages * (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/* The signals by which a process ends of what it does itself. All others are somebody's doing. */
+/* Signals that a process brings on itself. All others are sent by another process. */
 static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS, SIGXCPU};
-/* What ends a whole group of processes is for the parent to decide, and the child ends with it. */
+/* Signals to a whole group of processes: the parent decides, and the child ends with it. */
 static const int requests[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
 static void set_signals(void)

@@ -16,7 +16,7 @@
  * changes at once. But its one parameter is the price of a jump, which does not set the rate of
  * false alarms, and least squares pay any price for an outlier.
  *
- * What differs from Hunter:
+ * Differences from Hunter:
  * - Values are logs, so that a change is a ratio.
  * - They are cut at three robust standard deviations from the stretch's median, or two
  *   slow nights would be a change. Hence no change has fewer than RES_LEAST_NIGHTS on a side.

@@ -35,7 +35,7 @@
 /* A pair is disturbed when it lies this many times as far from the median as three quarters of the
  * pairs do: 6.9 standard deviations of a normal distribution. */
 #define DISTURBED      6
-/* So many pairs are needed to say what is usual. */
+/* Fewer pairs do not show the usual distance. */
 #define FEWEST_USUAL   6
 /* Of intervals, which are those of one comparison alone. */
 #define INTERVAL_LEVEL 0.05

@@ -33,11 +33,6 @@ const char *res_verdict_name(res_verdict verdict)
     return names[verdict];
 }
 
-static double mean_of(const res_comparison *c)
-{
-    return gsl_stats_mean(c->log_ratio, 1, c->pairs);
-}
-
 static double freedom(const res_comparison *c)
 {
     return (double)c->pairs - 1;
@@ -162,7 +157,8 @@ static double of_look(const res_comparison *c, double p)
  */
 static void size_up(res_comparison *c, double weights, const res_compare_options *o)
 {
-    const double delta = log1p(c->delta), mean = fabs(mean_of(c));
+    const double delta = log1p(c->delta);
+    const double mean = fabs(gsl_stats_mean(c->log_ratio, 1, c->pairs));
     c->family = weights / c->weight;
     c->level = o->level * c->share / c->family;
     c->test = choose_test(c, o->level);

@@ -38,7 +38,7 @@ double res_trimmed_mean(double *values, size_t count);
 
 /* ---- values of processes (process.c) ---------------------------------------- */
 
-/* Fewer processes have no interval: nobody knows how far they lie apart. */
+/* Fewer processes have no interval: their spread is unknown. */
 #define RES_LEAST_PROCESSES 3
 
 /* A mean over processes. */
@@ -165,7 +165,7 @@ typedef struct res_comparison {
     double delta;                     /* within which its sides are equivalent */
     bool constant;                    /* all values of A are one, and all of B */
     double weight;                    /* its part of the family's level is this over all weights */
-    /* What follows depends on the family. */
+    /* All below depends on the family. */
     double family; /* the size of a family of its like: all weights over its own */
     res_test test;
     double level;     /* at this look, over FAMILY: what one comparison is sure of */

@@ -152,15 +152,6 @@ static size_t fitting(bn_timeline *const *rows, size_t count)
     return count;
 }
 
-/* All as XSpace through TRACE's writer. */
-static void put_space(res_trace *trace, bn_timeline *const *rows, size_t count)
-{
-    bn_text out = {0};
-    res_run_xspace(rows, count, &out);
-    trace->code = bn_writer_add(trace->writer, out.data, out.length, trace->st);
-    bn_text_free(&out);
-}
-
 bn_code res_trace_write_run(bn_timeline *const *rows, size_t count, const char *path, bool replace,
                             size_t *left_out, bn_status *st)
 {
@@ -169,10 +160,12 @@ bn_code res_trace_write_run(bn_timeline *const *rows, size_t count, const char *
     if (left_out)
         *left_out = count - some;
     trace.code = bn_writer_begin(path, &trace.writer, st);
-    if (trace.code == BN_OK && res_trace_is_space(path))
-        put_space(&trace, rows, some);
-    else if (trace.code == BN_OK)
+    if (trace.code == BN_OK && res_trace_is_space(path)) {
+        res_run_xspace(rows, some, &trace.text);
+        trace.code = bn_writer_add(trace.writer, trace.text.data, trace.text.length, st);
+    } else if (trace.code == BN_OK) {
         put_rows(&trace, rows, some, count - some);
+    }
     bn_text_free(&trace.text);
     if (trace.code == BN_OK)
         return bn_writer_finish(trace.writer, replace, st);

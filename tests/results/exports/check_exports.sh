@@ -82,7 +82,7 @@ refuses "a store that there is not" 3 "no-store" -- \
 [ -e /dev/full ] && {
     "$bench" export --store "$store" --to csv >/dev/full 2>"$folder/err"
     status=$?
-    report "a full disk is told" "$(fault_of 3 "standard output")"
+    report "a full disk is reported" "$(fault_of 3 "standard output")"
 }
 
 # ---- import --------------------------------------------------------------------
@@ -120,7 +120,7 @@ for r in rows:
     assert r["trace_ns"] is None and r["nodes_per_step"] is None and r["compile_ns"] is None
 '
 )"
-# What others named and said goes through every format: a name with all that tools split or cut
+# Foreign names and messages go through every format: a name with all that tools split or cut
 # at, flags as long as compilers have, a message of lines that look like results.
 line null '[9, 0.2, 0.2, 0.2, 0.2, 0.2]' | sed 's|"alexnet"|"a \\"b\\" <c>\\n../d, e=\\u00a0f"|
     s|"xla_flags": null|"xla_flags": "'"$(printf -- '--xla_some_flag=%d ' {1..10})"'"|' >"$folder/odd.jsonl"

@@ -89,7 +89,7 @@ static void files_of_other_kinds_hold_nobody_up(void **state)
     res_record_free(record);
 }
 
-/* What another program could have written: sealed, but not as we write it. */
+/* Files of another program: sealed, but not as we write them. */
 typedef void (*change)(hid_t file);
 
 static void put_schema(hid_t file)

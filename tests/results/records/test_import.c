@@ -56,7 +56,7 @@ static void modes_phases_and_names_are_theirs(void **state)
         assert_string_equal(e->phase, want[i][1]);
         assert_string_equal(e->mode, want[i][2]);
         assert_string_equal(e->runtime, "pytorch-xla on cuda, One of Tesla V100");
-        /* What the line does not say is not made up. */
+        /* Members that the line lacks are not made up. */
         assert_string_equal(e->dtype, "");
         assert_string_equal(e->variant, "");
         assert_int_equal(e->graphs, 0);

@@ -178,7 +178,7 @@ static void compile_time_is_of_all_programs_or_none(void **state)
     res_record_free(record);
 }
 
-/* What ran in the warm-up alone is no part of a step: its unknown device time hides nothing. */
+/* Programs that only the warm-up ran are no part of a step, so their device time may be unknown. */
 static void programs_of_the_warmup_hide_nothing(void **state)
 {
     (void)state;

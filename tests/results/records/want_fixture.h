@@ -157,12 +157,12 @@ static void sweep_memory(const place *p, long stride)
 {
     for (int whose = READER; whose <= CHILD && !SANITIZED; whose++)
         for (int for_ever = 0; for_ever < 2; for_ever++)
-            for (int told = 0; told < 2; told++) {
+            for (int with_errno = 0; with_errno < 2; with_errno++) {
                 fault = (struct fault){.what = MEMORY,
                                        .whose = whose,
                                        .for_ever = for_ever,
-                                       .error = told ? ENOMEM : 0};
-                assert_true(sweep(p, stride, told || whose == READER) > 0);
+                                       .error = with_errno ? ENOMEM : 0};
+                assert_true(sweep(p, stride, with_errno || whose == READER) > 0);
             }
 }
 
