@@ -358,7 +358,7 @@ static void put_grid(const res_speedup *speedup, const res_doctor_finding *list,
 {
     res_grid grid = res_grid_make("lllrrll");
     bn_text text = {0};
-    res_grid_row(&grid, "experiment|rule|what takes time|cost|of the step|where|advice");
+    res_grid_row(&grid, "experiment|rule|what takes time|cost|of the step|where|what to do");
     for (size_t i = 0; i < count; i++) {
         const res_doctor_finding *c = &list[i];
         const res_speedup_row *row = &speedup->rows[c->row];

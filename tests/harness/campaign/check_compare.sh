@@ -70,7 +70,7 @@ report "the same as CSV: a line a cell" "$(
 run compare --store "$store/a" --store "$store/b" --fail-if-slower 90% --format md
 report "slower by less than what counts is no failure, and is said" "$(
     fault_of 0
-    grep -qE '\| little (slower|device time 50.0 % slower) \| same ' "$folder/out" || echo "no word of it"
+    grep -qE '\| below threshold: (slower|device time 50.0 % slower) \| same ' "$folder/out" || echo "no word of it"
     grep -q '^compare: 0 of 1 slower, 1 slower by no more than 90 %' "$folder/out" || echo "no sum"
 )"
 rm "$(ls "$store"/b/*.h5 | head -n 1)"
