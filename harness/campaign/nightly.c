@@ -371,7 +371,7 @@ static bn_code look_back(nightly *n, bn_status *st)
         code = res_index_load(n->options->suites->store, NULL, &n->index, st);
     /* Estimates have no nights. */
     if (code == BN_OK)
-        code = res_index_split(&n->index, NULL, st);
+        res_index_split(&n->index, NULL);
     if (code == BN_OK)
         job_say_damaged(n->index.damaged, n->index.damaged_count);
     if (code == BN_OK) {

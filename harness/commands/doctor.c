@@ -8,13 +8,13 @@
 
 /* ---- a recording ------------------------------------------------------------------------ */
 
-static void put_row(const rec_checkup *checkup, const rec_complaint *c, json_t *rows)
+static void put_row(const rec_checkup *checkup, const rec_finding *c, json_t *rows)
 {
     bn_text texts[3] = {{0}};
     json_t *row = json_array();
-    rec_complaint_subject(c, &texts[0]);
-    rec_complaint_cost(c, &texts[1]);
-    rec_complaint_advice(checkup, c, &texts[2]);
+    rec_finding_subject(c, &texts[0]);
+    rec_finding_cost(c, &texts[1]);
+    rec_finding_advice(checkup, c, &texts[2]);
     const char *const cells[] = {rec_rule_name(c->rule), texts[0].data, texts[1].data,
                                  c->where.data, texts[2].data};
     /* Sentences are longer than what res_sheet_put has room for. */

@@ -174,10 +174,8 @@ static bn_code read_recording(const import_options *own, const char *path, res_r
 /* Says what the record of the recording at PATH lacks that was asked for. */
 static void say_profile(const char *path, const res_record *record)
 {
-    const json_t *recording = json_object_get(record->provenance, "recording");
-    const char *why =
-        json_string_value(json_object_get(json_object_get(recording, "profile"), "why"));
-    if (why)
+    const char *why = res_provenance_text(record, RES_PROV_RECORDING_PROFILE_WHY);
+    if (why[0])
         cli_say("bench: %s: the record has no profile: %s", path, why);
 }
 

@@ -307,7 +307,7 @@ static void print_complaint(const run_state *run, const char *store)
     const res_collection all = {.records = run->records, .count = run->count};
     const bool read = res_format_is_text(run->format) || run->format == RES_TABLE_MARKDOWN;
     if (read && run->count > 0)
-        res_put_first_complaint(&all, &text);
+        res_put_first_finding(&all, &text);
     if (text.length > 0 && !text.failed)
         cli_note("[%zu/%zu] doctor: %s. bench doctor %s says more", run->spent.processes,
                  run->planned, text.data, store);

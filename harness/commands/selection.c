@@ -209,16 +209,6 @@ void command_say_estimates(size_t count)
                 count, count == 1 ? " is" : "s are", count == 1 ? "it" : "them");
 }
 
-/* Takes the estimates out of INDEX, into ESTIMATES unless it is NULL. */
-static bn_code split_index(res_index *index, res_index *estimates, bn_status *st)
-{
-    const size_t before = index->count;
-    bn_code code = res_index_split(index, estimates, st);
-    if (code == BN_OK && !estimates)
-        command_say_estimates(before - index->count);
-    return code;
-}
-
 bn_code command_index_load(const char *store, bool rebuild, res_index *index, res_index *estimates,
                            bn_status *st)
 {
@@ -230,7 +220,13 @@ bn_code command_index_load(const char *store, bool rebuild, res_index *index, re
         res_index_free(index);
         return no_records(store, st);
     }
-    return code == BN_OK ? split_index(index, estimates, st) : code;
+    if (code == BN_OK) {
+        const size_t before = index->count;
+        res_index_split(index, estimates);
+        if (!estimates)
+            command_say_estimates(before - index->count);
+    }
+    return code;
 }
 
 void command_say_index(const res_index *index)
@@ -262,11 +258,7 @@ bn_code command_all_read(const char *store, res_collection *all, bn_status *st)
     }
     res_misdates_drop(all, (double)time(NULL));
     say_misdates(&all->misdates);
-    if (!res_estimates_split(all, &estimates)) {
-        bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu records", all->count);
-        res_collection_free(all);
-        return BN_OUT_OF_MEMORY;
-    }
+    res_estimates_split(all, &estimates);
     command_say_estimates(estimates.count);
     res_collection_free(&estimates);
     return BN_OK;

@@ -42,7 +42,6 @@ static void records_and_json_hold_each(void **state)
         assert_ok(res_experiment_from_json(json, &back, &st), &st);
         assert_memory_equal(&back, &other, sizeof back);
         json_decref(json);
-        assert_ptr_equal(res_axis_named(axis->field.name), axis);
     }
 }
 
@@ -53,10 +52,9 @@ static void identities_differ_in_each(void **state)
     {
         res_experiment usual, other;
         char a[BN_SHA256_TEXT], b[BN_SHA256_TEXT];
-        bn_status st = {0};
         two_experiments(axis, &usual, &other);
-        assert_ok(res_identity(&usual, "ab", 1, a, &st), &st);
-        assert_ok(res_identity(&other, "ab", 1, b, &st), &st);
+        res_identity(&usual, "ab", 1, a);
+        res_identity(&other, "ab", 1, b);
         assert_string_not_equal(a, b);
     }
 }
@@ -226,7 +224,6 @@ static void identities_are_those_of_before(void **state)
     (void)state;
     res_experiment e;
     char identity[BN_SHA256_TEXT];
-    bn_status st = {0};
     res_experiment_usual(&e);
     strcpy(e.model, "llama");
     strcpy(e.variant, "small");
@@ -234,9 +231,8 @@ static void identities_are_those_of_before(void **state)
     strcpy(e.layout, "nhwc");
     e.batch = 1;
     e.seq = 16;
-    assert_ok(res_identity(&e, "ad1309ac822b1b24d51b7f9947c7c9fa9ef5d67f390584cbc3d1fa2428fed9c2",
-                           1, identity, &st),
-              &st);
+    res_identity(&e, "ad1309ac822b1b24d51b7f9947c7c9fa9ef5d67f390584cbc3d1fa2428fed9c2", 1,
+                 identity);
     assert_string_equal(identity,
                         "adff3a84e8f8ee6a06b50c29271ec59d5a01b3624d6fbf8cadc5d048a2d30d1e");
 }
@@ -282,8 +278,8 @@ static void later_axes_are_not_missed(void **state)
         assert_int_equal(code, axis->field.later ? BN_OK : BN_FORMAT);
         if (code != BN_OK)
             continue;
-        assert_ok(res_identity(&usual, "ab", 1, a, &st), &st);
-        assert_ok(res_identity(&back, "ab", 1, b, &st), &st);
+        res_identity(&usual, "ab", 1, a);
+        res_identity(&back, "ab", 1, b);
         assert_string_equal(a, b);
     }
 }

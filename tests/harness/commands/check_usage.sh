@@ -384,7 +384,7 @@ run table "$store" --format narrow
 report "a narrow table has 80 columns at most, and its findings" "$(
     fault_of 0
     wide "$folder/out"
-    grep -q 'What was found' "$folder/out" || echo "no findings"
+    grep -q '^Findings$' "$folder/out" || echo "no findings"
     grep -q 'bench table --wide' "$folder/out" || echo "no word of the rest"
 )"
 for table in executions ledger goodput compile memory; do
@@ -422,7 +422,7 @@ if command -v script >/dev/null; then
         wide "$folder/screen"
         for text in '^\[0/6\] 4 experiments in 6 processes on runtime sim; records go to here$' \
             '^\[0/6\] at least 2 s; no record here says how long starting and compiling take;$' \
-            '^\[0/6\] Ctrl-C keeps what is done$' '^\[[2-6]/6\] [0-9:]* left, [a-z]' 'What was found' \
+            '^\[0/6\] Ctrl-C keeps what is done$' '^\[[2-6]/6\] [0-9:]* left, [a-z]' '^Findings' \
             '^\[6/6\] records: here$' '^\[6/6\] next: bench table --wide --store here$'; do
             grep -q "$text" "$folder/screen" || echo "no line '$text'"
         done
