@@ -21,8 +21,8 @@ res_metrics_figure res_metrics_figure_of(const char *unit, double value);
 
 /* Reads such a figure, or a plain number, from AT, which moves behind it. UNIT is static and "" for
  * a plain number. False where there is none; AT then stays. ROUNDED: PyTorch/XLA wrote it, which
- * rounds each unit of a time to the nearest, and then writes what is left of it all the same: 1.7 ms
- * are "002ms700.000us". */
+ * rounds each unit of a time to the nearest, and then writes the rest all the same: 1.7 ms are
+ * "002ms700.000us". */
 bool res_metrics_figure_read(const char **at, bool rounded, double *value, const char **unit);
 
 /* Lines, or metrics and counters, that were left out, and the line of the first. */

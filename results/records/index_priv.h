@@ -113,8 +113,8 @@ bool res_listing_damaged(const char *line, size_t length, res_fault *fault, bn_s
 
 /* Adds LINE to the new index; KEPT: it stood in the old one. */
 void res_listing_put(res_listing *l, const char *line, size_t length, bool kept);
-/* Adds a line on FILE, which could not be read because of WHY, if PROOF is one, and of the file that
- * was listed: another may have had its name for a moment. */
+/* Adds a line on FILE, which could not be read because of WHY, if PROOF is one, and of the file
+ * that was listed: another may have had its name for a moment. */
 void res_listing_put_damaged(res_listing *l, const res_file *file, const res_proof *proof,
                              const bn_status *why);
 /* Writes the new index, unless it is the old one or empty. ST says why it cannot, and, where there
