@@ -69,7 +69,7 @@ static bool is_plain(double (*values)[RES_MOST_PAIRS], size_t count)
     return false;
 }
 
-/* B less A as the columns of a table have it, with the interval of MEAN, which is over pairs: of B
+/* B minus A as the columns of a table have it, with the interval of MEAN, which is over pairs: of B
  * less A, or, not PLAIN, of their log ratio. */
 static void set_difference(res_difference *d, res_interval mean, bool plain)
 {

@@ -207,7 +207,7 @@ void res_witness_add_record(res_witness *witness, const res_record *record);
 #define RES_BUSY_APART   0.05
 bool res_witness_busy(const res_witness *witness);
 /* Whether there are rounds and none knows how long something waited for a core: the system
- * does not say it (/proc/pressure/cpu). Then nobody can tell whether the machine was busy, unless a
+ * does not say it (/proc/pressure/cpu). Then interference is unknown, unless a
  * hypervisor took much. */
 bool res_witness_untold(const res_witness *witness);
 /* How much of the rounds' time something waited for a core; 0 where nobody tells. */
@@ -262,7 +262,7 @@ typedef double res_process_value(const res_process *process, const void *context
 /* Mean of VALUE over the processes of POOL that know it, with its error, by the sample that
  * res_sample_runs makes of them: for intervals of another level than 95 %. */
 res_estimate res_pool_estimate(const res_pool *pool, res_process_value *value, const void *context);
-/* BASE less OTHER of VALUE over the same pairs, or Welch's; processes for which VALUE is NaN are
+/* BASE minus OTHER of VALUE over the same pairs, or Welch's; processes for which VALUE is NaN are
  * left out. */
 res_estimate res_pool_difference(const res_pool *base, const res_pool *other,
                                  res_process_value *value, const void *context);
@@ -368,14 +368,14 @@ typedef enum res_cause_kind {
 typedef struct res_cause {
     res_cause_kind kind;
     bn_part part;          /* of RES_CAUSE_PART */
-    res_interval saved_ns; /* of a step: lazy less this; below zero where this takes longer */
+    res_interval saved_ns; /* of a step: lazy minus this; below zero where this takes longer */
 } res_cause;
 
 #define RES_MOST_CAUSES 4
 typedef struct res_finding {
     res_finding_kind kind;
     size_t row;      /* index into the table's rows */
-    double saved_ns; /* wall time of lazy's step less this one's */
+    double saved_ns; /* wall time of lazy's step minus this one's */
     /* Significant components, the largest first; only of significant differences. */
     res_cause causes[RES_MOST_CAUSES];
     size_t cause_count;
@@ -426,10 +426,10 @@ const char *res_quantity_name(res_quantity quantity); /* "wall", ... */
 /* Nanoseconds, bytes, or for instructions a number. */
 double res_quantity_of(const res_record *record, res_quantity quantity);
 
-/* B less A. */
+/* B minus A. */
 typedef struct res_difference {
     double a, b; /* of each side's processes that count, as in res_figures and res_pool_over */
-    /* B less A, as the columns have it. How far it may be off, at 95 %, is over pairs: of what was
+    /* B minus A, as the columns have it. How far it may be off, at 95 %, is over pairs: of what was
      * judged as its comparison says, else by Student's t. NaN bounds below 3 pairs. */
     res_interval difference;
     double p;   /* of no difference; 1 below 3 pairs */
@@ -440,7 +440,7 @@ typedef struct res_difference {
 typedef enum res_place {
     RES_PLACE_NONE,     /* nothing moved significantly */
     RES_PLACE_DEVICE,   /* device time */
-    RES_PLACE_OVERHEAD, /* of executions: PJRT less device time */
+    RES_PLACE_OVERHEAD, /* of executions: PJRT minus device time */
     RES_PLACE_PART      /* the ledger's part PLACE_PART */
 } res_place;
 
@@ -465,7 +465,7 @@ const char *res_place_name(const res_attribution *attribution);
  *
  *   wall      median step                                       the session's threshold
  *   device    device time of a step                             1 % of itself
- *   overhead  of a step: PJRT less device time                  1 % of A's median step
+ *   overhead  of a step: PJRT minus device time                  1 % of A's median step
  *   compile   all compile calls of a process                    10 %
  *   host      resident memory of the process at its peak        5 %
  *   peak      device memory of a program, by the compiler       1 %
@@ -597,7 +597,7 @@ res_versus_sum res_versus_add_up(const res_versus *versus);
 /* Appends the worst of those that count: "resnet18 train lazy: wall time 5.1 % slower, from its
  * device time". False: there is none. */
 bool res_versus_put_worst(const res_versus *versus, bn_text *out);
-/* "1 of 3 slower (resnet18 train lazy: device time 20.0 % slower), ...; control: no alarm". Where
+/* "1 of 3 slower (resnet18 train lazy: device time 20.0 % slower), ...; A/A control passed". Where
  * none is found slower and any is open, it begins with "undecided: 2 of 3"; else, where any failed,
  * with "1 of 4 failed". */
 void res_versus_summary(const res_versus *versus, bn_text *out);

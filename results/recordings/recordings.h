@@ -345,7 +345,7 @@ typedef struct rec_step_program {
     double kernels_ns;    /* of an execution, while kernels ran, as the plugin's profiler told; NaN:
                              not told */
     double call_ns;       /* of Execute */
-    double overhead_ns;   /* DEVICE_NS less KERNELS_NS, 0 at least: the call, the launch, gaps
+    double overhead_ns;   /* DEVICE_NS minus KERNELS_NS, 0 at least: the call, the launch, gaps
                              between kernels and the way back; NaN: unknown */
     double behind_ns;     /* the device had ended so long after the call's return; 0: before it;
                              NaN: unknown */
