@@ -13,6 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "runtime/pjrt/npy.h"
+
 /* In flight where the recorded host did not wait: more of them change nothing of the mean step. */
 #define AHEAD_STEPS 2
 
@@ -168,7 +170,7 @@ void job_program_text_free(job_program_text *p)
 
 /* Whether the array FOUND can be A: the same type and shape, or the bits of a type that NumPy
  * lacks: bf16, or a float of 8 bits. */
-static bool fits(const mode_argument *a, const job_npy *found)
+static bool fits(const mode_argument *a, const rt_npy *found)
 {
     const bool bits = (found->dtype == RT_U16 && a->dtype == RT_BF16) ||
                       (found->dtype == RT_U8 && rt_dtype_is_f8(a->dtype));
@@ -190,10 +192,10 @@ bn_code job_program_array(const char *path, const mode_argument *a, const char *
 {
     char *bytes = NULL;
     size_t size;
-    job_npy found;
+    rt_npy found;
     bn_code code = bn_regular_read(path, &bytes, &size, st);
     if (code == BN_OK)
-        code = job_npy_parse(path, bytes, size, &found, st);
+        code = rt_npy_parse(path, bytes, size, &found, st);
     if (code == BN_OK && !fits(a, &found)) {
         bn_text text = {0};
         put_type(&text, found.dtype, found.rank, found.dims);
@@ -245,10 +247,10 @@ static bn_code check_arrays(const json_t *request, const job_program_text *p, bn
         const char *path = job_program_file(request, "checks", i);
         char *bytes = NULL;
         size_t size = 0;
-        job_npy found;
+        rt_npy found;
         code = bn_regular_read(path, &bytes, &size, st);
         if (code == BN_OK)
-            code = job_npy_parse(path, bytes, size, &found, st);
+            code = rt_npy_parse(path, bytes, size, &found, st);
         free(bytes);
     }
     for (size_t i = 0; i < job_program_files(request, "outputs") && code == BN_OK; i++)

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/pjrt/npy.h"
+
 struct worker_program {
     const json_t *request;
     job_program_text of;
@@ -118,8 +120,8 @@ static bn_code use_results(worker_session *s, const worker_program *p, bn_status
         result r;
         code = read_result(s, i, &r, st);
         if (code == BN_OK && i < outputs)
-            code = job_npy_write(job_program_file(p->request, "outputs", i), r.type.dtype,
-                                 r.type.rank, r.type.dims, r.host, st);
+            code = rt_npy_write(job_program_file(p->request, "outputs", i), r.type.dtype,
+                                r.type.rank, r.type.dims, r.host, st);
         /* A difference does not end the loop: all outputs are written first. */
         if (code == BN_OK && i < checks && compared == BN_OK)
             compared = compare(p, &r, i, &wrong);

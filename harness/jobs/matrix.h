@@ -1,0 +1,79 @@
+/*
+ * matrix.h - lists of values for each axis, out of which experiments are made (matrix.c).
+ */
+#ifndef BENCH_HARNESS_JOBS_MATRIX_H
+#define BENCH_HARNESS_JOBS_MATRIX_H
+
+#include "harness/cli/cli.h"
+#include "results/records/records.h"
+
+/* Words that say how device time is measured, and where that of a recorded program is from. */
+#define JOB_DEVICE_TIMES "auto, slope, none"
+#define JOB_COSTS        "recorded, roofline"
+
+/* A step of a recording (step.c). */
+typedef struct job_recorded {
+    const char *folder;       /* NULL: none */
+    int64_t process;          /* its pid; 0: the one with most executions */
+    const char *step_program; /* name or hash of a step's first program; NULL: found */
+    const char *cost;         /* of JOB_COSTS; NULL stands for "recorded" */
+    const char *name;         /* of the records' model; NULL: the folder's */
+    const char *digest; /* how the step's begins, 8 digits at least; another step is refused; NULL:
+                           any */
+} job_recorded;
+
+/* What is to be measured and how: a list of values for each axis. Command line, suite and
+ * comparison fill it. All that it points to is borrowed and outlives it. */
+typedef struct job_matrix {
+    cli_list axis[RES_AXIS_COUNT]; /* an empty list: the axis' usual value */
+    /* What is run in place of models: the file of a program, or a recorded step; at most one. */
+    const char *program;
+    job_recorded recorded;
+    json_t *request;  /* what job_matrix_request made of them; NULL: models are run */
+    cli_words types;  /* of its arguments, where it is in a form that does not tell them to us */
+    cli_words inputs; /* its arguments' files; without a program at most one, the axis "input" */
+    cli_words outputs, checks; /* files that its results are written to, and compared with */
+    double rtol, atol;         /* of checks: |got - want| <= atol + rtol |want| */
+    /* NAME=VALUE for the runtime's client and for its compiler; each ends with NULL. */
+    const char *runtime_option[CLI_MAX_REPEATS + 1];
+    const char *xla_flag[CLI_MAX_REPEATS + 1];
+    const char *label, *pin, *idle_cores, *cache_dir, *store;
+    const char *device_time;  /* of JOB_DEVICE_TIMES */
+    const char *weights;      /* safetensors file; NULL: the models' own rule */
+    const char *graph_report; /* folder for what was compiled; NULL: none */
+    const char *recordings;   /* folder for those of frameworks' processes; NULL: none is kept */
+    const char *timeline;     /* file for when everything ran; NULL: none */
+    int64_t timeline_every;   /* beside the first steps every so many-th is in it; 0: none */
+    int64_t steps, warmup;
+    int64_t processes;        /* of each group; 0: JOB_USUAL_PROCESSES, see job_group_learn */
+    bool separate;            /* each experiment of a group has processes of its own */
+    double min_time, timeout; /* seconds */
+    json_t *echo;             /* the options as given, for the records; may be NULL */
+} job_matrix;
+
+/* Whether AXIS of a model takes WORD. If it does not, appends to KNOWN the values that it takes. */
+bool job_axis_takes(res_axis_id axis, const char *word, bn_text *known);
+/* The value of AXIS that somebody may have meant who wrote WORD, into MEANT; false: none. */
+bool job_axis_meant(res_axis_id axis, const char *word, char meant[RES_TEXT]);
+/* The value, of any axis, that other programs call WORD; NULL: none. */
+const char *job_axis_synonym(const char *word);
+/* Appends the names of known runtimes, "a, b, c". */
+void job_runtime_names(bn_text *out);
+/* Whether AXIS says something of recorded steps, or of programs that others wrote; all others are
+ * of models. */
+bool job_axis_of_steps(res_axis_id axis);
+bool job_axis_of_programs(res_axis_id axis);
+/* Whether WORD is a mode of recorded steps. */
+bool job_mode_of_steps(const char *word);
+/* Makes WORD, or NUMBER, the one value of AXIS. WORD is not copied. */
+void job_matrix_set(job_matrix *matrix, res_axis_id axis, const char *word);
+void job_matrix_set_number(job_matrix *matrix, res_axis_id axis, int64_t number);
+/* To be called once a command line was read into MATRIX: only then is it known whether --input
+ * gives the program's files or values of the axis. */
+BN_MUST_USE bn_code job_matrix_finish(job_matrix *matrix, bn_arena *memory, bn_status *st);
+/* Reads what MATRIX runs in place of models, and makes of it what a worker is told: *REQUEST, a new
+ * reference also after a failure; NULL where models are run. Fails where the program or the
+ * recording cannot be read or run. */
+BN_MUST_USE bn_code job_matrix_request(const job_matrix *matrix, json_t **request, bn_status *st);
+
+#endif
