@@ -220,8 +220,8 @@ bn_code worker_session_explain(worker_session *s, int64_t steps, double seconds,
                                bn_status *st)
 {
     const uint64_t start = bn_now_ns();
-    explain_state *state = NULL;
-    bn_code code = explain_begin(s->mode, s->instance, &s->call, &state, st);
+    explain_state *state = explain_begin(s->mode, s->instance, &s->call);
+    bn_code code = BN_OK;
     for (int64_t i = 0; code == BN_OK && i < steps; i++) {
         if (i >= 2 && (double)(bn_now_ns() - start) > seconds * 1e9)
             break;
@@ -229,7 +229,7 @@ bn_code worker_session_explain(worker_session *s, int64_t steps, double seconds,
         explain_step_begin(state);
         code = mode_step(s->mode, &s->call, NULL, st);
         if (code == BN_OK)
-            code = explain_step_end(state, st);
+            explain_step_end(state);
     }
     if (code == BN_OK)
         code = mode_drain(s->mode, st);
@@ -239,16 +239,15 @@ bn_code worker_session_explain(worker_session *s, int64_t steps, double seconds,
     return code;
 }
 
-/* Has the user told why an executable on disk was of no use to S's mode, if one was not. */
-static void tell_refusal(const worker_session *s)
+/* Tells the user why an executable on disk could not be used, if there was one. */
+static void send_disk_refusal(const worker_session *s)
 {
     const char *why = s->mode ? mode_disk_refusal(s->mode) : NULL;
     bn_text text = {0};
     if (!why)
         return;
     bn_text_printf(&text, "executables on disk: %s", why);
-    if (!text.failed)
-        worker_send_notice(text.data);
+    worker_send_notice(text.data);
     bn_text_free(&text);
 }
 
@@ -257,7 +256,7 @@ void worker_session_drop_model(worker_session *s)
     size_t count = 0;
     const model_variable *v = s->instance ? model_variables(s->instance, &count) : NULL;
     bn_status ignored = {.code = BN_OK};
-    tell_refusal(s);
+    send_disk_refusal(s);
     if (s->mode && mode_drain(s->mode, &ignored) != BN_OK)
         ignored.code = BN_OK; /* whoever ran the step was told of the failure */
     worker_feed_free(s->feed);
