@@ -287,7 +287,7 @@ static bn_code run(worker_framework *f, const worker_framework_options *o, bn_st
         return code;
     /* What is refused now are the user's words. */
     worker_send_progress(JOB_LOADING, 0, 0);
-    code = frontend_files_take(&f->place, &f->files, st);
+    code = frontend_files_hash(&f->place, &f->files, st);
     if (code == BN_OK)
         code = stand_between(f, st);
     return code == BN_OK ? run_process(f, st) : code;
