@@ -36,7 +36,7 @@ typedef struct job_experiment {
 } job_experiment;
 
 /* Makes *LIST (malloc) of all combinations of MATRIX' values. Combinations that cannot be run
- * (more graphs in a mode that does not cut) are left out, and NOTES says so, a line each. With a
+ * (several graphs in a mode that does not cut) are left out, and NOTES says so, a line each. With a
  * request, only the axes of programs or of recorded steps count; a step's modes stand side by side.
  * BN_INVALID for a value that does not exist, and where nothing is left. */
 BN_MUST_USE bn_code job_matrix_expand(const job_matrix *matrix, job_experiment **list,
@@ -47,8 +47,8 @@ void job_experiment_fill(const model_options *filled, res_experiment *what);
  * that a failed experiment belongs to the same cell of a table as one that went well. It is as E
  * has it where there is no such model, and for programs and recorded steps. */
 void job_experiment_resolve(const job_experiment *e, res_experiment *what);
-/* How plugins call the form of an optimized program, and how the files of bench run --graph-report
- * end that have it. The last row, whose format is "", is for any other. */
+/* Forms of an optimized program: the plugins' name, and the ending of files of bench run
+ * --graph-report. The last row, whose format is "", is for any other. */
 typedef struct job_program_form {
     const char *format, *ending;
 } job_program_form;
@@ -61,60 +61,59 @@ void job_program_name(const res_execution *x, const job_program_form *form,
                       char name[JOB_PROGRAM_NAME]);
 /* "resnet50 train lazy b1 f32 on cpu" */
 void job_experiment_title(const job_experiment *e, char *text, size_t size);
-/* What a worker is sent (new reference), and its way back. JSON must outlive *E. */
+/* E for a worker (new reference), and back. JSON must outlive *E. */
 json_t *job_experiment_to_json(const job_experiment *e);
 BN_MUST_USE bn_code job_experiment_from_json(const json_t *json, job_experiment *e, bn_status *st);
 
-/* ---- other front ends (framework.c) ---------------------------------------------------------- */
+/* ---- frameworks (framework.c) ---------------------------------------------------------------- */
 
 /* Whether a framework runs E's steps, and not bench. */
 bool job_is_framework(const res_experiment *w);
 /* Whether FRONT_END, bench or another, has the mode NAME for PHASE (NULL: for any). */
 bool job_front_end_has_mode(const char *front_end, const char *name, const char *phase);
 /* Value INDEX, from 0, of the axis mode or front_end, into WORD; false after the last. Modes that
- * only frameworks have come behind bench's own. */
+ * only frameworks have come after bench's own. */
 bool job_mode_name(size_t index, char word[RES_TEXT]);
 bool job_front_end_name(size_t index, char word[RES_TEXT]);
-/* Why W's front end cannot run it, into TEXT; false where it can. Of bench only the mode is looked
- * at. */
+/* Why W's front end cannot run it, into TEXT; false where it can. Of bench only the mode is
+ * checked. */
 bool job_framework_refuses(const job_matrix *matrix, const res_experiment *w, char *text,
                            size_t size);
 
-/* ---- what suits a runtime (habits.c) ------------------------------------------------- */
+/* ---- defaults of a runtime (habits.c) ------------------------------------------------ */
 
-/* PATH is the runtime's file; before that is known, its name serves as well. */
+/* PATH is the runtime's file, or its name before that is known. */
 
 /* Whether NAME, a runtime's name or path, looks like the simulated one. A loaded plugin says so
  * itself (worker_session_simulated). */
 bool job_simulated_name(const char *name);
 /* The options of W's model on the runtime at PATH. */
 model_options job_model_options(const res_experiment *w, const char *path);
-/* Whether two processes may hold the device of RUNTIME at the same time, as far as its name tells:
- * a CPU, or a simulated one. Plugins of accelerators take the device, or its memory, for
- * themselves. */
+/* Whether two processes may hold the device of RUNTIME at the same time, by its name: a CPU, or a
+ * simulated one. Plugins of accelerators reserve the device, or its memory. */
 bool job_shares_device(const char *runtime, const char *path);
 /* The NAME=VALUE that the client of RUNTIME gets unless the user gave one; NULL: none. */
 const char *job_usual_option(const char *runtime, const char *path);
 
 /* ---- before any worker starts (ready.c) ------------------------------------------------ */
 
-/* Makes the folder STORE if need be, and removes what dead workers left in it. */
+/* Makes the folder STORE if need be, and removes files of dead workers in it. */
 BN_MUST_USE bn_code job_store_ready(const char *store, bn_status *st);
 /* Names the COUNT damaged files LIST of a store on standard error. */
 void job_say_damaged(const res_damaged *list, size_t count);
 /* Finds the file of RUNTIME and writes its name to PATH. */
 BN_MUST_USE bn_code job_runtime_ready(const char *runtime, char *path, size_t size, bn_status *st);
-/* The same of the plugin that W's steps run on, which a front end may have of its own (way.c). PATH
- * is "" where that is known only once it has run: res_plugin_unforeseen. */
+/* The same of the plugin that W's steps run on: a framework may have its own (way.c). PATH is ""
+ * where that is known only once it has run: res_plugin_unforeseen. */
 BN_MUST_USE bn_code job_plugin_find(const res_experiment *w, char path[PATH_MAX], bn_status *st);
-/* Whether the front end, --pin, --idle-cores and --cache-dir of E can be had, unless they are those
- * of LAST, which may be NULL. Says once where a front end is not of the pinned versions. */
+/* Checks the front end, --pin, --idle-cores and --cache-dir of E, unless they are those of LAST,
+ * which may be NULL. Warns once of a front end with other than the pinned versions. */
 BN_MUST_USE bn_code job_words_check(const job_experiment *e, const job_experiment *last,
                                     bn_status *st);
-/* All three for all of LIST, which has one store and is not empty; then --weights, as far as it can
+/* All three for all of LIST, which has one store and is not empty; and --weights, as far as it can
  * be checked without a runtime. */
 BN_MUST_USE bn_code job_experiments_check(const job_experiment *list, size_t count, bn_status *st);
-/* Maps FILE and finds in it all that INSTANCE needs; used in workers, too. */
+/* Maps FILE and finds in it all variables of INSTANCE; used in workers, too. */
 BN_MUST_USE bn_code job_weights_open(const char *file, const model *instance,
                                      model_weights **weights, bn_status *st);
 

@@ -1,10 +1,11 @@
 /*
- * jobs.h - the parent's half of measuring: experiments out of lists of values, one worker
- * process for each, how it ended, and the record that is kept.
+ * jobs.h - the parent's half of measuring: experiments out of lists of values (matrix.h,
+ * experiment.h, step.h), worker processes and how they ended (supervise.h), and the records that
+ * are kept (group.h). Outsiders include this header only.
  *
  * The parent never loads a plugin: a plugin can end or hang its process. A worker gets its job
  * as one JSON object on its standard input. It answers with JSON lines on descriptor 3
- * (worker.h). The worker uses the vocabulary of experiments below, too. Prefix job_.
+ * (worker.h). The worker uses experiments and requests, too. Prefix job_.
  */
 #ifndef BENCH_HARNESS_JOBS_H
 #define BENCH_HARNESS_JOBS_H
@@ -19,17 +20,17 @@
 
 /* ---- the recorder before a program's runtime (way.c) ---------------------------------------- */
 
-/* How the recorder gets between a program and a runtime. */
+/* A way to put the recorder between a program and a runtime. */
 typedef struct job_way {
     char runtime[PATH_MAX];  /* a name or path; never "auto" */
     char recorder[PATH_MAX]; /* libpjrt_record.so */
-    char plugin[PATH_MAX];   /* that it stands before; "": those that the program finds itself */
+    char plugin[PATH_MAX];   /* behind the recorder; "": those that the program finds itself */
     /* PLUGIN's, NULL where there is none, and the recorder's, as they were before the program
      * starts; owned. */
     rt_plugin_file *file, *recorder_file;
     uint64_t made_ns;  /* when this was made, in ns since 1970 */
-    json_t *variables; /* {NAME: TEXT}: what the program's environment gets; owned */
-    bn_text conflicts; /* a line each: what the user has set, and what follows of it */
+    json_t *variables; /* {NAME: TEXT}: added to the program's environment; owned */
+    bn_text conflicts; /* a line each: a variable that the user has set, and the consequence */
     char blocked[400]; /* the first of them that keeps a framework from the recorder; "": none */
 } job_way;
 
@@ -38,19 +39,19 @@ typedef struct job_way {
 BN_MUST_USE bn_code job_way_make(const char *runtime, const char *program, const char *folder,
                                  job_way *way, bn_status *st);
 /* After the program has ended: the digest of the plugin, or of the recorder, at PATH, which it had
- * loaded. BN_CHANGED where the file was replaced or changed since WAY was made, as nobody knows
- * then which one ran. */
+ * loaded. BN_CHANGED where the file was replaced or changed since WAY was made: it is unknown which
+ * one ran. */
 BN_MUST_USE bn_code job_way_digest(const job_way *way, const char *path,
                                    char sha256[BN_SHA256_TEXT], bn_status *st);
 /* BN_CHANGED where the file of WAY's plugin, if it has one, or of its recorder was. */
 BN_MUST_USE bn_code job_way_check(const job_way *way, bn_status *st);
 void job_way_free(job_way *way);
 
-/* ---- folders that go away (scratch.c) -------------------------------------------- */
+/* ---- temporary folders (scratch.c) ----------------------------------------------- */
 
 /* Makes a folder for the user alone, in PARENT or, where that is NULL or others may write it or a
  * folder above it, in $TMPDIR or /tmp, and writes its whole path to PATH. BN_INVALID where others
- * may do so there, too: a framework reads what to do in it. */
+ * may do so there, too: a framework reads its request in it. */
 BN_MUST_USE bn_code job_scratch_begin(const char *parent, char path[PATH_MAX], bn_status *st);
 /* Removes it with all that is in it, unless PATH is empty, and empties PATH. */
 void job_scratch_end(char path[PATH_MAX]);
@@ -64,18 +65,18 @@ void job_folders_sweep(const char *store, const char *prefix, const char *after,
 
 /* ---- the machine (host.c) ------------------------------------------------------------------ */
 
-/* What records say of bench itself; before, they say "unknown". VERSION is static. */
+/* Sets bench's version for records; it is "unknown" before. VERSION is static. */
 void job_set_version(const char *version);
 /* Hostname, kernel, processor, cores, governor, memory, load, hwloc topology (summary and XML),
  * compiler, bench version (new reference). What cannot be read is null. */
 json_t *job_host_describe(void);
-/* What whoever started this process left it, where that is less or other than usual, for the
- * record (new reference): its cores, its priority. NULL: nothing is. */
+/* Limits that this process inherited, where they are not the usual ones, for the record (new
+ * reference): its cores, its priority. NULL: none. */
 json_t *job_process_describe(void);
 /* The share of the last ten seconds in which something on this machine waited for a core; -1:
  * unknown. */
 double job_host_stalled(void);
-/* Bytes of memory that the machine can still give out; -1: unknown. */
+/* Bytes of memory that are available on the machine; -1: unknown. */
 int64_t job_host_memory_left(void);
 /* Bytes of memory that this process uses now, used at most, and has of files now; -1: unknown. */
 typedef struct job_memory {

@@ -57,10 +57,9 @@ bool job_axis_takes(res_axis_id axis, const char *word, bn_text *known);
 bool job_axis_meant(res_axis_id axis, const char *word, char meant[RES_TEXT]);
 /* The value, of any axis, that other programs call WORD; NULL: none. */
 const char *job_axis_synonym(const char *word);
-/* Appends the names of known runtimes, "a, b, c". */
+/* Appends the names of runtimes that bench knows, "a, b, c". */
 void job_runtime_names(bn_text *out);
-/* Whether AXIS says something of recorded steps, or of programs that others wrote; all others are
- * of models. */
+/* Whether AXIS applies to recorded steps, or to programs of others; the rest apply to models. */
 bool job_axis_of_steps(res_axis_id axis);
 bool job_axis_of_programs(res_axis_id axis);
 /* Whether WORD is a mode of recorded steps. */
@@ -71,9 +70,9 @@ void job_matrix_set_number(job_matrix *matrix, res_axis_id axis, int64_t number)
 /* To be called once a command line was read into MATRIX: only then is it known whether --input
  * gives the program's files or values of the axis. */
 BN_MUST_USE bn_code job_matrix_finish(job_matrix *matrix, bn_arena *memory, bn_status *st);
-/* Reads what MATRIX runs in place of models, and makes of it what a worker is told: *REQUEST, a new
- * reference also after a failure; NULL where models are run. Fails where the program or the
- * recording cannot be read or run. */
+/* Reads the program or recording that MATRIX runs in place of models, and makes *REQUEST of it for
+ * workers, a new reference also after a failure; NULL where models are run. Fails where it cannot
+ * be read or run. */
 BN_MUST_USE bn_code job_matrix_request(const job_matrix *matrix, json_t **request, bn_status *st);
 
 #endif

@@ -14,7 +14,7 @@
 /* Exit code of a worker without memory (bn_out_of_memory_exits). */
 #define JOB_EXIT_MEMORY 71
 
-/* What a worker is asked to do. */
+/* A worker's task. */
 typedef struct job_order {
     json_t *request;   /* borrowed: {"job": NAME, ...}, NAME a row of the table in main.c; gets the
                           member JOB_BEGUN */
@@ -25,7 +25,7 @@ typedef struct job_order {
     bool more;         /* further processes of the same experiments follow */
 } job_order;
 
-/* The member of a request that says when its worker was started, as bn_now_ns. */
+/* The member of a request with the time of its worker's start, as bn_now_ns. */
 #define JOB_BEGUN "begun_ns"
 
 /* The stage of a worker that gives the runtime its options. */
@@ -35,9 +35,9 @@ typedef struct job_outcome {
     bn_code status;     /* of the job; BN_CRASH, BN_TIMEOUT, BN_CANCELLED, ... */
     char message[1024]; /* why it failed, with the worker's last words; "" where it did not */
     pid_t pid;          /* of the worker, which is gone */
-    bool usage;         /* the runtime refused what the user asked of it: no experiment was begun */
-    size_t strange;     /* lines among the worker's answers that are none; standard error says it */
-    json_t *result;     /* what the worker sent last, or NULL; owned by the caller */
+    bool usage;         /* the runtime refused the user's options: no experiment was begun */
+    size_t strange;     /* lines among the worker's answers that are none; a warning was shown */
+    json_t *result;     /* the worker's last, or NULL; owned by the caller */
 } job_outcome;
 
 /* Catches SIGINT and SIGTERM from here on, and ignores SIGPIPE and SIGXFSZ. To be called before
@@ -57,8 +57,8 @@ BN_MUST_USE bn_code job_supervise(const job_order *job, job_outcome *outcome, bn
  * Runs two jobs "measure" whose requests have {"turns": true} in two workers that live at the same
  * time, and of which one at most runs (duet benchmarking: L. Bulej et al., "Duet benchmarking",
  * ICPE 2020). The second starts once the first has warmed up. Then each round is a turn of both,
- * in an order that a coin, drawn with SEED, decides. Where one fails, the other is cancelled. A
- * job's timeout counts the other's turns, too.
+ * in an order drawn with SEED. Where one fails, the other is cancelled. A job's timeout counts the
+ * other's turns, too.
  */
 BN_MUST_USE bn_code job_supervise_pair(const job_order jobs[2], uint64_t seed,
                                        job_outcome outcomes[2], bn_status *st);
@@ -69,11 +69,11 @@ BN_MUST_USE bn_code job_supervise_pair(const job_order jobs[2], uint64_t seed,
 void job_progress_begin(const job_order *job);
 /* JOB is at STAGE, DONE OF so many; OF 0: the stage has no count. */
 void job_progress_stage(const job_order *job, const char *stage, int64_t done, int64_t of);
-/* The line of JOB, which has ended: "ok" or the class of its first failure, how long it took, and
- * how long is left. One before more has none unless it failed, is verbose, or a minute had none. */
+/* The line of JOB, which has ended: "ok" or the class of its first failure, its time, and the time
+ * left. A job that others follow has none unless it failed, is verbose, or a minute had none. */
 void job_progress_end(const job_order *job, const job_outcome *outcome);
-/* To be called before a job: how long it and all jobs after it will take, in seconds, for the
- * time left that is shown. A negative JOB_S: not known. Holds for that job only. */
+/* Before a job: how long it and all jobs after it will take, in seconds, for the time left that is
+ * shown. A negative JOB_S: unknown. Holds for that job only. */
 void job_progress_expect(double job_s, double after_s);
 
 #endif

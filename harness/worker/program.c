@@ -164,13 +164,13 @@ json_t *worker_program_to_json(const worker_session *s, const worker_program *p)
         [MODE_FORM_TEXT] = "text", [MODE_FORM_BYTECODE] = "bytecode", [MODE_FORM_HLO] = "hlo"};
     const bool checked = s->mode && mode_program_checked(s->mode);
     /* An HLO module has no count of partitions or replicas: its compiler is told them beside it. */
-    const bool counted = p->of.told && p->of.form != MODE_FORM_HLO;
+    const bool counted = p->of.declared && p->of.form != MODE_FORM_HLO;
     return json_pack("{sO sO sI sb s{ss ss ss}}", "request", p->request, "sha256",
                      json_object_get(p->request, "sha256"), "arguments", (json_int_t)p->of.count,
                      "made_up", p->of.inputs == 0 && p->of.count > 0, "declared", "form",
                      forms[p->of.form], "types",
-                     checked      ? "compiled"
-                     : p->of.told ? "program"
-                                  : "unchecked",
+                     checked          ? "compiled"
+                     : p->of.declared ? "program"
+                                      : "unchecked",
                      "devices", counted ? "program" : "unchecked");
 }

@@ -347,7 +347,7 @@ fails silent crash "ended without a report"
 fails damaged damaged-file "the report of jax: not JSON"
 fails wrong_mode damaged-file "where 'capture' was asked for"
 fails unrecorded not-found "jax: it ran unrecorded: nothing was executed on runtime sim; check JAX_PLATFORMS,"
-fails hang timeout "no end after 2 s" --timeout 2
+fails hang timeout "2 s" --timeout 2
 mkdir "$folder/build"
 cp "$sim" "$folder/build/libpjrt_sim.so"
 FAKE_REPLACE=$folder/build/libpjrt_sim.so fails "followed by another plugin in its place" plugin-changed \

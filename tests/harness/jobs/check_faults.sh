@@ -13,7 +13,7 @@ start() {
     # Emptied here and now: what an earlier run said must not pass for this one's.
     : >"$folder/out"
     : >"$folder/err"
-    # The stages of a worker are told with --verbose.
+    # The stages of a worker are shown with --verbose.
     "$bench" "$@" --verbose >"$folder/out" 2>"$folder/err" </dev/null &
     started=$!
 }
