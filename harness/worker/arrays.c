@@ -1,5 +1,5 @@
 /*
- * arrays.c - elements of any type: as numbers, made up, and two arrays against each other.
+ * arrays.c - elements of any type: as numbers, made up, and two arrays compared.
  */
 #include "harness/worker/arrays_priv.h"
 #include "models/model.h"
@@ -45,7 +45,7 @@ static double f8_value(rt_dtype dtype, unsigned bits)
                     : sign * ldexp(part, 1 - bias - mantissa);
 }
 
-/* Bits of the value nearest to VALUE, of those that FINITE values have, VALUES, by their bits. */
+/* Bits of the value nearest to VALUE, of VALUES by their bits. */
 static unsigned f8_nearest(const double values[256], double value)
 {
     unsigned nearest = 0;
@@ -93,7 +93,7 @@ static double value_at(rt_dtype dtype, const char *at)
     return is_signed ? (double)(int64_t)bits : (double)bits;
 }
 
-/* Whether GOT passes for WANT. NaN and infinity have no distance: they must be the same. */
+/* Whether GOT is close enough to WANT. NaN and infinity have no distance: they must be the same. */
 static bool near(double got, double want, double rtol, double atol)
 {
     if (isnan(got) || isnan(want))
