@@ -163,7 +163,7 @@ for moment in load compile execute destroy; do
     )"
     measure "end_at_$moment"
     report "a plugin that ends the process with 0 at $moment is a failure" "$(
-        fault_of 1 "without a result"
+        fault_of 1 "code 0"
         holds 'assert [r["status"] for r in records] == ["crash"], records'
     )"
 done
