@@ -138,13 +138,6 @@ static void add_place(const explain_graph *was, const explain_graph *now, const 
     }
 }
 
-static json_t *scalar_cause(const shlo_diff *d, const shlo_difference *one)
-{
-    return json_pack("{ss so so}", "cause", "scalar", "from",
-                     constant_json(d->a->nodes[one->a].text), "to",
-                     constant_json(d->b->nodes[one->b].text));
-}
-
 static json_t *ops_cause(const shlo_diff *d, const shlo_difference *one)
 {
     bn_text words = {0};
@@ -164,7 +157,9 @@ static json_t *diff_cause(const explain_state *s, const explain_graph *was,
     const bool constants = d->because[SHLO_WHY_CONSTANT] == d->count;
     json_t *argument = argument_cause(s, was, now), *cause = NULL;
     if (constants) {
-        cause = scalar_cause(d, one);
+        cause = json_pack("{ss so so}", "cause", "scalar", "from",
+                          constant_json(d->a->nodes[one->a].text), "to",
+                          constant_json(d->b->nodes[one->b].text));
         json_object_set(cause, "subject", json_object_get(argument, "subject"));
         json_decref(argument);
     } else {

@@ -45,18 +45,15 @@ bool job_simulated_name(const char *name)
     return strcmp(name, "sim") == 0 || strcmp(bn_base_name(name), "libpjrt_sim.so") == 0;
 }
 
-static tg_remat remat_of(const res_experiment *w)
-{
-    return strcmp(w->remat, "layer") == 0  ? TG_REMAT_LAYER
-           : strcmp(w->remat, "dots") == 0 ? TG_REMAT_DOTS
-                                           : TG_REMAT_NONE;
-}
-
 model_options job_model_options(const res_experiment *w, const char *path)
 {
     /* Steps without a gradient save nothing: bench verify has some beside those of training. */
     const bool train = strcmp(w->phase, "train") == 0;
     const bool offload = train && strcmp(w->offload, "activations") == 0;
+    const tg_remat remat = !train                           ? TG_REMAT_NONE
+                           : strcmp(w->remat, "layer") == 0 ? TG_REMAT_LAYER
+                           : strcmp(w->remat, "dots") == 0  ? TG_REMAT_DOTS
+                                                            : TG_REMAT_NONE;
     const runtime_habit *habit = habit_of(w->runtime, path);
     const model_layout layout = strcmp(w->layout, "nchw") == 0   ? MODEL_NCHW
                                 : strcmp(w->layout, "nhwc") == 0 ? MODEL_NHWC
@@ -75,7 +72,7 @@ model_options job_model_options(const res_experiment *w, const char *path)
                            .seq = w->seq,
                            .depth = w->depth,
                            .scan = strcmp(w->scan, "on") == 0,
-                           .remat = train ? remat_of(w) : TG_REMAT_NONE,
+                           .remat = remat,
                            .offload = offload,
                            .dtype = tg_dtype_parse(w->dtype),
                            .layout = layout,

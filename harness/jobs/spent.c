@@ -97,12 +97,6 @@ static bool same_options(const json_t *options, const job_experiment *e)
     return (json_integer_value(then) > 0) == (json_integer_value(now) > 0);
 }
 
-static job_spending spending_of(const res_phases *p)
-{
-    const double own_ns = p->preparation_ns + p->compile_ns + p->warmup_ns + p->measuring_ns;
-    return (job_spending){true, own_ns, p->wall_ns - p->others_ns - own_ns};
-}
-
 static bool visit_record(void *context, size_t which, const res_record *r)
 {
     searches *all = context;
@@ -116,7 +110,8 @@ static bool visit_record(void *context, size_t which, const res_record *r)
         strcmp(res_host_text(r, "hostname"), all->host) != 0 ||
         !same_options(json_object_get(r->provenance, "options"), all->at(all->context, which)))
         return !late;
-    *place = spending_of(&did);
+    const double own_ns = did.preparation_ns + did.compile_ns + did.warmup_ns + did.measuring_ns;
+    *place = (job_spending){true, own_ns, did.wall_ns - did.others_ns - own_ns};
     if (process == 1)
         s->is_short = res_step_median(r, r->wall_ns) < RES_SHORT_STEP_NS;
     return !late && !(s->first.known && s->further.known);

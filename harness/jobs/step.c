@@ -283,13 +283,6 @@ static bn_code add_part(making *m, json_t *list, size_t index, bn_status *st)
     return code == BN_OK ? BN_OK : bn_context(st, "program %s", name);
 }
 
-/* Whether run RUN has as many arguments and results as the first one of its program. */
-static bool is_like_first(const making *m, size_t run)
-{
-    const rec_execution *x = run_of(m, run), *first = run_of(m, m->first_run[m->part[x->program]]);
-    return x->arguments == first->arguments && x->results == first->results;
-}
-
 /* Numbers the programs of the step, in the order of first runs. */
 static bn_code number_parts(making *m, bn_status *st)
 {
@@ -300,19 +293,21 @@ static bn_code number_parts(making *m, bn_status *st)
     for (size_t i = 0; i < programs; i++)
         m->part[i] = JOB_FLOW_NONE;
     for (size_t run = 0; run < runs; run++) {
-        const uint32_t program = run_of(m, run)->program;
+        const rec_execution *x = run_of(m, run);
+        const uint32_t program = x->program;
         if (program >= programs)
             return bn_fail(st, BN_FORMAT, "execution %zu of the step has an unknown program", run);
-        if (m->part[program] != JOB_FLOW_NONE && !is_like_first(m, run))
+        if (m->part[program] == JOB_FLOW_NONE) {
+            m->part[program] = m->parts;
+            m->program[m->parts] = program;
+            m->first_run[m->parts++] = run;
+        }
+        const rec_execution *first = run_of(m, m->first_run[m->part[program]]);
+        if (x->arguments != first->arguments || x->results != first->results)
             return bn_fail(st, BN_FORMAT,
                            "execution %zu of the step has another number of arguments or results "
                            "than the first one of its program",
                            run);
-        if (m->part[program] != JOB_FLOW_NONE)
-            continue;
-        m->part[program] = m->parts;
-        m->program[m->parts] = program;
-        m->first_run[m->parts++] = run;
     }
     return BN_OK;
 }

@@ -17,7 +17,7 @@ typedef struct profiled {
 
 /* Whether NAME, as a profile has it, is of MODULE: "bench_step(7)" is of "bench_step", but
  * "bench_relu6" is not of "bench_relu". */
-static bool is_of(const char *name, const char *module)
+static bool names_module(const char *name, const char *module)
 {
     const char *at = strstr(name, module);
     size_t length = strlen(module);
@@ -67,7 +67,7 @@ static void use_spans(const worker_session *s, const profiled *p, size_t row, do
     if (has_namesake(s, row))
         return;
     for (size_t i = 0; i < p->count; i++) {
-        if (!is_of(p->spans[i].name, x->module))
+        if (!names_module(p->spans[i].name, x->module))
             continue;
         by_kernels = by_kernels || p->spans[i].kernels > 0;
         durations[n++] = (double)p->spans[i].busy_ns; /* gaps between kernels are the host's */

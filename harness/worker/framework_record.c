@@ -126,49 +126,32 @@ static bn_code set_digest(const worker_framework *f, json_t *runtime, bn_status 
     return BN_OK;
 }
 
-/* Of the script's process, which has ended. */
-static json_t *memory_json(void)
+static bn_code set_provenance(const worker_framework *f, const json_t *group, res_record *r,
+                              bn_status *st)
 {
+    json_t *runtime = json_object_get(r->provenance, "runtime");
+    json_t *recording = json_object_get(r->provenance, "recording");
+    json_t *front_end = frontend_report_provenance(&f->report);
+    json_object_set_new(front_end, "script_sha256", json_string(frontend_files_sha256(f->files)));
+    /* Of the script's process, which has ended. */
     struct rusage used = {0};
-    if (getrusage(RUSAGE_CHILDREN, &used) != 0)
-        return json_null();
-    return json_pack("{s:I}", "peak_rss_bytes", (json_int_t)used.ru_maxrss * 1024);
-}
-
-/* The recorder, and the recording's path, if it is kept. */
-static bn_code set_recording(const worker_framework *f, json_t *recording, bn_status *st)
-{
+    json_t *memory = getrusage(RUSAGE_CHILDREN, &used) != 0
+                         ? json_null()
+                         : json_pack("{sI}", "peak_rss_bytes", (json_int_t)used.ru_maxrss * 1024);
     char digest[BN_SHA256_TEXT];
+    json_t *own = json_pack(
+        "{so so so* so* so* so so sO* sO* sO*}", "host", job_host_describe(), "pinning",
+        cores_pinning_to_json(NULL), "process", job_process_describe(), "idle_cores",
+        cores_idle_to_json(f->idle), "nearness", cores_nearness_to_json(&f->near), "memory", memory,
+        "front_end", front_end, "options", f->e.echo, "suite", f->e.suite, "group", group);
+    json_object_update_new(r->provenance, own);
+    set_conditions(f, runtime);
     if (job_way_digest(&f->way, f->way.recorder, digest, st) != BN_OK)
         return st->code;
     json_object_set_new(recording, "recorder_sha256", json_string(digest));
     if (f->e.recordings)
         json_object_set_new(recording, "path", res_json_text(f->recording));
-    return BN_OK;
-}
-
-/* The report, and the digest of the script's files (new reference). */
-static json_t *front_end_json(const worker_framework *f)
-{
-    json_t *front_end = frontend_report_provenance(&f->report);
-    json_object_set_new(front_end, "script_sha256", json_string(frontend_files_sha256(f->files)));
-    return front_end;
-}
-
-static bn_code set_provenance(const worker_framework *f, const json_t *group, res_record *r,
-                              bn_status *st)
-{
-    json_t *runtime = json_object_get(r->provenance, "runtime");
-    json_t *own =
-        json_pack("{so so so* so* so* so so sO* sO* sO*}", "host", job_host_describe(), "pinning",
-                  cores_pinning_to_json(NULL), "process", job_process_describe(), "idle_cores",
-                  cores_idle_to_json(f->idle), "nearness", cores_nearness_to_json(&f->near),
-                  "memory", memory_json(), "front_end", front_end_json(f), "options", f->e.echo,
-                  "suite", f->e.suite, "group", group);
-    json_object_update_new(r->provenance, own);
-    set_conditions(f, runtime);
-    const bn_code code = set_recording(f, json_object_get(r->provenance, "recording"), st);
-    return code == BN_OK ? set_digest(f, runtime, st) : code;
+    return set_digest(f, runtime, st);
 }
 
 /* ---- the record ------------------------------------------------------------------ */

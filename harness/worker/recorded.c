@@ -63,13 +63,6 @@ static const char *types_flag(worker_recorded *r, const char *head, const json_t
     return copy;
 }
 
-static const char *number_flag(worker_recorded *r, const char *name, double value)
-{
-    char text[64];
-    snprintf(text, sizeof text, "%s=%.9g", name, value);
-    return bn_arena_strdup(r->memory, text);
-}
-
 /* The member of a program with its time, for COST. */
 static const char *time_member(const char *cost)
 {
@@ -89,8 +82,11 @@ static size_t cost_flags(worker_recorded *r, const json_t *program, const char *
     for (size_t i = by_model ? 1 : 0; i < sizeof numbers / sizeof *numbers; i++) {
         /* Compilers leave out what is zero. */
         const json_t *value = json_object_get(program, numbers[i].member);
-        if (json_is_number(value) || by_model)
-            flags[n++] = number_flag(r, numbers[i].flag, json_number_value(value));
+        char text[64];
+        if (!json_is_number(value) && !by_model)
+            continue;
+        snprintf(text, sizeof text, "%s=%.9g", numbers[i].flag, json_number_value(value));
+        flags[n++] = bn_arena_strdup(r->memory, text);
     }
     return n;
 }

@@ -132,12 +132,6 @@ static bn_code run_kept(worker_member *m, bn_status *st)
     return code;
 }
 
-static bool probes_in(const worker_member *m, size_t round, size_t rounds)
-{
-    return m->probe_count < m->probe_rounds &&
-           (round + 1) * m->probe_rounds / rounds > round * m->probe_rounds / rounds;
-}
-
 /* After the first round: probes update parameters more often than steps do, so a later loss would
  * depend on how many there were. */
 static bn_code read_loss(worker_session *s, double *loss, bn_status *st)
@@ -174,7 +168,9 @@ static bn_code run_turn(worker_group *g, worker_member *m, size_t round, size_t 
     if (code == BN_OK && round == 0)
         code = read_loss(&m->s, &m->record->loss, st);
     worker_annotate_end(m);
-    m->probed = code == BN_OK && probes_in(m, round, rounds);
+    /* Probes are spread evenly over the rounds. */
+    m->probed = code == BN_OK && m->probe_count < m->probe_rounds &&
+                (round + 1) * m->probe_rounds / rounds > round * m->probe_rounds / rounds;
     if (m->probed) {
         worker_annotate(m, "probes");
         code = worker_probe(m, round, g->rng, st);

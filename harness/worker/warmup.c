@@ -49,15 +49,6 @@ int64_t worker_programs(const worker_session *s)
     return c[BN_COUNTER_COMPILES] + c[BN_COUNTER_DISK_HITS] + c[BN_COUNTER_CAPTURES];
 }
 
-/* {"compiles": [3, 0, ...]}: worker_programs of each step (new reference). */
-static json_t *compiles_json(const int64_t *compiled, size_t count)
-{
-    json_t *list = json_array();
-    for (size_t i = 0; i < count; i++)
-        json_array_append_new(list, json_integer(compiled[i]));
-    return json_pack("{so}", "compiles", list);
-}
-
 static double last_median(const uint64_t *wall_ns, size_t n)
 {
     size_t window = window_of(wall_ns, n);
@@ -109,7 +100,10 @@ bn_code worker_warm_up(worker_member *m, bn_status *st)
         compiled[m->warm] = worker_programs(&m->s) - before;
         *stationary = code == BN_OK && worker_warm(m->warm_ns, compiled, m->warm + 1);
     }
-    json_object_set_new(m->record->provenance, "warmup", compiles_json(compiled, m->warm));
+    json_t *compiles = json_array();
+    for (size_t i = 0; i < m->warm; i++)
+        json_array_append_new(compiles, json_integer(compiled[i]));
+    json_object_set_new(m->record->provenance, "warmup", json_pack("{so}", "compiles", compiles));
     free(compiled);
     m->step_ns = 0;
     if (code == BN_OK)
