@@ -155,7 +155,7 @@ static void another_dtype_is_found(void **state)
     json_decref(lists);
 }
 
-/* The function knows why, and nobody else: no type, argument or value that was read differs. */
+/* Only the texts show why: no type, argument or value that was read differs. */
 static void other_ops_are_found(void **state)
 {
     (void)state;

@@ -140,7 +140,7 @@ report "history of one front end" "$(
     grep -q pytorch-xla "$folder/out" && echo "others are there, too"
 )"
 report "nothing stays but the records" "$(find "$store" -name '.front-end-*')"
-# What a script is told says what it runs, and where it writes.
+# A script's request says what it runs, and where it writes.
 mkdir -m 700 "$folder/mine"
 mkdir -m 777 "$folder/anybody"
 cp "$folder/capture.json" "$folder/asked.json"
@@ -211,9 +211,9 @@ report "another version of a framework is pooled apart" "$(
 assert row["left_out_other_conditions"] == 3 and row["processes"] == 3, row
 '
 )"
-told=(run "${own[@]}" --store "$folder/flags" --front-end jax --mode capture --processes 3)
-JAX_ENABLE_X64=1 run "${told[@]}"
-run "${told[@]}"
+flags=(run "${own[@]}" --store "$folder/flags" --front-end jax --mode capture --processes 3)
+JAX_ENABLE_X64=1 run "${flags[@]}"
+run "${flags[@]}"
 run table --store "$folder/flags" --format json
 report "so are other variables of it, and not where bench put its files" "$(
     fault_of 0
@@ -576,7 +576,7 @@ report "what a script cannot do is said" "$(
     grep -q "verify resnet18.small jax capture: jax: the test wants it so" "$folder/err" || echo "not said"
 )"
 
-# An installed bench among somebody's files, which have a Python of that name.
+# An installed bench among another user's files, which have a Python of that name.
 foreign=$folder/foreign/third_party/frontends/jax/bin
 mkdir -p "$folder/home/bin" "$folder/home/share/bench" "$foreign"
 cp "$bench" "$folder/home/bin/bench"

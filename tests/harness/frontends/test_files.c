@@ -171,7 +171,7 @@ static void a_change_is_noticed(void **state)
     assert_int_equal(rename(in("away"), in("jax")), 0);
 }
 
-/* Beside bench nobody else may write any of them; what a user names is the user's word. */
+/* Beside bench only the owner may write them; a file that a user names is not checked. */
 static void what_others_may_write_is_not_run(void **state)
 {
     bn_status st = {0};

@@ -117,7 +117,7 @@ report "an export leaves them out, and says so" "$(
     [ "$(grep -c 'resnet18' "$folder/xla/baseline.yml")" -ge 1 ] || echo "without the one record"
 )"
 
-# The newest of too many are paired, and one of the future would always be among them.
+# The latest of too many are paired, and one of the future would always be among them.
 mkdir "$folder/one" "$folder/later"
 cp "${records[0]}" "$folder/one"
 "$built/tests/harness/campaign/make_night" "$folder/one" "$folder/later" $((400 * 86400)) 1

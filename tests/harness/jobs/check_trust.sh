@@ -74,7 +74,7 @@ own_bench() { # ARGUMENT...: as run, with the copy of bench
     status=$?
 }
 # closed WHAT FAULTS PATH...: a test for each PATH below $folder and each mode: with 755 the copy of bench
-# takes WHAT, else it refuses it. The function FAULTS runs it, is told PATH and mode, and says what is wrong.
+# takes WHAT, else it refuses it. The function FAULTS runs it with PATH and mode, and prints what is wrong.
 closed() {
     local what=$1 faults=$2 at mode
     for at in "${@:3}"; do
@@ -123,23 +123,23 @@ echo >"$folder/$compiled/layers.cpython-311.pyc"
 closed "what a front end imports" of_front_end contrib/frontends/jax/layers.py contrib/frontends/jax/models \
     $compiled $compiled/layers.cpython-311.pyc
 if [ "$(id -u)" -ne 0 ]; then
-    skip "files of somebody else beside bench" "only root can make some"
+    skip "files of another user beside bench" "only root can make some"
 else
     chown 12345 "$folder/suites"
     own_bench suite smoke --dry-run --store "$store"
-    report "a suite in a folder of somebody else is passed over, which is said" "$(
+    report "a suite in a folder of another user is passed over" "$(
         fault_of 2 "smoke" "$folder/suites "
     )"
     chown 0 "$folder/suites"
     chown 12345 "$folder/suites/smoke.json"
     own_bench suite smoke --dry-run --store "$store"
-    report "so is a suite of somebody else" "$(
+    report "so is a suite of another user" "$(
         fault_of 2 "$folder/suites/smoke.json "
     )"
     for at in jax/run.py common/front_main.py; do
         chown 12345 "$folder/contrib/frontends/$at"
         own_bench "${tiny[@]}" --runtime sim --front-end jax --mode capture
-        report "and a front end of somebody else, $at" "$(
+        report "and a front end of another user, $at" "$(
             fault_of 3 "jax" "$folder/contrib/frontends/$at "
         )"
         chown 0 "$folder/contrib/frontends/$at"
@@ -147,7 +147,7 @@ else
     before=$(records "$store")
     chown 12345 "$folder/contrib/frontends/jax/layers.py"
     own_bench "${tiny[@]}" --runtime sim --front-end jax --mode capture
-    report "one that imports what is somebody else's is refused" "$(
+    report "one that imports a file of another user is refused" "$(
         fault_of 2 "$folder/contrib/frontends/jax/layers.py "
         [ "$(records "$store")" = "$before" ] || echo "there is a record"
     )"
@@ -158,7 +158,7 @@ else
     env -u BENCH_FRONTENDS -u BENCH_FRONTEND_PYTHON_JAX "$folder/bin/bench" "${tiny[@]}" --runtime sim \
         --front-end jax --mode capture >"$folder/out" 2>"$folder/err" </dev/null
     status=$?
-    report "and its Python, a link of somebody else's" "$(
+    report "and its Python, a link of another user" "$(
         fault_of 3 "third_party/frontends/jax/bin/python " "make frontends"
     )"
 
@@ -178,14 +178,14 @@ assert sim['found'] == ($owner == 0), sim"
     done
     "$folder/shared/bench" "${tiny[@]}" --runtime sim >"$folder/out" 2>"$folder/err" </dev/null
     status=$?
-    report "it is said whose it is" "$(
+    report "the message names it" "$(
         fault_of 3 "runtime sim" "$folder/shared/libpjrt_sim.so "
     )"
     cp "${bench%/*}/libpjrt_record.so" "$folder/shared"
     chown -h 12345 "$folder/shared/libpjrt_record.so"
     "$folder/shared/bench" record --output "$folder/unrecorded" -- true >"$folder/out" 2>"$folder/err" </dev/null
     status=$?
-    report "nor is a recorder of somebody else taken" "$(
+    report "nor is a recorder of another user taken" "$(
         fault_of 3 "$folder/shared/libpjrt_record.so "
     )"
 fi

@@ -223,7 +223,7 @@ static void executions_on_several_devices_are_named(void **state)
         run_on(&m, i, 0, 1);
     run_on(&m, 1, 0, 2);
     needs(&m, 2, 2, 1);
-    /* Of devices that were not told, at least the number is known. */
+    /* Devices without a description count, too. */
     for (size_t i = 0; i < 4; i++)
         run_on(&m, i, REC_NONE, 4);
     needs(&m, 2, 4, 0);

@@ -29,7 +29,7 @@ static void say(const char *text)
         _exit(99);
 }
 
-static void tell(const char *line)
+static void answer(const char *line)
 {
     if (write(3, line, strlen(line)) < 0)
         _exit(99);
@@ -138,23 +138,24 @@ static int act_orphan(const json_t *request)
     if (pid == 0)
         sleep_on();
     snprintf(line, sizeof line, "{\"result\":{\"orphan\":%d}}\n", (int)pid);
-    tell(line);
+    answer(line);
     return 0;
 }
 
 static int act_halves(const json_t *request)
 {
-    tell("garbage\n{\"failure\":7}\n{\"resu");
+    answer("garbage\n{\"failure\":7}\n{\"resu");
     struct timespec nap = {0, 50000000};
     nanosleep(&nap, NULL);
-    tell("lt\":{\"whole\":true}}\n{\"result\":{\"whole\":fal");
+    answer("lt\":{\"whole\":true}}\n{\"result\":{\"whole\":fal");
     return 0;
 }
 
 static int act_strange(const json_t *request)
 {
-    tell("{\"results\":{}}\n[]\n{\"result\":{\"whole\":false}} {}\n\n{\"result\":{\"a\":1,\"a\":");
-    tell("\nplugin says hello {\"result\":{\"whole\":false}}\n{\"result\":{\"whole\":true}}\n");
+    answer(
+        "{\"results\":{}}\n[]\n{\"result\":{\"whole\":false}} {}\n\n{\"result\":{\"a\":1,\"a\":");
+    answer("\nplugin says hello {\"result\":{\"whole\":false}}\n{\"result\":{\"whole\":true}}\n");
     return 0;
 }
 
@@ -191,7 +192,7 @@ static int act_descriptors(const json_t *request)
     return 0;
 }
 
-/* Nobody reads the reports: the worker lives on, whatever SIGPIPE does. */
+/* No process reads the reports: the worker goes on in spite of SIGPIPE. */
 static int act_broken_pipe(const json_t *request)
 {
     int ends[2];
@@ -329,7 +330,7 @@ static void results_come_back(void **state)
     free(text);
 }
 
-static void a_request_that_nobody_reads(void **state)
+static void a_request_that_is_not_read(void **state)
 {
     char *text = malloc((size_t)1 << 20);
     assert_non_null(text);
@@ -460,13 +461,13 @@ static void the_kernel_out_of_memory(void **state)
         .wait_status = SIGKILL, .out_of_memory = true, .stage = "", .noise = &noise};
     job_ending_explain(&ending, &outcome);
     assert_int_equal(outcome.status, BN_OUT_OF_MEMORY);
-    ending.killed = true; /* by us: somebody else ran out of memory */
+    ending.killed = true; /* by us: another process ran out of memory */
     job_ending_explain(&ending, &outcome);
     assert_int_equal(outcome.status, BN_CRASH);
     assert_true(job_oom_kills() >= -1);
 }
 
-/* A group's worker tells its records one by one. Cancelled between two, the rest is not to blame;
+/* A group's worker sends its records one by one. Cancelled between two, the rest is not to blame;
  * ended between two, it has not ended well. */
 static void half_a_result_is_no_result(void **state)
 {
@@ -533,7 +534,7 @@ int main(int argc, char **argv)
         return work();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(results_come_back),
-        cmocka_unit_test(a_request_that_nobody_reads),
+        cmocka_unit_test(a_request_that_is_not_read),
         cmocka_unit_test(reported_failures_win),
         cmocka_unit_test(failures_after_the_end_was_asked_for_do_not),
         cmocka_unit_test(ends_by_signal),
