@@ -17,22 +17,18 @@
  * from the JSON that it was read from. */
 typedef struct job_experiment {
     res_experiment what;
-    const char *runtime_option[CLI_MAX_REPEATS + 1];
-    const char *xla_flag[CLI_MAX_REPEATS + 1];
-    const char *label, *pin, *idle_cores, *cache_dir, *store;
-    const char *device_time;  /* "auto": the profiler where there is one; "slope"; "none" */
-    const char *weights;      /* safetensors file; NULL: the model's own rule */
-    const char *graph_report; /* folder for the texts of its graphs; NULL: none */
-    const char *recordings;   /* as the matrix has it */
-    const char *timeline;     /* folder for the worker's timeline, JOB_TIMELINE_END; NULL: none */
-    int64_t timeline_every;   /* as the matrix has it */
-    int64_t steps, warmup;    /* the fewest measured steps; the most before them */
-    double min_time;          /* seconds to measure at least; the later of the two counts */
-    double timeout;           /* seconds until the worker is stopped; 0: never */
-    bool compile_anew;        /* compile also what CACHE_DIR has, and keep it there */
-    json_t *echo;             /* the options as given; or NULL */
-    json_t *program;          /* what job_matrix_request made; NULL: a model is run */
-    json_t *suite;            /* which suite and repetition this is, for the record; or NULL */
+    union {
+        job_measure how;
+        struct {
+#define MEASURE(kind, member, ...) JOB_MEMBER_##kind(member)
+#include "harness/jobs/measure.def"
+#undef MEASURE
+        };
+    };
+    bool compile_anew; /* compile also what CACHE_DIR has, and keep it there */
+    json_t *echo;      /* the options as given; or NULL */
+    json_t *program;   /* what job_matrix_request made; NULL: a model is run */
+    json_t *suite;     /* which suite and repetition this is, for the record; or NULL */
 } job_experiment;
 
 /* Makes *LIST (malloc) of all combinations of MATRIX' values. Combinations that cannot be run

@@ -1,7 +1,7 @@
 /*
- * jobs.h - the parent's half of measuring: experiments out of lists of values (matrix.h,
- * experiment.h, step.h), worker processes and how they ended (supervise.h), and the records that
- * are kept (group.h). Outsiders include this header only.
+ * jobs.h - the parent's half of measuring: experiments out of lists of values (measure.h,
+ * matrix.h, experiment.h, step.h), worker processes and how they ended (supervise.h), and the
+ * records that are kept (group.h). Outsiders include this header only.
  *
  * The parent never loads a plugin: a plugin can end or hang its process. A worker gets its job
  * as one JSON object on its standard input. It answers with JSON lines on descriptor 3
@@ -15,8 +15,12 @@
 #include "harness/jobs/experiment.h"
 #include "harness/jobs/group.h"
 #include "harness/jobs/matrix.h"
+#include "harness/jobs/measure.h"
 #include "harness/jobs/step.h"
 #include "harness/jobs/supervise.h"
+
+/* Appends the end of the manual: exit codes and environment, as roff. (manual.c) */
+void job_manual_end(bn_text *out);
 
 /* ---- the recorder before a program's runtime (way.c) ---------------------------------------- */
 

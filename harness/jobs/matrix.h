@@ -4,7 +4,7 @@
 #ifndef BENCH_HARNESS_JOBS_MATRIX_H
 #define BENCH_HARNESS_JOBS_MATRIX_H
 
-#include "harness/cli/cli.h"
+#include "harness/jobs/measure.h"
 #include "results/records/records.h"
 
 /* Words that say how device time is measured, and where that of a recorded program is from. */
@@ -34,22 +34,37 @@ typedef struct job_matrix {
     cli_words inputs; /* its arguments' files; without a program at most one, the axis "input" */
     cli_words outputs, checks; /* files that its results are written to, and compared with */
     double rtol, atol;         /* of checks: |got - want| <= atol + rtol |want| */
-    /* NAME=VALUE for the runtime's client and for its compiler; each ends with NULL. */
-    const char *runtime_option[CLI_MAX_REPEATS + 1];
-    const char *xla_flag[CLI_MAX_REPEATS + 1];
-    const char *label, *pin, *idle_cores, *cache_dir, *store;
-    const char *device_time;  /* of JOB_DEVICE_TIMES */
-    const char *weights;      /* safetensors file; NULL: the models' own rule */
-    const char *graph_report; /* folder for what was compiled; NULL: none */
-    const char *recordings;   /* folder for those of frameworks' processes; NULL: none is kept */
-    const char *timeline;     /* file for when everything ran; NULL: none */
-    int64_t timeline_every;   /* beside the first steps every so many-th is in it; 0: none */
-    int64_t steps, warmup;
-    int64_t processes;        /* of each group; 0: JOB_USUAL_PROCESSES, see job_group_learn */
-    bool separate;            /* each experiment of a group has processes of its own */
-    double min_time, timeout; /* seconds */
-    json_t *echo;             /* the options as given, for the records; may be NULL */
+    union {
+        job_measure how;
+        struct {
+#define MEASURE(kind, member, ...) JOB_MEMBER_##kind(member)
+#include "harness/jobs/measure.def"
+#undef MEASURE
+        };
+    };
+    json_t *echo; /* the options as given, for the records; may be NULL */
 } job_matrix;
+
+/* Rows of axes, by res_axis_id; OFFSET of a cli_group is that of a job_matrix. */
+const cli_table *job_axis_table(void);
+/* Rows of --program, of a job_matrix too, by these bits: what is run, and its results. */
+enum { JOB_PROGRAM_RUN = 1 << 0 | 1 << 1, JOB_PROGRAM_RESULTS = 1 << 2 | 1 << 3 | 1 << 4 | 1 << 5 };
+const cli_table *job_program_table(void);
+/* Rows of a job_recorded, by these bits: its folder; which step; its cost. */
+enum {
+    JOB_RECORDED_FOLDER = 1 << 0,
+    JOB_RECORDED_STEP = 1 << 1 | 1 << 2,
+    JOB_RECORDED_COST = 1 << 3
+};
+const cli_table *job_recorded_table(void);
+/* Fills MATRIX with what is run and how where no option is given; strings lie in MEMORY. */
+void job_matrix_usual(job_matrix *matrix, bn_arena *memory);
+/* MATRIX as the options that say it, by their names (new reference). */
+json_t *job_matrix_echo(const job_matrix *matrix);
+/* Whether what CALL's line gave fits what MATRIX runs: models, a program, or a recorded step.
+ * Completes MATRIX: only then is it known whether --input gives a program's files or values of the
+ * axis. */
+BN_MUST_USE bn_code job_matrix_check(job_matrix *matrix, const cli_call *call, bn_status *st);
 
 /* Whether AXIS of a model takes WORD. If it does not, appends to KNOWN the values that it takes. */
 bool job_axis_takes(res_axis_id axis, const char *word, bn_text *known);
@@ -67,9 +82,6 @@ bool job_mode_of_steps(const char *word);
 /* Makes WORD, or NUMBER, the one value of AXIS. WORD is not copied. */
 void job_matrix_set(job_matrix *matrix, res_axis_id axis, const char *word);
 void job_matrix_set_number(job_matrix *matrix, res_axis_id axis, int64_t number);
-/* To be called once a command line was read into MATRIX: only then is it known whether --input
- * gives the program's files or values of the axis. */
-BN_MUST_USE bn_code job_matrix_finish(job_matrix *matrix, bn_arena *memory, bn_status *st);
 /* Reads the program or recording that MATRIX runs in place of models, and makes *REQUEST of it for
  * workers, a new reference also after a failure; NULL where models are run. Fails where it cannot
  * be read or run. */

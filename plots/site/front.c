@@ -324,7 +324,7 @@ static void put_page(const site *s, const char *state, bn_text *out)
                       "<noscript><p>These pages need JavaScript. Without it, bench report makes a "
                       "page of the same store.</p></noscript>\n</main>\n"
                       "<p id=\"status\" class=\"soft\" role=\"status\"></p>\n"
-                      "<footer><p class=\"soft\">Made by bench publish from the store's records "
+                      "<footer><p class=\"soft\">Made by bench report --site from the store's records "
                       "alone.</p></footer>\n</body>\n</html>\n");
 }
 

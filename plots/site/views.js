@@ -362,7 +362,7 @@ function recordPage([nightKey, key]) {
         ["remark", found.remark]]),
       detail ? detailsOf(detail) : [el("p", null, "Ledger, timeline, steps and provenance are kept for the newest " +
         "records and for those around a change. This adds them for this one:"), el("pre", {tabindex: 0},
-        "bench publish --store STORE --output SITE --record " + found.id)]];
+        "bench report --store STORE --site SITE --record " + found.id)]];
     });
 }
 

@@ -134,7 +134,7 @@ void rec_complaint_advice(const rec_checkup *checkup, const rec_complaint *c, bn
     static const char *const advice[REC_RULE_COUNT] = {
         [REC_RULE_COMPILES] = "Keep shapes, types, branches and baked-in values as they are: pad "
                               "to a few lengths, and make values that change arguments. "
-                              "bench graph diff RECORDING shows what differs.",
+                              "bench diff RECORDING shows what differs.",
         [REC_RULE_READS] = "Read values in some steps only, and hand over the next step before "
                            "the read: until then the device has nothing to do.",
         [REC_RULE_EXECUTIONS] = "Compile them into one program. What the host does between them, "

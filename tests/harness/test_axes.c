@@ -3,8 +3,8 @@
  * experiment does, from the command line to the shard key.
  */
 #include "harness/campaign/suites_priv.h"
-#include "harness/options.h"
 #include "results/tables/tables.h"
+#include "tests/harness/options_fixture.h"
 #include "tests/support/results_fixture.h"
 #include "tests/support/test_runtime.h"
 
@@ -137,23 +137,23 @@ static void tables_have_a_column_of_each(void **state)
     res_record_free(record);
 }
 
-static bool has_row(uint32_t command, const res_axis *axis)
+static bool has_row(const cli_command *command, const res_axis *axis)
 {
-    const cli_table *table = options_table();
+    const cli_table *table = cli_rows(command);
     bool found = false;
     for (size_t i = 0; i < table->count; i++)
-        found = found || (strcmp(table->rows[i].name, axis->option) == 0 &&
-                          (table->rows[i].commands & command));
+        found = found || strcmp(table->rows[i].name, axis->option) == 0;
     return found;
 }
 
 static void options_help_and_manual_have_each(void **state)
 {
     (void)state;
-    static const uint32_t commands[] = {OPTION_RUN, OPTION_COMPARE, OPTION_HISTORY, OPTION_REPORT};
+    static const cli_command *const commands[] = {&command_run, &compare_command, &command_history,
+                                                  &command_report};
     bn_text help = {0}, man = {0};
-    cli_help(options_table(), OPTION_RUN, &help);
-    cli_man(options_table(), OPTION_RUN, &man);
+    cli_help(cli_rows(&command_run), &help);
+    cli_man(cli_rows(&command_run), &man);
     FOR_AXES(axis)
     {
         char name[80];
@@ -181,10 +181,7 @@ static void matrices_give_each_to_experiments(void **state)
     (void)state;
     FOR_AXES(axis)
     {
-        options o;
-        bn_status st = {0};
-        bn_arena *memory = bn_arena_new(4096);
-        int words;
+        memory = bn_arena_new(4096);
         char option[80], value[RES_TEXT] = "";
         res_experiment usual, other;
         two_experiments(axis, &usual, &other);
@@ -198,12 +195,12 @@ static void matrices_give_each_to_experiments(void **state)
         bn_text_free(&word);
         snprintf(option, sizeof option, "--%s=%s", axis->option, value);
         char *argv[] = {option};
-        assert_ok(options_parse(OPTION_RUN, 1, argv, memory, &o, NULL, 0, &words, &st), &st);
-        assert_int_equal(o.matrix.axis[axis->id].count, 1);
+        const job_matrix *m = parse_matrix(argv, 1);
+        assert_int_equal(m->axis[axis->id].count, 1);
         if (axis->field.kind == RES_KIND_TEXT)
-            assert_string_equal(o.matrix.axis[axis->id].value[0].word, value);
+            assert_string_equal(m->axis[axis->id].value[0].word, value);
         else
-            assert_int_equal(o.matrix.axis[axis->id].value[0].number,
+            assert_int_equal(m->axis[axis->id].value[0].number,
                              res_axis_number(axis, &other));
         bn_arena_free(memory);
     }

@@ -1,5 +1,5 @@
 #!/bin/bash
-# check_report.sh - bench plot and bench report by their files: whole, readable by
+# check_report.sh - bench report --plot and bench report by their files: whole, readable by
 # others, the same for the same store, and needing nothing from elsewhere.
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
@@ -74,11 +74,11 @@ PYTHON
 for kind in $kinds; do
     faults=
     for ending in svg png gp; do
-        run plot $kind --store "$store" --output "$folder/$kind.$ending"
+        run report --plot $kind --store "$store" --output "$folder/$kind.$ending"
         faults+=$(fault_of 0)
         [ ! -s "$folder/out" ] || faults+="$ending: something on standard output"
         cp "$folder/$kind.$ending" "$folder/before"
-        run plot $kind --store "$store" --output "$folder/$kind.$ending"
+        run report --plot $kind --store "$store" --output "$folder/$kind.$ending"
         cmp -s "$folder/before" "$folder/$kind.$ending" || faults+="$ending: not the same again"
     done
     "$python" -c 'import sys, xml.dom.minidom as m
@@ -136,7 +136,7 @@ refuses "another kind of plot" 2 "no plot 'pie'|ledger" -- \
     plot pie --store "$store" --output "$folder/x.svg"
 refuses "another ending" 2 ".svg, .png or .gp" -- \
     plot ledger --store "$store" --output "$folder/x.pdf"
-refuses "no name for a plot" 2 "--output" -- plot ledger --store "$store"
+refuses "no name for a plot" 2 "--output" -- report --plot ledger --store "$store"
 refuses "no name for a page" 2 "--output" -- report --store "$store"
 refuses "no kind of plot" 2 "needs a word" -- plot --store "$store" --output "$folder/x.svg"
 refuses "a series, which is another command" 2 "bench history --output" -- \
@@ -147,7 +147,7 @@ refuses "a store that is not there" 3 "nowhere" -- \
     report --store "$folder/nowhere" --output "$folder/x.html"
 refuses "a folder that is not there" 3 "nowhere" -- \
     plot ledger --store "$store" --output "$folder/nowhere/x.svg"
-PATH=/nowhere "$bench" plot ledger --store "$store" --output "$folder/x.svg" \
+PATH=/nowhere "$bench" report --plot ledger --store "$store" --output "$folder/x.svg" \
     >"$folder/out" 2>"$folder/err" </dev/null
 status=$?
 report "no gnuplot" "$(fault_of 3 gnuplot-nox)"

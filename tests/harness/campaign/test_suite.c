@@ -4,12 +4,13 @@
 #include "tests/support/test_runtime.h"
 
 #include "harness/campaign/suites_priv.h"
-#include "harness/options.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+extern const cli_command suite_command;
 
 /* Of all command lines. */
 static bn_arena *memory;
@@ -17,12 +18,18 @@ static bn_arena *memory;
 /* The command line's options, with a store that does not exist. */
 static suite_options command_line(char **argv, int argc)
 {
-    static options o;
+    static char *first[] = {"smoke"};
+    suite_options o;
+    cli_call call;
     bn_status st = {0};
-    int words;
-    assert_ok(options_parse(OPTION_SUITE, argc, argv, memory, &o, NULL, 0, &words, &st), &st);
+    char *line[32];
+    memcpy(line, first, sizeof first);
+    for (int i = 0; i < argc; i++)
+        line[i + 1] = argv[i];
+    assert_ok(cli_read_alone(&suite_command, argc + 1, line, &o, memory, &call, &st), &st);
+    bn_text_free(&call.replaced);
     o.store = "no-such-store";
-    return options_suites(&o);
+    return o;
 }
 
 static void open_text(suite_spec *suite, const char *text, const suite_options *o)

@@ -106,8 +106,8 @@ else
     skip "bench report replaces a page" "there is no gnuplot"
 fi
 for more in '' --force; do
-    run publish --store "$store" --output "$folder/site" $more
-    report "bench publish $more renews its site" "$(fault_of 0)"
+    run report --store "$store" --site "$folder/site" $more
+    report "bench report $more renews its site" "$(fault_of 0)"
 done
 
 echo "1..$count"

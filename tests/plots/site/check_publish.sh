@@ -1,5 +1,5 @@
 #!/bin/bash
-# check_publish.sh - bench publish by its files, as TAP: all that is named is there, the site of a
+# check_publish.sh - bench report by its files, as TAP: all that is named is there, the site of a
 # store that grew is that of the whole store, a night changes few files, texts of records steer
 # nothing, other folders are refused. What a browser makes of it is in full_publish.sh.
 set -u
@@ -25,7 +25,7 @@ wrong_beside_table() {
 
 # publish ARGUMENT...: into $site.
 publish() {
-    run publish --store "$store" --output "$site" "$@"
+    run report --store "$store" --site "$site" "$@"
 }
 
 "$make_history" "$store" 6 0 90 7 >/dev/null || echo "# make_history failed"
@@ -56,7 +56,7 @@ report "a night changes few files" "$(
     wrong_with "$site"
 )"
 
-run publish --store "$store" --output "$folder/anew" --reindex
+run report --store "$store" --site "$folder/anew" --reindex
 report "a site that grew is the site of the whole store" "$(
     fault_of 0
     diff -rq "$site" "$folder/anew" | head -n 5
@@ -76,7 +76,7 @@ report "a record that is asked for has its details" "$(
 )"
 
 "$make_figures" "$folder/odd" || echo "# make_figures failed"
-run publish --store "$folder/odd" --output "$folder/figures"
+run report --store "$folder/odd" --site "$folder/figures"
 report "figures that are refused, cut off or not told are those of the tables" "$(
     fault_of 0
     wrong_beside_table "$folder/figures" "$folder/odd"
@@ -93,7 +93,7 @@ report "no file says where it was made" "$(cat "$folder/named")"
 for what in texts failed; do
     "$make_foreign" "$folder/evil" $what || echo "# make_foreign failed"
 done
-run publish --store "$folder/evil" --output "$folder/hostile" --title $'x\x1b[31m</title><script>y'
+run report --store "$folder/evil" --site "$folder/hostile" --title $'x\x1b[31m</title><script>y'
 report "texts of records steer nothing and are no markup" "$(
     fault_of 0
     wrong_with "$folder/hostile" --hostile
@@ -102,7 +102,7 @@ report "texts of records steer nothing and are no markup" "$(
 
 cp -R "$store" "$folder/harmed"
 printf 'no record' >"$folder/harmed/20260101T000000.000000000Z-host-1-0-a-b-c.h5"
-run publish --store "$folder/harmed" --output "$folder/told"
+run report --store "$folder/harmed" --site "$folder/told"
 report "a damaged record is told, and makes the exit code 1" "$(
     fault_of 1
     grep -q '"damaged_count":1,' "$folder/told/data/site.js" || echo "the site does not tell"
@@ -111,7 +111,7 @@ report "a damaged record is told, and makes the exit code 1" "$(
 
 if command -v gnuplot >/dev/null; then
     mkdir "$folder/bin"
-    PATH=$folder/bin "$bench" publish --store "$store" --output "$folder/plain" >"$folder/out" 2>"$folder/err"
+    PATH=$folder/bin "$bench" report --store "$store" --site "$folder/plain" >"$folder/out" 2>"$folder/err"
     status=$?
     report "without gnuplot there are no pictures, and it is said" "$(
         fault_of 0 gnuplot-nox
@@ -123,16 +123,16 @@ fi
 
 refuses "a folder with other things" 2 "neither empty nor a site of bench" -- \
     publish --store "$store" --output "$store"
-refuses "no folder" 2 "needs --output DIR" -- publish --store "$store"
+refuses "no folder" 2 "needs --output DIR" -- report --store "$store"
 mkdir "$folder/elsewhere"
 cp -r "$site" "$folder/linked"
 rm -rf "$folder/linked/data"
 ln -s "$folder/elsewhere" "$folder/linked/data"
-refuses "a site whose data are a link" 2 "data is a link" -- publish --store "$store" --output "$folder/linked"
+refuses "a site whose data are a link" 2 "data is a link" -- report --store "$store" --site "$folder/linked"
 report "nothing was written elsewhere" "$(find "$folder/elsewhere" -mindepth 1)"
 refuses "a record that is not there" 3 "no record has the id 2020" -- \
     publish --store "$store" --output "$site" --record 2020
-refuses "a store that is not there" 3 "nowhere" -- publish --store "$folder/nowhere" --output "$site"
+refuses "a store that is not there" 3 "nowhere" -- report --store "$folder/nowhere" --site "$site"
 report "a site stays as it was when something is refused" "$(wrong_with "$site")"
 
 tiny_suite '"lazy"' 1

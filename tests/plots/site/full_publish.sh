@@ -75,7 +75,7 @@ opens_in_time() {
     awk -v s="${opened:-99}" 'BEGIN { exit !(s > 2) }' && echo "${opened:-nobody knows how many} s"
 }
 "$built/tests/results/records/make_foreign" "$folder/evil" failed || echo "# make_foreign failed"
-run publish --store "$folder/evil" --output "$folder/failed"
+run report --store "$folder/evil" --site "$folder/failed"
 report "a store of a failure has a site" "$(fault_of 0)"
 cp -R "$folder/failed" "$folder/broken"
 rm "$folder/broken/data/site.js"
