@@ -89,11 +89,11 @@ static int replay_case(options *o, const char *const *words)
 {
     const selftest_options own = {.output = o->output, .matrix = &o->matrix, .file = o->file};
     /* A folder that is called like a published case is given as ./models. */
-    if (replay_is_published(words[0]) || !rerun_is_recording(words[0]))
-        return replay_command(&own, words[0]);
+    if (published_is_case(words[0]) || !replay_is_recording(words[0]))
+        return published_command(&own, words[0]);
     o->matrix.recorded.folder = words[0];
     o->matrix.echo = cli_echo(options_table(), OPTION_REPLAY, o);
-    const int code = rerun_command(&o->matrix, o->file, &o->output);
+    const int code = replay_command(&o->matrix, o->file, &o->output);
     json_decref(o->matrix.echo);
     return code;
 }

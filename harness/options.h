@@ -9,7 +9,7 @@
 #include "harness/commands/commands.h"
 #include "harness/estimate/estimate.h"
 #include "harness/explain/explain.h"
-#include "harness/replay/rerun.h"
+#include "harness/replay/replay.h"
 #include "harness/scopes/scopes.h"
 #include "harness/selftest/selftest.h"
 #include "harness/verify/verify.h"

@@ -18,7 +18,7 @@ static bn_code run_defaults(bn_arena *memory, options *o, bn_status *st)
 static bn_code check_published(const cli_call *call, const char *option, bn_status *st)
 {
     if (call->command != OPTION_REPLAY || call->word_count != 1 ||
-        !replay_is_published(call->words[0]))
+        !published_is_case(call->words[0]))
         return BN_OK;
     return bn_fail(st, BN_INVALID,
                    "bench replay %s runs a published case on the simulated device, with settings "

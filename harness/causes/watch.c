@@ -14,13 +14,13 @@
 /* WHERE as members of an object (new reference). */
 static json_t *where_json(const mode_where *where)
 {
-    return json_pack("{so so}", "place", explain_place_json(where->place), "scope",
-                     explain_word_json(where->scope));
+    return json_pack("{so so}", "place", cause_place_json(where->place), "scope",
+                     cause_word_json(where->scope));
 }
 
 /* The item of LIST with WHERE and TEXT as member KEY, made at its first use (borrowed). Each has
  * "count", and "steps", in how many of them it was seen. */
-static json_t *item_at(explain_state *s, json_t *list, const mode_where *where, const char *key,
+static json_t *item_at(cause_state *s, json_t *list, const mode_where *where, const char *key,
                        const char *text)
 {
     json_t *fresh = where_json(where), *item = NULL;
@@ -52,7 +52,7 @@ static void add(json_t *item, const char *key, int64_t more)
 }
 
 /* Counts ITEM in the step in hand. */
-static void count(const explain_state *s, json_t *item)
+static void count(const cause_state *s, json_t *item)
 {
     add(item, "count", 1);
     if (json_integer_value(json_object_get(item, "seen")) == s->step)
@@ -61,7 +61,7 @@ static void count(const explain_state *s, json_t *item)
     add(item, "steps", 1);
 }
 
-static void note_break(explain_state *s, const mode_where *where, const char *reason)
+static void note_break(cause_state *s, const mode_where *where, const char *reason)
 {
     json_t *item = item_at(s, s->breaks, where, "reason", reason);
     if (item)
@@ -73,9 +73,9 @@ static void note_break(explain_state *s, const mode_where *where, const char *re
 
 static void on_read(void *context, const mode_read_told *told)
 {
-    explain_state *s = context;
+    cause_state *s = context;
     json_t *item = item_at(s, s->reads, &told->where, "kind", "read");
-    json_t *value = explain_value_json(&told->type, told->value);
+    json_t *value = cause_value_json(&told->type, told->value);
     bn_text key = {0};
     if (told->breaks)
         note_break(s, &told->where, "read");
@@ -84,7 +84,7 @@ static void on_read(void *context, const mode_read_told *told)
         if (!json_object_get(item, "first"))
             json_object_set(item, "first", value);
         json_object_set(item, "last", value);
-        json_object_set_new(item, "type", explain_type_json(&told->type));
+        json_object_set_new(item, "type", cause_type_json(&told->type));
         json_object_set_new(item, "bytes", json_integer((json_int_t)tg_type_bytes(&told->type)));
         res_why_put_where(item, &key);
         json_t *read = where_json(&told->where);
@@ -97,7 +97,7 @@ static void on_read(void *context, const mode_read_told *told)
 
 static void on_host(void *context, const mode_host_told *told)
 {
-    explain_state *s = context;
+    cause_state *s = context;
     char reason[64];
     json_t *item = item_at(s, s->host_ops, &told->where, "op", told->op);
     snprintf(reason, sizeof reason, "op of the host: %s", told->op);
@@ -106,8 +106,8 @@ static void on_host(void *context, const mode_host_told *told)
     if (!item)
         return;
     count(s, item);
-    json_object_set_new(item, "in", explain_type_json(&told->in));
-    json_object_set_new(item, "out", explain_type_json(&told->out));
+    json_object_set_new(item, "in", cause_type_json(&told->in));
+    json_object_set_new(item, "out", cause_type_json(&told->out));
     add(item, "read_ns", (int64_t)told->read_ns);
     add(item, "compute_ns", (int64_t)told->compute_ns);
     add(item, "send_ns", (int64_t)told->send_ns);
@@ -116,7 +116,7 @@ static void on_host(void *context, const mode_host_told *told)
 /* ---- guards that fail --------------------------------------------------------------------------
  */
 
-static json_t *statics_miss(const explain_state *s, const mode_miss_told *told)
+static json_t *statics_miss(const cause_state *s, const mode_miss_told *told)
 {
     const model *m = s->instance;
     const char *name;
@@ -126,8 +126,8 @@ static json_t *statics_miss(const explain_state *s, const mode_miss_told *told)
         model_static_value(m, told->was, told->offset, &name, &from) &&
         model_static_value(m, told->now, told->offset, &name, &to)) {
         json_object_set_new(miss, "subject", json_string(name));
-        json_object_set_new(miss, "from", explain_real_json(from));
-        json_object_set_new(miss, "to", explain_real_json(to));
+        json_object_set_new(miss, "from", cause_real_json(from));
+        json_object_set_new(miss, "to", cause_real_json(to));
     }
     return miss;
 }
@@ -136,22 +136,22 @@ static json_t *type_miss(const mode_miss_told *told)
 {
     return json_pack("{ss so so so}", "guard", "type", "subject",
                      res_json_text(tg_tensor_name(told->variable)), "from",
-                     explain_type_json(&told->type), "to",
-                     explain_type_json(tg_tensor_type(told->variable)));
+                     cause_type_json(&told->type), "to",
+                     cause_type_json(tg_tensor_type(told->variable)));
 }
 
 static json_t *value_miss(const mode_miss_told *told)
 {
     json_t *miss = where_json(&told->read->where);
     json_object_update_new(miss, json_pack("{ss so sI}", "guard", "value", "to",
-                                           explain_value_json(&told->read->type, told->read->value),
+                                           cause_value_json(&told->read->type, told->read->value),
                                            "branches", (json_int_t)told->branches));
     return miss;
 }
 
 static void on_miss(void *context, const mode_miss_told *told)
 {
-    explain_state *s = context;
+    cause_state *s = context;
     json_t *miss = told->miss == MODE_MISS_STATICS ? statics_miss(s, told)
                    : told->miss == MODE_MISS_TYPE  ? type_miss(told)
                    : told->miss == MODE_MISS_VALUE ? value_miss(told)
@@ -163,13 +163,13 @@ static void on_miss(void *context, const mode_miss_told *told)
 /* ---- graphs
  * --------------------------------------------------------------------------------------- */
 
-static void free_graph(explain_graph *g)
+static void free_graph(cause_graph *g)
 {
     json_decref(g->inputs);
     json_decref(g->reads);
     free(g->statics);
     free(g->text);
-    *g = (explain_graph){0};
+    *g = (cause_graph){0};
 }
 
 static json_t *inputs_json(const tg_graph *graph)
@@ -184,9 +184,9 @@ static json_t *inputs_json(const tg_graph *graph)
         json_array_append_new(list,
                               json_pack("{so so so ss so}", "name",
                                         res_json_text(variable ? tg_tensor_name(variable) : ""),
-                                        "type", explain_type_json(type), "dims", dims, "dtype",
+                                        "type", cause_type_json(type), "dims", dims, "dtype",
                                         tg_dtype_text(type->dtype), "place",
-                                        explain_place_json(tg_value_place(graph->inputs[i]))));
+                                        cause_place_json(tg_value_place(graph->inputs[i]))));
     }
     return list;
 }
@@ -203,10 +203,10 @@ static void *copy_of(const void *from, size_t size, bool *failed)
     return copy;
 }
 
-static explain_graph graph_of(explain_state *s, const mode_graph_told *told)
+static cause_graph graph_of(cause_state *s, const mode_graph_told *told)
 {
     const mode_call *call = s->call;
-    explain_graph g = {.position = s->position, .step = s->step, .length = told->length};
+    cause_graph g = {.position = s->position, .step = s->step, .length = told->length};
     snprintf(g.label, sizeof g.label, "%s", told->label);
     g.inputs = inputs_json(told->graph);
     g.reads = json_deep_copy(s->step_reads);
@@ -216,7 +216,7 @@ static explain_graph graph_of(explain_state *s, const mode_graph_told *told)
 }
 
 /* The graph that did the same part of a step before; NULL: none did. */
-static explain_graph *find_last(const explain_state *s, const explain_graph *g)
+static cause_graph *find_last(const cause_state *s, const cause_graph *g)
 {
     for (size_t i = 0; i < s->last_count; i++)
         if (s->last[i].position == g->position && strcmp(s->last[i].label, g->label) == 0)
@@ -224,7 +224,7 @@ static explain_graph *find_last(const explain_state *s, const explain_graph *g)
     return NULL;
 }
 
-static void add_graph(explain_state *s, const mode_graph_told *told)
+static void add_graph(cause_state *s, const mode_graph_told *told)
 {
     tg_graph_cost cost;
     tg_graph_measure(told->graph, &cost);
@@ -237,9 +237,9 @@ static void add_graph(explain_state *s, const mode_graph_told *told)
     s->failed = s->failed || json_array_append_new(s->graphs, graph) != 0;
 }
 
-static void add_recompile(explain_state *s, const explain_graph *was, const explain_graph *now)
+static void add_recompile(cause_state *s, const cause_graph *was, const cause_graph *now)
 {
-    json_t *cause = explain_cause(s, was, now);
+    json_t *cause = cause_find(s, was, now);
     json_object_set_new(cause, "step", json_integer(s->step));
     json_object_set_new(cause, "part", json_string(now->label));
     json_object_set_new(cause, "graph", json_integer((json_int_t)json_array_size(s->graphs)));
@@ -249,9 +249,9 @@ static void add_recompile(explain_state *s, const explain_graph *was, const expl
 
 static void on_graph(void *context, const mode_graph_told *told)
 {
-    explain_state *s = context;
-    explain_graph now = graph_of(s, told);
-    explain_graph *was = find_last(s, &now);
+    cause_state *s = context;
+    cause_graph now = graph_of(s, told);
+    cause_graph *was = find_last(s, &now);
     s->position++;
     if (told->anew)
         add_graph(s, told);
@@ -259,7 +259,7 @@ static void on_graph(void *context, const mode_graph_told *told)
         add_recompile(s, was, &now);
     if (!was && bn_reserve(&s->last, s->last_count + 1, &s->last_capacity, sizeof *s->last)) {
         was = &s->last[s->last_count++];
-        *was = (explain_graph){0};
+        *was = (cause_graph){0};
     }
     if (!was) {
         s->failed = true;
@@ -271,7 +271,7 @@ static void on_graph(void *context, const mode_graph_told *told)
 }
 
 /* Counts which graphs the step ran. */
-static void note_runs(explain_state *s)
+static void note_runs(cause_state *s)
 {
     for (size_t i = 0; i < mode_execution_count(s->mode); i++) {
         json_t *graph = json_array_get(s->graphs, i);
@@ -284,7 +284,7 @@ static void note_runs(explain_state *s)
 /* ---- guards
  * ------------------------------------------------------------------------------------------ */
 
-static json_t *guard_json(const explain_state *s, const mode_guard_info *info)
+static json_t *guard_json(const cause_state *s, const mode_guard_info *info)
 {
     const mode_call *call = s->call;
     const char *name = "";
@@ -299,19 +299,19 @@ static json_t *guard_json(const explain_state *s, const mode_guard_info *info)
     case MODE_GUARD_TYPE:
         return json_pack("{ss so so}", "guard", "type", "subject",
                          res_json_text(tg_tensor_name(info->variable)), "type",
-                         explain_type_json(&info->type));
+                         cause_type_json(&info->type));
     default:
         break;
     }
     json_t *guard = where_json(&info->where);
     json_object_update_new(guard, json_pack("{ss so sI}", "guard", "value", "type",
-                                            explain_type_json(&info->type), "branches",
+                                            cause_type_json(&info->type), "branches",
                                             (json_int_t)info->branches));
     return guard;
 }
 
 /* The guards of the newest capture (new reference); none in lazy mode. */
-static json_t *guards_json(const explain_state *s, size_t *captures)
+static json_t *guards_json(const cause_state *s, size_t *captures)
 {
     json_t *list = json_array();
     mode_guard_info info;
@@ -326,10 +326,10 @@ static json_t *guards_json(const explain_state *s, size_t *captures)
 /* ---- all of it ----------------------------------------------------------------------------------
  */
 
-bn_code explain_begin(mode *m, const model *instance, const mode_call *call, explain_state **state,
-                      bn_status *st)
+bn_code cause_begin(mode *m, const model *instance, const mode_call *call, cause_state **state,
+                    bn_status *st)
 {
-    explain_state *s = *state = calloc(1, sizeof *s);
+    cause_state *s = *state = calloc(1, sizeof *s);
     if (!s)
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for an explanation");
     json_t **const lists[] = {&s->graphs, &s->recompiles, &s->breaks,
@@ -346,14 +346,14 @@ bn_code explain_begin(mode *m, const model *instance, const mode_call *call, exp
     return BN_OK;
 }
 
-void explain_step_begin(explain_state *s)
+void cause_step_begin(cause_state *s)
 {
     s->step++;
     s->position = 0;
     json_object_clear(s->step_reads);
 }
 
-bn_code explain_step_end(explain_state *s, bn_status *st)
+bn_code cause_step_end(cause_state *s, bn_status *st)
 {
     note_runs(s);
     return s->failed ? bn_fail(st, BN_OUT_OF_MEMORY, "no memory for what steps tell") : BN_OK;
@@ -368,7 +368,7 @@ static json_t *counters_json(const mode *m)
     return object;
 }
 
-json_t *explain_lists(const explain_state *s)
+json_t *cause_lists(const cause_state *s)
 {
     size_t captures;
     json_t *guards = guards_json(s, &captures);
@@ -378,7 +378,7 @@ json_t *explain_lists(const explain_state *s)
                      "host_ops", s->host_ops, "counters", counters_json(s->mode));
 }
 
-void explain_end(explain_state *s)
+void cause_end(cause_state *s)
 {
     if (!s)
         return;

@@ -244,7 +244,7 @@ static void explain_member(const worker_group *g, worker_member *m)
     bn_code code = worker_session_model(&m->s, &usual, &st);
     if (code == BN_OK)
         code = worker_session_explain(&m->s, WHY_STEPS, WHY_SECONDS, &lists, &st);
-    json_t *complaints = code == BN_OK ? explain_complaints(lists, true) : NULL;
+    json_t *complaints = code == BN_OK ? cause_complaints(lists, true) : NULL;
     while (json_array_size(complaints) > RES_MOST_WHY)
         json_array_remove(complaints, json_array_size(complaints) - 1);
     if (json_array_size(complaints) > 0)

@@ -86,7 +86,7 @@ BN_MUST_USE bn_code worker_session_model(worker_session *s, const worker_session
                                          bn_status *st);
 /* Runs and watches at most STEPS steps of the session's model, which has run none before: at least
  * two, and then no further once SECONDS are over. *LISTS (new reference) gets what they told
- * (explain_lists). */
+ * (cause_lists). */
 BN_MUST_USE bn_code worker_session_explain(worker_session *s, int64_t steps, double seconds,
                                            json_t **lists, bn_status *st);
 /* Gives back to the plugin all but the client. */

@@ -66,19 +66,19 @@ static json_t *told_of(otherness how)
     const mode_call call = {.function = change_step, .context = &c};
     bn_status st = {0};
     mode *m = NULL;
-    explain_state *state = NULL;
+    cause_state *state = NULL;
     assert_ok(mode_create("lazy", client, &(mode_options){0}, &m, &st), &st);
     assert_ok(mode_write(m, c.x, ones, &st), &st);
-    assert_ok(explain_begin(m, NULL, &call, &state, &st), &st);
+    assert_ok(cause_begin(m, NULL, &call, &state, &st), &st);
     for (c.step = 1; c.step <= STEPS; c.step++) {
         if (how == OTHER_DTYPE && c.step == 2)
             change_dtype(m, &c);
-        explain_step_begin(state);
+        cause_step_begin(state);
         assert_ok(mode_step(m, &call, NULL, &st), &st);
-        assert_ok(explain_step_end(state, &st), &st);
+        assert_ok(cause_step_end(state, &st), &st);
     }
-    json_t *lists = explain_lists(state);
-    explain_end(state);
+    json_t *lists = cause_lists(state);
+    cause_end(state);
     mode_clear(m, c.x);
     mode_clear(m, c.out);
     mode_destroy(m);
@@ -128,7 +128,7 @@ static void says(const json_t *one, const char *text)
 /* Each cause of LISTS draws one complaint, in the order RULES, with advice. */
 static void complains(const json_t *lists, const char *const *rules, size_t count)
 {
-    json_t *list = explain_complaints(lists, false);
+    json_t *list = cause_complaints(lists, false);
     size_t found = 0;
     for (size_t i = 0; i < json_array_size(list); i++) {
         const json_t *one = json_array_get(list, i);
@@ -202,8 +202,8 @@ static void seldom_reads_have_a_place(void **state)
     json_t *reads = json_object_get(lists, "reads");
     assert_int_equal(json_array_size(reads), 1);
     json_object_set_new(json_array_get(reads, 0), "steps", json_integer(1));
-    often = explain_complaints(lists, false);
-    seldom = explain_complaints(lists, true);
+    often = cause_complaints(lists, false);
+    seldom = cause_complaints(lists, true);
     assert_int_equal(json_array_size(seldom), json_array_size(often) + 1);
     const json_t *read = json_array_get(seldom, json_array_size(seldom) - 1);
     assert_string_equal(text_of(read, "rule"), "read");

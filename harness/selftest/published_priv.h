@@ -1,9 +1,9 @@
 /*
- * replay_priv.h - published cases, run again on the simulated runtime: the published figures
- * (replay_published.c), the runs (replay.c), the tables (replay_table.c).
+ * published_priv.h - published cases, run again on the simulated runtime: the published figures
+ * (published_resnet50.c), the runs (published.c), the tables (published_table.c).
  */
-#ifndef BENCH_HARNESS_REPLAY_H
-#define BENCH_HARNESS_REPLAY_H
+#ifndef BENCH_HARNESS_PUBLISHED_PRIV_H
+#define BENCH_HARNESS_PUBLISHED_PRIV_H
 
 #include "harness/selftest/selftest.h"
 #include "results/findings/published.h"
@@ -28,8 +28,8 @@ typedef struct published_case {
     bool parts_published; /* false: put together from the parts of other cases */
     bool queued;          /* executions are not awaited one by one; else as in the publication */
 } published_case;
-#define REPLAY_CASES 5
-extern const published_case replay_resnet50[REPLAY_CASES];
+#define PUBLISHED_CASES 5
+extern const published_case published_resnet50[PUBLISHED_CASES];
 
 /* ---- what was replayed --------------------------------------------------------------------- */
 
@@ -40,7 +40,7 @@ typedef struct replayed {
     int executions;                                   /* of a step */
 } replayed;
 
-typedef struct replay {
+typedef struct published_replay {
     const selftest_options *options;
     res_format format;
     double node_ns;     /* of the emulated front end */
@@ -52,20 +52,21 @@ typedef struct replay {
     char largest[96];                  /* its name */
     res_witness witness, busiest;      /* of all cases; of the one that waited most */
     char busiest_case[96];             /* its name; "": the machine was busy for none */
-    published_case set[REPLAY_CASES];  /* what the device was told: published or estimated times */
+    published_case
+        set[PUBLISHED_CASES];          /* what the device was told: published or estimated times */
     const char *topology;              /* that the times are estimated for; NULL: published ones */
     char step[96];                     /* what they are estimated of, for people */
     json_t *estimates;                 /* that TOPOLOGY points into, or NULL */
-    replayed cases[REPLAY_CASES];
+    replayed cases[PUBLISHED_CASES];
     replayed lazy[RES_PUBLISHED_MODELS], captured[RES_PUBLISHED_MODELS][RES_PUBLISHED_COLUMNS];
-} replay;
+} published_replay;
 
 /* Device times of all parts of C. */
-double replay_device_ms(const published_case *c);
+double published_device_ms(const published_case *c);
 /* The published wall time less its tracing, device times and overheads. */
-double replay_gap_ms(const published_case *c);
+double published_gap_ms(const published_case *c);
 
-void replay_print_resnet50(const replay *r);
-void replay_print_models(const replay *r);
+void published_print_resnet50(const published_replay *r);
+void published_print_models(const published_replay *r);
 
 #endif

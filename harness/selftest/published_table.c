@@ -1,6 +1,7 @@
-/* replay_table.c - published and replayed figures side by side, and what they leave unexplained. */
+/* published_table.c - published and replayed figures side by side, and what they leave unexplained.
+ */
 #define _GNU_SOURCE
-#include "harness/selftest/replay_priv.h"
+#include "harness/selftest/published_priv.h"
 #include "models/model.h"
 #include "results/tables/tables.h"
 
@@ -9,14 +10,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static bool for_people(const replay *r)
+static bool for_people(const published_replay *r)
 {
     return res_format_is_text(r->format) || r->format == RES_TABLE_MARKDOWN;
 }
 
-static void say(const replay *r, const char *format, ...) BN_PRINTF(2, 3);
+static void say(const published_replay *r, const char *format, ...) BN_PRINTF(2, 3);
 /* To standard output; a paragraph is one line, which narrow text breaks. */
-static void say(const replay *r, const char *format, ...)
+static void say(const published_replay *r, const char *format, ...)
 {
     bn_text text = {0};
     char *words = NULL;
@@ -31,7 +32,7 @@ static void say(const replay *r, const char *format, ...)
     cli_text(&text);
 }
 
-static void print_head(const replay *r, const char *what)
+static void print_head(const published_replay *r, const char *what)
 {
     if (for_people(r))
         say(r,
@@ -48,12 +49,12 @@ static void print_head(const replay *r, const char *what)
 }
 
 /* What the machine did meanwhile; nothing where it was quiet. */
-static void put_busy(const replay *r, bn_text *out)
+static void put_busy(const published_replay *r, bn_text *out)
 {
     res_put_witness(&r->witness, r->busiest_case[0] ? &r->busiest : NULL, r->busiest_case, out);
 }
 
-static void print_busy(const replay *r)
+static void print_busy(const published_replay *r)
 {
     bn_text sentence = {0};
     put_busy(r, &sentence);
@@ -62,7 +63,7 @@ static void print_busy(const replay *r)
     bn_text_free(&sentence);
 }
 
-static void print_json(const replay *r, json_t *all)
+static void print_json(const published_replay *r, json_t *all)
 {
     bn_text sentence = {0};
     put_busy(r, &sentence);
@@ -85,19 +86,19 @@ static double overheads_ms(const published_case *c)
     return sum;
 }
 
-static json_t *resnet50_json(const replay *r)
+static json_t *resnet50_json(const published_replay *r)
 {
     json_t *rows = json_array();
-    for (size_t i = 0; i < REPLAY_CASES; i++) {
-        const published_case *c = &replay_resnet50[i];
+    for (size_t i = 0; i < PUBLISHED_CASES; i++) {
+        const published_case *c = &published_resnet50[i];
         const replayed *x = &r->cases[i];
         json_array_append_new(
             rows,
             json_pack("{ss si s{sf sf sf sf ss sb} sf s{sf sf sf sf si} sf}", "case", c->name,
                       "graphs", c->graphs, "published", "trace_ms", c->trace_ms, "device_ms",
-                      replay_device_ms(c), "overhead_ms", overheads_ms(c), "wall_ms", c->wall_ms,
+                      published_device_ms(c), "overhead_ms", overheads_ms(c), "wall_ms", c->wall_ms,
                       "wall_source", c->wall_source, "parts_published", (int)c->parts_published,
-                      "set_device_ms", replay_device_ms(&r->set[i]), "replayed", "trace_ms",
+                      "set_device_ms", published_device_ms(&r->set[i]), "replayed", "trace_ms",
                       x->trace_ms, "device_ms", x->device_ms, "overhead_ms", x->overhead_ms,
                       "wall_ms", x->wall_ms, "executions", x->executions, "unexplained_ms",
                       c->wall_ms > 0 ? c->wall_ms - x->wall_ms : 0));
@@ -107,7 +108,7 @@ static json_t *resnet50_json(const replay *r)
                      "cases", rows);
 }
 
-static void put_cases(const replay *r, bn_text *out)
+static void put_cases(const published_replay *r, bn_text *out)
 {
     static const res_sheet_column columns[] = {
         {"step", false},  {"graphs", true},           {"tracing", true},
@@ -115,8 +116,8 @@ static void put_cases(const replay *r, bn_text *out)
         {"bench", true},  {"wall replayed", true},    {"wall published", true},
         {"", false},      {"unexplained", true},      {"a graph", true}};
     json_t *rows = json_array();
-    for (size_t i = 0; i < REPLAY_CASES; i++) {
-        const published_case *c = &replay_resnet50[i];
+    for (size_t i = 0; i < PUBLISHED_CASES; i++) {
+        const published_case *c = &published_resnet50[i];
         const replayed *x = &r->cases[i];
         const double rest = x->wall_ms - x->trace_ms - x->device_ms - x->overhead_ms;
         json_t *row = json_array();
@@ -124,7 +125,7 @@ static void put_cases(const replay *r, bn_text *out)
         res_sheet_put(row, "%d", x->executions);
         res_sheet_put(row, "%.2f", x->trace_ms);
         res_sheet_put(row, "%.2f", x->device_ms);
-        res_sheet_put(row, "%.2f", replay_device_ms(c));
+        res_sheet_put(row, "%.2f", published_device_ms(c));
         res_sheet_put(row, "%.2f", x->overhead_ms);
         res_sheet_put(row, "%.2f", rest);
         res_sheet_put(row, "%.2f", x->wall_ms);
@@ -142,7 +143,7 @@ static void put_cases(const replay *r, bn_text *out)
     json_decref(rows);
 }
 
-static void print_star(const replay *r)
+static void print_star(const published_replay *r)
 {
     say(r, "* Published device times put together from those of other cases; the wall follows "
            "from the published speedups. How many graphs those had is our reading of the "
@@ -150,11 +151,11 @@ static void print_star(const replay *r)
 }
 
 /* What the estimated times come to beside the published ones. */
-static void print_estimated(const replay *r)
+static void print_estimated(const published_replay *r)
 {
-    const double one = replay_device_ms(&r->set[0]), five = replay_device_ms(&r->set[1]);
-    const double published_one = replay_device_ms(&replay_resnet50[0]),
-                 published_five = replay_device_ms(&replay_resnet50[1]);
+    const double one = published_device_ms(&r->set[0]), five = published_device_ms(&r->set[1]);
+    const double published_one = published_device_ms(&published_resnet50[0]),
+                 published_five = published_device_ms(&published_resnet50[1]);
     say(r,
         "\nAll times in ms. One graph: estimated %.2f, published %.2f (%+.1f %%). Five graphs: "
         "estimated %.2f, published %.2f (%+.1f %%), %.2f times one graph, published %.2f "
@@ -165,13 +166,13 @@ static void print_estimated(const replay *r)
 }
 
 /* Why five graphs were slower than tracing each step; the terms add up. */
-static void print_why(const replay *r)
+static void print_why(const published_replay *r)
 {
-    const published_case *a = &replay_resnet50[0], *b = &replay_resnet50[1];
+    const published_case *a = &published_resnet50[0], *b = &published_resnet50[1];
     const double tracing = b->trace_ms - a->trace_ms;
-    const double device = replay_device_ms(b) - replay_device_ms(a);
+    const double device = published_device_ms(b) - published_device_ms(a);
     const double overhead = overheads_ms(b) - overheads_ms(a);
-    const double gap_lazy = replay_gap_ms(a), gap_five = replay_gap_ms(b);
+    const double gap_lazy = published_gap_ms(a), gap_five = published_gap_ms(b);
     say(r,
         "\nAll times in ms. Why five captured graphs took %.1f ms more than tracing every "
         "step:\n",
@@ -193,7 +194,7 @@ static void print_why(const replay *r)
     print_star(r);
 }
 
-void replay_print_resnet50(const replay *r)
+void published_print_resnet50(const published_replay *r)
 {
     if (r->format == RES_TABLE_JSON) {
         print_json(r, resnet50_json(r));
@@ -215,22 +216,22 @@ void replay_print_resnet50(const replay *r)
 
 /* The predicted speedup of column C: by runtime and tracing alone; or with GAPS, the times of the
  * host that the published ResNet50 case leaves over, for each lazy step and each captured graph. */
-static double predict(const replay *r, size_t index, size_t c, bool gaps)
+static double predict(const published_replay *r, size_t index, size_t c, bool gaps)
 {
-    const published_case *lazy = &replay_resnet50[0], *five = &replay_resnet50[1];
+    const published_case *lazy = &published_resnet50[0], *five = &published_resnet50[1];
     const replayed *x = &r->captured[index][c];
     if (!x->measured || !r->lazy[index].measured)
         return (double)NAN; /* it failed, or was not reached */
     double above = r->lazy[index].wall_ms, below = x->wall_ms;
     if (gaps) {
-        above += replay_gap_ms(lazy);
-        below += x->executions * replay_gap_ms(five) / (double)five->part_count;
+        above += published_gap_ms(lazy);
+        below += x->executions * published_gap_ms(five) / (double)five->part_count;
     }
     return above / below;
 }
 
 /* Geometric mean of the factors by which the predictions are too high or too low. */
-static double typical_factor(const replay *r, size_t c, bool gaps)
+static double typical_factor(const published_replay *r, size_t c, bool gaps)
 {
     double sum = 0;
     int count = 0;
@@ -243,7 +244,7 @@ static double typical_factor(const replay *r, size_t c, bool gaps)
 }
 
 /* Share of the pairs of models that the prediction puts in the published order. */
-static double ordered_share(const replay *r, size_t c, bool gaps)
+static double ordered_share(const published_replay *r, size_t c, bool gaps)
 {
     int right = 0, all = 0;
     for (size_t i = 0; i < RES_PUBLISHED_MODELS; i++)
@@ -257,7 +258,7 @@ static double ordered_share(const replay *r, size_t c, bool gaps)
     return (double)right / all;
 }
 
-static double mean_of(const replay *r, size_t c, int which)
+static double mean_of(const published_replay *r, size_t c, int which)
 {
     double sum = 0;
     int count = 0;
@@ -270,7 +271,7 @@ static double mean_of(const replay *r, size_t c, int which)
     return sum / count;
 }
 
-static json_t *models_json(const replay *r)
+static json_t *models_json(const published_replay *r)
 {
     json_t *rows = json_array();
     for (size_t i = 0; i < RES_PUBLISHED_MODELS; i++) {
@@ -303,7 +304,7 @@ static void put_column(json_t *row, double published, double plain, double gaps)
     res_sheet_put(row, isfinite(gaps) ? "%.2f" : "-", gaps);
 }
 
-static json_t *model_row(const replay *r, size_t i)
+static json_t *model_row(const published_replay *r, size_t i)
 {
     json_t *row = json_array();
     res_sheet_put(row, "%s", res_published_models[i].published);
@@ -317,7 +318,7 @@ static json_t *model_row(const replay *r, size_t i)
     return row;
 }
 
-static void put_rows(const replay *r, bn_text *out)
+static void put_rows(const published_replay *r, bn_text *out)
 {
     static const res_sheet_column columns[] = {
         {"model", false},    {"batch", true},     {"nodes", true},     {"lazy ms", true},
@@ -337,14 +338,14 @@ static void put_rows(const replay *r, bn_text *out)
     json_decref(rows);
 }
 
-static void print_honesty(const replay *r)
+static void print_honesty(const published_replay *r)
 {
     say(r,
         "\nSpeedup of captured over lazy training steps: published, predicted from tracing, "
         "graphs and roofline, and predicted with the host gaps of the published ResNet50 case "
         "(%.2f ms a lazy step, %.2f ms a captured graph).\n",
-        replay_gap_ms(&replay_resnet50[0]),
-        replay_gap_ms(&replay_resnet50[1]) / (double)replay_resnet50[1].part_count);
+        published_gap_ms(&published_resnet50[0]),
+        published_gap_ms(&published_resnet50[1]) / (double)published_resnet50[1].part_count);
     for (size_t c = 0; c < RES_PUBLISHED_COLUMNS; c++)
         say(r,
             "  %d %s: off by a factor of %.2f typically (with gaps %.2f), %.0f %% of the pairs "
@@ -356,7 +357,7 @@ static void print_honesty(const replay *r)
     say(r,
         "Calibrated on ResNet50 alone: %.0f ns a node, and %.1f %% of the roofline (its device "
         "time by the roofline is %.2f ms, published %.2f).\n",
-        r->node_ns, 100 * r->efficiency, r->roofline_ms, replay_resnet50[0].parts[0].device_ms);
+        r->node_ns, 100 * r->efficiency, r->roofline_ms, published_resnet50[0].parts[0].device_ms);
     if (r->memory_bytes > 0)
         say(r,
             "The largest case, %s, had %.1f GB of the device's %.1f GB of memory in use at most.\n",
@@ -372,7 +373,7 @@ static void print_honesty(const replay *r)
         mean_of(r, RES_PUBLISHED_COLUMNS - 1, 0));
 }
 
-void replay_print_models(const replay *r)
+void published_print_models(const published_replay *r)
 {
     if (r->format == RES_TABLE_JSON) {
         print_json(r, models_json(r));

@@ -1,8 +1,8 @@
 /*
- * rerun_estimates.c - times for a simulated device that bench estimate printed of a recorded step:
+ * replay_estimates.c - times for a simulated device that bench estimate printed of a recorded step:
  * what another device's compiler expects of each of its programs.
  */
-#include "harness/replay/rerun_priv.h"
+#include "harness/replay/replay_priv.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -101,7 +101,7 @@ static bn_code state_times(json_t *request, const json_t *lines, bn_status *st)
     return BN_OK;
 }
 
-bn_code rerun_take_estimates(json_t *request, const char *path, bn_status *st)
+bn_code replay_take_estimates(json_t *request, const char *path, bn_status *st)
 {
     char *text = NULL;
     size_t size = 0;

@@ -1,7 +1,7 @@
 /*
- * rerun_table.c - recorded and replayed times side by side, and what they say.
+ * replay_table.c - recorded and replayed times side by side, and what they say.
  */
-#include "harness/replay/rerun_priv.h"
+#include "harness/replay/replay_priv.h"
 
 #include "results/findings/findings.h"
 
@@ -11,9 +11,9 @@
 
 /* What one runtime came to. */
 typedef struct figures {
-    res_over wall[RERUN_WAYS]; /* of a step */
+    res_over wall[REPLAY_WAYS]; /* of a step */
     res_over device;           /* of all its executions together */
-    bool have[RERUN_WAYS];
+    bool have[REPLAY_WAYS];
     bool simulated, opaque;
     res_pool pool; /* of those back to back */
     res_figures of;
@@ -30,10 +30,10 @@ static bool some_good(res_record *const *records, size_t count)
 }
 
 /* To be ended with end_figures. */
-static figures make_figures(const rerun_result *r)
+static figures make_figures(const replay_result *r)
 {
     figures f = {.device = untold};
-    for (int way = 0; way < RERUN_WAYS; way++) {
+    for (int way = 0; way < REPLAY_WAYS; way++) {
         const res_record *const *records = (const res_record *const *)r->records[way];
         res_pool pool;
         f.wall[way] = untold;
@@ -43,7 +43,7 @@ static figures make_figures(const rerun_result *r)
         const res_figures of = res_pool_figures(&pool);
         f.have[way] = true;
         f.wall[way] = of.wall;
-        if (way != RERUN_QUEUED) {
+        if (way != REPLAY_QUEUED) {
             res_pool_free(&pool);
             continue;
         }
@@ -58,7 +58,7 @@ static figures make_figures(const rerun_result *r)
 
 static void end_figures(figures *f)
 {
-    if (f->have[RERUN_QUEUED])
+    if (f->have[REPLAY_QUEUED])
         res_pool_free(&f->pool);
 }
 
@@ -91,7 +91,7 @@ static double recorded_us(const job_step *s, size_t index)
 static json_t *programs_json(const job_step *s, const figures *f)
 {
     json_t *list = json_array();
-    const res_record *newest = f->have[RERUN_QUEUED] ? f->pool.newest : NULL;
+    const res_record *newest = f->have[REPLAY_QUEUED] ? f->pool.newest : NULL;
     for (size_t i = 0; newest && i < newest->execution_count && i < s->programs; i++) {
         const res_execution *x = &newest->executions[i];
         const res_execution_figures e = res_pool_execution(&f->pool, &f->of, x);
@@ -104,19 +104,20 @@ static json_t *programs_json(const job_step *s, const figures *f)
     return list;
 }
 
-static json_t *result_json(const job_step *s, const rerun_result *r)
+static json_t *result_json(const job_step *s, const replay_result *r)
 {
     figures f = make_figures(r);
-    json_t *json = json_pack(
-        "{ss sb sb so so so so so}", "runtime", r->experiment->what.runtime, "simulated",
-        (int)f.simulated, "opaque", (int)f.opaque, "back_to_back", over_json(&f.wall[RERUN_QUEUED]),
-        "one_by_one", over_json(&f.wall[RERUN_AWAITED]), "paced", over_json(&f.wall[RERUN_PACED]),
-        "device", over_json(&f.device), "programs", programs_json(s, &f));
+    json_t *json =
+        json_pack("{ss sb sb so so so so so}", "runtime", r->experiment->what.runtime, "simulated",
+                  (int)f.simulated, "opaque", (int)f.opaque, "back_to_back",
+                  over_json(&f.wall[REPLAY_QUEUED]), "one_by_one",
+                  over_json(&f.wall[REPLAY_AWAITED]), "paced", over_json(&f.wall[REPLAY_PACED]),
+                  "device", over_json(&f.device), "programs", programs_json(s, &f));
     end_figures(&f);
     return json;
 }
 
-static void print_json(const job_step *s, const rerun_result *results, size_t count)
+static void print_json(const job_step *s, const replay_result *results, size_t count)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < count; i++)
@@ -178,9 +179,9 @@ static void put_steps(const job_step *s, const figures *f, res_format format, bn
     json_t *rows = json_array();
     put_line(rows, "recorded: wall", (res_interval){s->wall_ns, none, none}, s->wall_ns);
     put_line(rows, "recorded: device busy", (res_interval){s->device_ns, none, none}, s->wall_ns);
-    put_line(rows, "replay: back to back", f->wall[RERUN_QUEUED].value, s->wall_ns);
-    put_line(rows, "replay: one by one", f->wall[RERUN_AWAITED].value, s->wall_ns);
-    put_line(rows, "replay: with the host's time", f->wall[RERUN_PACED].value, s->wall_ns);
+    put_line(rows, "replay: back to back", f->wall[REPLAY_QUEUED].value, s->wall_ns);
+    put_line(rows, "replay: one by one", f->wall[REPLAY_AWAITED].value, s->wall_ns);
+    put_line(rows, "replay: with the host's time", f->wall[REPLAY_PACED].value, s->wall_ns);
     put_line(rows, "replay: device", f->device.value, s->wall_ns);
     res_sheet_write(columns, sizeof columns / sizeof *columns, rows, format, out);
     json_decref(rows);
@@ -259,7 +260,7 @@ static void put_pace(const job_step *s, bn_text *out)
 
 static void put_words(const job_step *s, const figures *f, bn_text *out)
 {
-    const double queued_ns = f->wall[RERUN_QUEUED].value.estimate;
+    const double queued_ns = f->wall[REPLAY_QUEUED].value.estimate;
     if (isfinite(queued_ns) && s->wall_ns > 0 && !f->simulated)
         bn_text_printf(
             out,
@@ -271,19 +272,19 @@ static void put_words(const job_step *s, const figures *f, bn_text *out)
         "%sBack to back there are no gaps between executions. A replay fuses no programs, "
         "and sends no batches.\n",
         f->simulated ? "\n" : "");
-    if (f->have[RERUN_PACED])
+    if (f->have[REPLAY_PACED])
         put_pace(s, out);
     if (f->opaque)
         put_cost(s, out);
 }
 
 /* FIRST: nothing stands before it. */
-static void put_result(const job_step *step, const rerun_result *result, res_format format,
+static void put_result(const job_step *step, const replay_result *result, res_format format,
                        bool first, bn_text *out)
 {
     const bool people = res_format_is_text(format) || format == RES_TABLE_MARKDOWN;
     figures f = make_figures(result);
-    if (!f.have[RERUN_QUEUED] && !f.have[RERUN_AWAITED] && !f.have[RERUN_PACED])
+    if (!f.have[REPLAY_QUEUED] && !f.have[REPLAY_AWAITED] && !f.have[REPLAY_PACED])
         return; /* why was said */
     if (people && first) {
         bn_text head = {0};
@@ -300,9 +301,9 @@ static void put_result(const job_step *step, const rerun_result *result, res_for
     put_steps(step, &f, format, out);
     if (people)
         bn_text_putc(out, '\n');
-    if (f.have[RERUN_QUEUED])
+    if (f.have[REPLAY_QUEUED])
         put_programs(step, &f, format, out);
-    if (f.have[RERUN_QUEUED] && people) {
+    if (f.have[REPLAY_QUEUED] && people) {
         bn_text words = {0};
         put_words(step, &f, &words);
         res_put_lines(out, format, words.data ? words.data : "");
@@ -312,8 +313,8 @@ static void put_result(const job_step *step, const rerun_result *result, res_for
     end_figures(&f);
 }
 
-void rerun_print(const job_step *step, const rerun_result *results, size_t count, res_format format,
-                 const cli_output *output)
+void replay_print(const job_step *step, const replay_result *results, size_t count,
+                  res_format format, const cli_output *output)
 {
     bn_text out = {0}, wide = {0};
     if (format == RES_TABLE_JSON) {

@@ -1,10 +1,10 @@
 /*
- * replay.c - bench replay: published cases on the simulated runtime. Every step is
+ * published.c - bench replay: published cases on the simulated runtime. Every step is
  * traced, compiled, executed and measured as on any runtime; only the device's times
  * and the front end's cost for each node are set.
  */
 #include "harness/jobs/jobs.h"
-#include "harness/selftest/replay_priv.h"
+#include "harness/selftest/published_priv.h"
 #include "harness/selftest/selftest.h"
 #include "results/tables/tables.h"
 #include "runtime/pjrt/pjrt.h"
@@ -65,7 +65,7 @@ static void summarize(const res_record *r, replayed *out)
 }
 
 /* Keeps TITLE where its case, of RECORD, had more of the device's memory than any before. */
-static void note_memory(replay *r, const char *title, const res_record *record)
+static void note_memory(published_replay *r, const char *title, const res_record *record)
 {
     const json_t *memory = json_object_get(record->provenance, "device_memory");
     const double bytes = json_number_value(json_object_get(memory, "peak_bytes"));
@@ -77,7 +77,7 @@ static void note_memory(replay *r, const char *title, const res_record *record)
 }
 
 /* Takes what the machine did during the case TITLE, of RECORD. */
-static void note_witness(replay *r, const char *title, const res_record *record)
+static void note_witness(published_replay *r, const char *title, const res_record *record)
 {
     res_witness own = {0};
     res_witness_add_record(&own, record);
@@ -90,8 +90,8 @@ static void note_witness(replay *r, const char *title, const res_record *record)
 }
 
 /* Measures one case. SETTINGS: at most two further runtime options; ends with NULL. */
-static bn_code run(replay *r, const char *model_name, const char *mode_name, int graphs, int batch,
-                   const char *const *settings, replayed *out, bn_status *st)
+static bn_code run(published_replay *r, const char *model_name, const char *mode_name, int graphs,
+                   int batch, const char *const *settings, replayed *out, bn_status *st)
 {
     job_matrix m = *r->options->matrix;
     char title[96];
@@ -214,7 +214,7 @@ static bn_code refuse_step(const published_graph *part, int graphs, const res_ex
 }
 
 /* Sets PART's device time to the estimated one. The file may have times of other steps, too. */
-static bn_code take_time(replay *r, published_graph *part, int graphs, bn_status *st)
+static bn_code take_time(published_replay *r, published_graph *part, int graphs, bn_status *st)
 {
     const json_t *found = NULL;
     res_experiment what = {0}, other = {0};
@@ -248,7 +248,7 @@ static bn_code take_time(replay *r, published_graph *part, int graphs, bn_status
 }
 
 /* Says which step the estimated times are of. */
-static void note_step(replay *r)
+static void note_step(published_replay *r)
 {
     res_experiment published = {0};
     bn_text step = {0};
@@ -272,7 +272,7 @@ static bn_code check_lines(const json_t *lines, bn_status *st)
 }
 
 /* Sets the times of all cases to those of the file PATH. */
-static bn_code take_estimates(replay *r, const char *path, bn_status *st)
+static bn_code take_estimates(published_replay *r, const char *path, bn_status *st)
 {
     char *text = NULL;
     size_t size = 0;
@@ -284,7 +284,7 @@ static bn_code take_estimates(replay *r, const char *path, bn_status *st)
     free(text);
     if (code != BN_OK)
         return bn_context(st, "--estimates");
-    for (size_t i = 0; i < REPLAY_CASES && code == BN_OK; i++)
+    for (size_t i = 0; i < PUBLISHED_CASES && code == BN_OK; i++)
         for (size_t k = 0; k < r->set[i].part_count && code == BN_OK; k++)
             code = take_time(r, &r->set[i].parts[k], r->set[i].graphs, st);
     if (code == BN_OK)
@@ -294,11 +294,11 @@ static bn_code take_estimates(replay *r, const char *path, bn_status *st)
 
 /* ---- the cases ------------------------------------------------------------------------- */
 
-static bn_code run_resnet50(replay *r, bn_status *st)
+static bn_code run_resnet50(published_replay *r, bn_status *st)
 {
     bn_code code = BN_OK;
-    r->of = REPLAY_CASES;
-    for (size_t i = 0; i < REPLAY_CASES && code == BN_OK && !job_interrupted(); i++) {
+    r->of = PUBLISHED_CASES;
+    for (size_t i = 0; i < PUBLISHED_CASES && code == BN_OK && !job_interrupted(); i++) {
         const published_case *c = &r->set[i];
         char stated[512] = "stated=";
         const char *settings[] = {stated, c->queued ? NULL : AWAITED, NULL};
@@ -315,10 +315,10 @@ static bn_code run_resnet50(replay *r, bn_status *st)
 }
 
 /* Finds the efficiency at which ResNet50 takes the published device time. */
-static bn_code calibrate(replay *r, bn_status *st)
+static bn_code calibrate(published_replay *r, bn_status *st)
 {
     replayed resnet50 = {0};
-    const double published_ms = replay_resnet50[0].parts[0].device_ms;
+    const double published_ms = published_resnet50[0].parts[0].device_ms;
     bn_code code =
         run(r, "resnet50", "lazy", 1, res_published_models[0].batch, NULL, &resnet50, st);
     r->roofline_ms = resnet50.device_ms;
@@ -326,7 +326,7 @@ static bn_code calibrate(replay *r, bn_status *st)
     return code;
 }
 
-static bn_code run_models(replay *r, bn_status *st)
+static bn_code run_models(published_replay *r, bn_status *st)
 {
     char efficiency[48];
     const char *settings[] = {efficiency, AWAITED, NULL};
@@ -350,24 +350,24 @@ static bn_code run_models(replay *r, bn_status *st)
     return code;
 }
 
-bool replay_is_published(const char *what)
+bool published_is_case(const char *what)
 {
     return strcmp(what, "resnet50") == 0 || strcmp(what, "models") == 0;
 }
 
-int replay_command(const selftest_options *options, const char *what)
+int published_command(const selftest_options *options, const char *what)
 {
     bn_status st = {.code = BN_OK};
-    replay r = {.options = options};
+    published_replay r = {.options = options};
     const bool models = strcmp(what, "models") == 0;
     char path[4096];
     double nodes = 1;
-    memcpy(r.set, replay_resnet50, sizeof r.set);
+    memcpy(r.set, published_resnet50, sizeof r.set);
     if (options->file && strcmp(what, "resnet50") != 0)
         bn_fail(&st, BN_INVALID, "--estimates is for the published case resnet50, not for '%s'",
                 what);
-    else if (!replay_is_published(what))
-        bn_fail(&st, BN_INVALID,
+    else if (!published_is_case(what))
+        bn_fail(&st, BN_NOT_FOUND,
                 "there is neither a recording nor a published case '%s'; the published cases are "
                 "resnet50 and models",
                 what);
@@ -379,7 +379,7 @@ int replay_command(const selftest_options *options, const char *what)
         json_decref(r.estimates);
         return (int)cli_complain(&st);
     }
-    r.node_ns = replay_resnet50[0].trace_ms * 1e6 / nodes;
+    r.node_ns = published_resnet50[0].trace_ms * 1e6 / nodes;
     job_supervise_begin();
     bn_code code = models ? run_models(&r, &st) : run_resnet50(&r, &st);
     cli_line_clear();
@@ -391,9 +391,9 @@ int replay_command(const selftest_options *options, const char *what)
         worst = cli_complain(&st);
         worst = worst == CLI_EXIT_USAGE ? CLI_EXIT_FAILED : worst;
     } else if (models && code == BN_OK) {
-        replay_print_models(&r);
+        published_print_models(&r);
     } else if (!models && !interrupted) { /* its cases only tell something together */
-        replay_print_resnet50(&r);
+        published_print_resnet50(&r);
     }
     json_decref(r.estimates);
     return (int)worst;

@@ -1,32 +1,33 @@
 /*
- * rerun_command.c - bench replay of a recording: on each runtime its step is measured in three ways
- * in the same processes, in turns: executions back to back, each awaited, and with the host's time.
+ * replay_command.c - bench replay of a recording: on each runtime its step is measured in three
+ * ways in the same processes, in turns: executions back to back, each awaited, and with the host's
+ * time.
  */
-#include "harness/replay/rerun_priv.h"
+#include "harness/replay/replay_priv.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#define WAYS RERUN_WAYS
+#define WAYS REPLAY_WAYS
 
-typedef struct rerun_state {
+typedef struct replay_state {
     const job_matrix *matrix;
     const char *estimates; /* a file of times, or NULL */
     const cli_output *output;
     res_format format;
     job_step step;
     job_experiment *list; /* of each runtime its ways, in their order */
-    rerun_result *results;
+    replay_result *results;
     size_t count; /* runtimes */
     job_cache cache;
     cli_exit worst;
     bool stop;      /* further processes would fail alike */
     bn_status last; /* failure that was said */
-} rerun_state;
+} replay_state;
 
-bool rerun_is_recording(const char *path)
+bool replay_is_recording(const char *path)
 {
     struct stat info;
     return strchr(path, '/') || (stat(path, &info) == 0 && S_ISDIR(info.st_mode));
@@ -35,7 +36,7 @@ bool rerun_is_recording(const char *path)
 /* ---- what is measured --------------------------------------------------------------------- */
 
 /* Reads the recording and makes the experiments. */
-static bn_code make_list(rerun_state *r, bn_status *st)
+static bn_code make_list(replay_state *r, bn_status *st)
 {
     job_matrix *m = malloc(sizeof *m); /* too large for the stack */
     bn_text notes = {0};
@@ -46,7 +47,7 @@ static bn_code make_list(rerun_state *r, bn_status *st)
     job_matrix_set(m, RES_AXIS_MODE, "all"); /* that recorded steps have */
     bn_code code = job_step_read(&m->recorded, &r->step, st);
     if (code == BN_OK && r->estimates)
-        code = rerun_take_estimates(r->step.request, r->estimates, st);
+        code = replay_take_estimates(r->step.request, r->estimates, st);
     m->request = r->step.request;
     if (code == BN_OK)
         code = job_matrix_expand(m, &r->list, &count, &notes, st);
@@ -58,13 +59,13 @@ static bn_code make_list(rerun_state *r, bn_status *st)
     return code;
 }
 
-static bn_code make_results(rerun_state *r, size_t processes, bn_status *st)
+static bn_code make_results(replay_state *r, size_t processes, bn_status *st)
 {
     r->results = calloc(r->count, sizeof *r->results);
     if (!r->results)
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu replays", r->count);
     for (size_t i = 0; i < r->count; i++) {
-        rerun_result *result = &r->results[i];
+        replay_result *result = &r->results[i];
         result->experiment = &r->list[WAYS * i];
         for (size_t way = 0; way < WAYS; way++) {
             result->records[way] = calloc(processes, sizeof(res_record *));
@@ -78,7 +79,7 @@ static bn_code make_results(rerun_state *r, size_t processes, bn_status *st)
 /* ---- measuring --------------------------------------------------------------------------- */
 
 /* Takes over what became of experiment E. */
-static void take(rerun_state *r, const job_experiment *e, const job_kept *kept,
+static void take(replay_state *r, const job_experiment *e, const job_kept *kept,
                  res_record **records, size_t *count)
 {
     char title[256];
@@ -101,12 +102,12 @@ static void take(rerun_state *r, const job_experiment *e, const job_kept *kept,
 }
 
 /* Process number PROCESS of runtime INDEX. */
-static void run_process(rerun_state *r, job_group *group, size_t index, int process, size_t number,
+static void run_process(replay_state *r, job_group *group, size_t index, int process, size_t number,
                         size_t of)
 {
     job_kept *kept = calloc(WAYS, sizeof *kept);
     job_experiment list[WAYS];
-    rerun_result *result = &r->results[index];
+    replay_result *result = &r->results[index];
     char title[300], text[400];
     if (!kept)
         return;
@@ -124,7 +125,7 @@ static void run_process(rerun_state *r, job_group *group, size_t index, int proc
 }
 
 /* A process of each runtime, then the next of each: a drift of the machine hits all alike. */
-static void run_all(rerun_state *r, int processes)
+static void run_all(replay_state *r, int processes)
 {
     job_group *groups = calloc(r->count, sizeof *groups);
     size_t number = 0;
@@ -139,7 +140,7 @@ static void run_all(rerun_state *r, int processes)
 }
 
 /* The first screen. */
-static void tell_plan(const rerun_state *r, int processes)
+static void tell_plan(const replay_state *r, int processes)
 {
     char what[RES_TEXT + 16];
     job_group plan;
@@ -150,7 +151,7 @@ static void tell_plan(const rerun_state *r, int processes)
         job_progress_tell(what, &plan, r->list, r->count * WAYS, NULL);
 }
 
-static cli_exit measure(rerun_state *r, int processes)
+static cli_exit measure(replay_state *r, int processes)
 {
     bn_status st = {.code = BN_OK};
     job_supervise_begin();
@@ -160,14 +161,14 @@ static cli_exit measure(rerun_state *r, int processes)
     run_all(r, processes);
     job_cache_end(&r->cache);
     cli_line_clear();
-    rerun_print(&r->step, r->results, r->count, r->format, r->output);
+    replay_print(&r->step, r->results, r->count, r->format, r->output);
     return job_interrupted() ? CLI_EXIT_INTERRUPTED : r->worst;
 }
 
-static void end(rerun_state *r)
+static void end(replay_state *r)
 {
     for (size_t i = 0; r->results && i < r->count; i++) {
-        rerun_result *result = &r->results[i];
+        replay_result *result = &r->results[i];
         for (size_t way = 0; way < WAYS; way++) {
             for (size_t k = 0; k < result->counts[way]; k++)
                 res_record_free(result->records[way][k]);
@@ -179,10 +180,10 @@ static void end(rerun_state *r)
     job_step_free(&r->step);
 }
 
-int rerun_command(const job_matrix *matrix, const char *estimates, const cli_output *output)
+int replay_command(const job_matrix *matrix, const char *estimates, const cli_output *output)
 {
     bn_status st = {.code = BN_OK};
-    rerun_state r = {.matrix = matrix, .estimates = estimates, .output = output};
+    replay_state r = {.matrix = matrix, .estimates = estimates, .output = output};
     const int processes = matrix->processes > 0 ? (int)matrix->processes : JOB_USUAL_PROCESSES;
     cli_exit code;
     if (res_format_parse(cli_format(output), &r.format, &st) != BN_OK ||

@@ -1,0 +1,16 @@
+/*
+ * replay.h - bench replay of a recording: the programs of a recorded step with the flow of values
+ * between them, on any runtime, without the framework. Prefix replay_.
+ */
+#ifndef BENCH_HARNESS_REPLAY_H
+#define BENCH_HARNESS_REPLAY_H
+
+#include "harness/jobs/jobs.h"
+
+/* Whether PATH is a folder, as recordings are, and no word for something else. */
+bool replay_is_recording(const char *path);
+/* Replays the recorded step that MATRIX names; on a simulated device its programs take the times of
+ * the file ESTIMATES, unless that is NULL. Returns the exit code. */
+int replay_command(const job_matrix *matrix, const char *estimates, const cli_output *output);
+
+#endif
