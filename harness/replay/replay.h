@@ -7,10 +7,10 @@
 
 #include "harness/jobs/jobs.h"
 
-/* Whether PATH is a folder, as recordings are, and no word for something else. */
+/* Whether PATH names a recording, that is a folder or a path with a slash. */
 bool replay_is_recording(const char *path);
-/* Replays the recorded step that MATRIX names; on a simulated device its programs take the times of
- * the file ESTIMATES, unless that is NULL. Returns the exit code. */
+/* Replays the recorded step that MATRIX names. With the file ESTIMATES, which may be NULL, its
+ * programs take the times of that file on a simulated device. Returns the exit code. */
 int replay_command(const job_matrix *matrix, const char *estimates, const cli_output *output);
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * replay_command.c - bench replay of a recording: on each runtime its step is measured in three
- * ways in the same processes, in turns: executions back to back, each awaited, and with the host's
- * time.
+ * variants, which take turns in the same processes: executions back to back, each awaited, and with
+ * the host's time.
  */
 #include "harness/replay/replay_priv.h"
 
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define WAYS REPLAY_WAYS
+#define VARIANTS REPLAY_VARIANTS
 
 typedef struct replay_state {
     const job_matrix *matrix;
@@ -18,13 +18,13 @@ typedef struct replay_state {
     const cli_output *output;
     res_format format;
     job_step step;
-    job_experiment *list; /* of each runtime its ways, in their order */
+    job_experiment *list; /* of each runtime its variants, in their order */
     replay_result *results;
     size_t count; /* runtimes */
     job_cache cache;
     cli_exit worst;
     bool stop;      /* further processes would fail alike */
-    bn_status last; /* failure that was said */
+    bn_status last; /* failure that was reported */
 } replay_state;
 
 bool replay_is_recording(const char *path)
@@ -33,18 +33,16 @@ bool replay_is_recording(const char *path)
     return strchr(path, '/') || (stat(path, &info) == 0 && S_ISDIR(info.st_mode));
 }
 
-/* ---- what is measured --------------------------------------------------------------------- */
+/* ---- the experiments ---------------------------------------------------------------------- */
 
 /* Reads the recording and makes the experiments. */
 static bn_code make_list(replay_state *r, bn_status *st)
 {
-    job_matrix *m = malloc(sizeof *m); /* too large for the stack */
+    job_matrix *m = bn_alloc(sizeof *m); /* too large for the stack */
     bn_text notes = {0};
     size_t count = 0;
-    if (!m)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a replay");
     *m = *r->matrix;
-    job_matrix_set(m, RES_AXIS_MODE, "all"); /* that recorded steps have */
+    job_matrix_set(m, RES_AXIS_MODE, "all"); /* of recorded steps */
     bn_code code = job_step_read(&m->recorded, &r->step, st);
     if (code == BN_OK && r->estimates)
         code = replay_take_estimates(r->step.request, r->estimates, st);
@@ -53,42 +51,36 @@ static bn_code make_list(replay_state *r, bn_status *st)
         code = job_matrix_expand(m, &r->list, &count, &notes, st);
     if (code == BN_OK)
         code = job_experiments_check(r->list, count, st);
-    r->count = count / WAYS;
+    r->count = count / VARIANTS;
     bn_text_free(&notes);
     free(m);
     return code;
 }
 
-static bn_code make_results(replay_state *r, size_t processes, bn_status *st)
+static void make_results(replay_state *r, size_t processes)
 {
-    r->results = calloc(r->count, sizeof *r->results);
-    if (!r->results)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu replays", r->count);
+    r->results = bn_zalloc(r->count, sizeof *r->results);
     for (size_t i = 0; i < r->count; i++) {
-        replay_result *result = &r->results[i];
-        result->experiment = &r->list[WAYS * i];
-        for (size_t way = 0; way < WAYS; way++) {
-            result->records[way] = calloc(processes, sizeof(res_record *));
-            if (!result->records[way])
-                return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu records", processes);
-        }
+        r->results[i].experiment = &r->list[VARIANTS * i];
+        for (size_t v = 0; v < VARIANTS; v++)
+            r->results[i].records[v] = bn_zalloc(processes, sizeof(res_record *));
     }
-    return BN_OK;
 }
 
 /* ---- measuring --------------------------------------------------------------------------- */
 
-/* Takes over what became of experiment E. */
-static void take(replay_state *r, const job_experiment *e, const job_kept *kept,
-                 res_record **records, size_t *count)
+/* Moves E's record, KEPT, to RECORDS, and reports its failures. */
+static void collect(replay_state *r, const job_experiment *e, const job_kept *kept,
+                    res_record **records, size_t *count)
 {
     char title[256];
     job_experiment_title(e, title, sizeof title);
     if (kept->record)
         records[(*count)++] = kept->record;
-    /* All ways fail for the same reason where a program does. */
-    const bool said = strcmp(kept->failure.message, r->last.message) == 0;
-    if (kept->failure.code != BN_OK && kept->failure.code != BN_CANCELLED && !r->stop && !said) {
+    /* All variants fail for the same reason where a program does. */
+    const bool reported = strcmp(kept->failure.message, r->last.message) == 0;
+    if (kept->failure.code != BN_OK && kept->failure.code != BN_CANCELLED && !r->stop &&
+        !reported) {
         r->last = kept->failure;
         const cli_exit code =
             kept->usage ? cli_complain(&kept->failure) : cli_complain_of(title, &kept->failure);
@@ -105,42 +97,38 @@ static void take(replay_state *r, const job_experiment *e, const job_kept *kept,
 static void run_process(replay_state *r, job_group *group, size_t index, int process, size_t number,
                         size_t of)
 {
-    job_kept *kept = calloc(WAYS, sizeof *kept);
-    job_experiment list[WAYS];
+    job_kept *kept = bn_zalloc(VARIANTS, sizeof *kept);
+    job_experiment list[VARIANTS];
     replay_result *result = &r->results[index];
     char title[300], text[400];
-    if (!kept)
-        return;
-    for (size_t way = 0; way < WAYS; way++)
-        list[way] = r->list[WAYS * index + way];
-    job_cache_lend(&r->cache, list, WAYS, process == 1);
-    job_group_title(list, WAYS, title, sizeof title);
+    memcpy(list, &r->list[VARIANTS * index], sizeof list);
+    job_cache_lend(&r->cache, list, VARIANTS, process == 1);
+    job_group_title(list, VARIANTS, title, sizeof title);
     snprintf(text, sizeof text, "%s, process %d of %d", title, process, group->processes);
     const job_order job = {
         NULL, text, number, of, list[0].timeout, r->output->verbose, process < group->processes};
-    job_measure_and_keep(group, process, list, WAYS, &job, kept);
-    for (size_t way = 0; way < WAYS; way++)
-        take(r, &list[way], &kept[way], result->records[way], &result->counts[way]);
+    job_measure_and_keep(group, process, list, VARIANTS, &job, kept);
+    for (size_t v = 0; v < VARIANTS; v++)
+        collect(r, &list[v], &kept[v], result->records[v], &result->counts[v]);
     free(kept);
 }
 
 /* A process of each runtime, then the next of each: a drift of the machine hits all alike. */
 static void run_all(replay_state *r, int processes)
 {
-    job_group *groups = calloc(r->count, sizeof *groups);
+    job_group *groups = bn_zalloc(r->count, sizeof *groups);
     size_t number = 0;
-    for (size_t i = 0; groups && i < r->count; i++) {
+    for (size_t i = 0; i < r->count; i++) {
         job_group_begin(&groups[i], processes, 0);
         groups[i].separate = r->matrix->separate;
     }
-    for (int process = 1; groups && process <= processes; process++)
+    for (int process = 1; process <= processes; process++)
         for (size_t i = 0; i < r->count && !job_interrupted() && !r->stop; i++)
             run_process(r, &groups[i], i, process, ++number, r->count * (size_t)processes);
     free(groups);
 }
 
-/* The first screen. */
-static void tell_plan(const replay_state *r, int processes)
+static void show_plan(const replay_state *r, int processes)
 {
     char what[RES_TEXT + 16];
     job_group plan;
@@ -148,7 +136,7 @@ static void tell_plan(const replay_state *r, int processes)
     plan.separate = r->matrix->separate;
     snprintf(what, sizeof what, "replay of %s: ", r->step.name);
     if (!r->output->quiet)
-        job_progress_tell(what, &plan, r->list, r->count * WAYS, NULL);
+        job_progress_tell(what, &plan, r->list, r->count * VARIANTS, NULL);
 }
 
 static cli_exit measure(replay_state *r, int processes)
@@ -157,7 +145,7 @@ static cli_exit measure(replay_state *r, int processes)
     job_supervise_begin();
     if (job_cache_begin(r->list[0].store, &r->cache, &st) != BN_OK)
         return cli_complain(&st);
-    tell_plan(r, processes);
+    show_plan(r, processes);
     run_all(r, processes);
     job_cache_end(&r->cache);
     cli_line_clear();
@@ -169,10 +157,10 @@ static void end(replay_state *r)
 {
     for (size_t i = 0; r->results && i < r->count; i++) {
         replay_result *result = &r->results[i];
-        for (size_t way = 0; way < WAYS; way++) {
-            for (size_t k = 0; k < result->counts[way]; k++)
-                res_record_free(result->records[way][k]);
-            free(result->records[way]);
+        for (size_t v = 0; v < VARIANTS; v++) {
+            for (size_t k = 0; k < result->counts[v]; k++)
+                res_record_free(result->records[v][k]);
+            free(result->records[v]);
         }
     }
     free(r->results);
@@ -187,10 +175,12 @@ int replay_command(const job_matrix *matrix, const char *estimates, const cli_ou
     const int processes = matrix->processes > 0 ? (int)matrix->processes : JOB_USUAL_PROCESSES;
     cli_exit code;
     if (res_format_parse(cli_format(output), &r.format, &st) != BN_OK ||
-        make_list(&r, &st) != BN_OK || make_results(&r, (size_t)processes, &st) != BN_OK)
+        make_list(&r, &st) != BN_OK) {
         code = cli_complain(&st);
-    else
+    } else {
+        make_results(&r, (size_t)processes);
         code = measure(&r, processes);
+    }
     end(&r);
     return (int)code;
 }

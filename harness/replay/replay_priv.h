@@ -9,14 +9,14 @@
 #include "harness/replay/replay.h"
 #include "results/tables/tables.h"
 
-/* The ways in which a step is measured: the modes of recorded steps, in their order. */
-typedef enum replay_way { REPLAY_QUEUED, REPLAY_AWAITED, REPLAY_PACED, REPLAY_WAYS } replay_way;
+/* Variants of a step: the modes of recorded steps, in their order. */
+enum { REPLAY_QUEUED, REPLAY_AWAITED, REPLAY_PACED, REPLAY_VARIANTS };
 
 /* The records of one runtime. */
 typedef struct replay_result {
     const job_experiment *experiment;  /* of those back to back */
-    res_record **records[REPLAY_WAYS]; /* good and bad ones of all processes */
-    size_t counts[REPLAY_WAYS];
+    res_record **records[REPLAY_VARIANTS]; /* good and bad ones of all processes */
+    size_t counts[REPLAY_VARIANTS];
 } replay_result;
 
 /* Has REQUEST, of a recorded step, state to a simulated device the times that the file PATH has of

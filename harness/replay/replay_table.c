@@ -1,5 +1,5 @@
 /*
- * replay_table.c - recorded and replayed times side by side, and what they say.
+ * replay_table.c - recorded and replayed times side by side, and their explanation.
  */
 #include "harness/replay/replay_priv.h"
 
@@ -9,17 +9,17 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What one runtime came to. */
+/* Figures of one runtime. */
 typedef struct figures {
-    res_over wall[REPLAY_WAYS]; /* of a step */
-    res_over device;           /* of all its executions together */
-    bool have[REPLAY_WAYS];
+    res_over wall[REPLAY_VARIANTS]; /* of a step */
+    res_over device;                /* of all its executions together */
+    bool have[REPLAY_VARIANTS];
     bool simulated, opaque;
     res_pool pool; /* of those back to back */
     res_figures of;
 } figures;
 
-static const res_over untold = {.value = {(double)NAN, (double)NAN, (double)NAN}};
+static const res_over unknown = {.value = {(double)NAN, (double)NAN, (double)NAN}};
 
 static bool some_good(res_record *const *records, size_t count)
 {
@@ -32,18 +32,17 @@ static bool some_good(res_record *const *records, size_t count)
 /* To be ended with end_figures. */
 static figures make_figures(const replay_result *r)
 {
-    figures f = {.device = untold};
-    for (int way = 0; way < REPLAY_WAYS; way++) {
-        const res_record *const *records = (const res_record *const *)r->records[way];
+    figures f = {.device = unknown};
+    for (int v = 0; v < REPLAY_VARIANTS; v++) {
+        const res_record *const *records = (const res_record *const *)r->records[v];
         res_pool pool;
-        f.wall[way] = untold;
-        if (!some_good(r->records[way], r->counts[way]) ||
-            !res_pool_make(records, r->counts[way], &pool))
+        f.wall[v] = unknown;
+        if (!some_good(r->records[v], r->counts[v]) || !res_pool_make(records, r->counts[v], &pool))
             continue;
         const res_figures of = res_pool_figures(&pool);
-        f.have[way] = true;
-        f.wall[way] = of.wall;
-        if (way != REPLAY_QUEUED) {
+        f.have[v] = true;
+        f.wall[v] = of.wall;
+        if (v != REPLAY_QUEUED) {
             res_pool_free(&pool);
             continue;
         }
@@ -224,7 +223,7 @@ static void put_head(const job_step *s, bn_text *out)
                    s->inputs, s->input_bytes / 1e6, s->carried);
 }
 
-/* What opaque programs cost. */
+/* The costs of opaque programs. */
 static void put_cost(const job_step *s, bn_text *out)
 {
     const char *cost = json_string_value(json_object_get(s->request, "cost"));
@@ -232,27 +231,27 @@ static void put_cost(const job_step *s, bn_text *out)
     bn_text_puts(out, "The device is simulated and cannot read these programs: they are opaque, "
                       "and compute nothing.\n");
     if (topology)
-        bn_text_printf(out, "They cost what the compiler of %s estimated.\n", topology);
+        bn_text_printf(out, "Their times are the estimates of the compiler of %s.\n", topology);
     else if (cost && strcmp(cost, "roofline") == 0)
-        bn_text_puts(out, "They cost what the recording states: its compiler's FLOPs and bytes, by "
-                          "roofline.\n");
+        bn_text_puts(out,
+                     "Their times are the roofline's, of the compiler's FLOPs and bytes in the "
+                     "recording.\n");
     else
-        bn_text_puts(out, "They cost what the recording states: its device times.\n");
+        bn_text_puts(out, "Their times are the recorded device times.\n");
 }
 
-/* What the paced way assumes. */
+/* The assumptions of the paced variant. */
 static void put_pace(const job_step *s, bn_text *out)
 {
     bn_text_printf(
         out,
         "With the host's time, the host is busy before each execution for as long as the "
-        "recorded one was:\n%.3f ms a step for its work and %.3f ms for its rest, on any "
-        "runtime.\n%s\nDispatch is this runtime's own. Recorded transfers and reads are "
-        "left out.\n",
+        "recorded host was:\n%.3f ms of work and %.3f ms of rest a step, on any runtime.\n%s\n"
+        "Dispatch is this runtime's own. Recorded transfers and reads are left out.\n",
         s->host_ns / 1e6, s->idle_ns / 1e6,
         s->ahead ? "The recorded host did not wait before each next step, so two steps "
                    "are in flight."
-                 : "It waits for the device where that one did.");
+                 : "It waits for the device where the recorded host did.");
     if (!s->cpu_clocks)
         bn_text_puts(out, "CPU clocks were not recorded: the host's waits outside of calls count "
                           "as work.\n");
@@ -264,13 +263,13 @@ static void put_words(const job_step *s, const figures *f, bn_text *out)
     if (isfinite(queued_ns) && s->wall_ns > 0 && !f->simulated)
         bn_text_printf(
             out,
-            "\nBack to back a step takes %.2f of the recorded wall.\nBeside the host's gaps, "
-            "made-up values and a busier or less busy machine change it, too.\n",
+            "\nBack to back a step takes %.2f of the recorded wall.\nThe missing gaps of the host, "
+            "made-up values and the load of the machine all change it.\n",
             queued_ns / s->wall_ns);
     bn_text_printf(
         out,
-        "%sBack to back there are no gaps between executions. A replay fuses no programs, "
-        "and sends no batches.\n",
+        "%sBack to back, there are no gaps between executions. A replay fuses no programs and "
+        "sends no batches.\n",
         f->simulated ? "\n" : "");
     if (f->have[REPLAY_PACED])
         put_pace(s, out);
@@ -278,19 +277,18 @@ static void put_words(const job_step *s, const figures *f, bn_text *out)
         put_cost(s, out);
 }
 
-/* FIRST: nothing stands before it. */
+/* FIRST: with the head of the page. */
 static void put_result(const job_step *step, const replay_result *result, res_format format,
                        bool first, bn_text *out)
 {
     const bool people = res_format_is_text(format) || format == RES_TABLE_MARKDOWN;
     figures f = make_figures(result);
     if (!f.have[REPLAY_QUEUED] && !f.have[REPLAY_AWAITED] && !f.have[REPLAY_PACED])
-        return; /* why was said */
+        return; /* the reason was reported */
     if (people && first) {
         bn_text head = {0};
         put_head(step, &head);
-        res_put_lines(out, format, head.data ? head.data : "");
-        out->failed = out->failed || head.failed;
+        res_put_lines(out, format, head.data);
         bn_text_free(&head);
     }
     if (people)
@@ -306,8 +304,7 @@ static void put_result(const job_step *step, const replay_result *result, res_fo
     if (f.have[REPLAY_QUEUED] && people) {
         bn_text words = {0};
         put_words(step, &f, &words);
-        res_put_lines(out, format, words.data ? words.data : "");
-        out->failed = out->failed || words.failed;
+        res_put_lines(out, format, words.data);
         bn_text_free(&words);
     }
     end_figures(&f);

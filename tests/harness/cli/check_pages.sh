@@ -142,7 +142,7 @@ report "a list names its columns in words" "$(
     wide "$folder/screen"
     head -n 1 "$folder/screen" | grep -q '^op .*least operands' || echo "no such column"
 )"
-narrow "an explanation" "^There is nothing to complain of\|^Complaints" explain --model example_branch --mode capture \
+narrow "an explanation" "^No problems found\|^Findings" explain --model example_branch --mode capture \
     --runtime sim --steps 3
 narrow "a verification" "comparisons, 0 failed" verify --model resnet18 --variant small --mode lazy
 records=("$folder"/suite/*.h5)
@@ -218,7 +218,7 @@ fewer "a table in parts" "PJRT" table --store "$folder/suite" --table executions
 fewer "a comparison" "verdict" compare "${stores[@]}"
 fewer "a list of few columns" "^sim  *yes" list runtimes
 fewer "advice" "takes\|Nothing" doctor --store "$folder/suite"
-fewer "a short explanation" "^There is nothing to complain of\|^Complaints" explain --model example_branch \
+fewer "a short explanation" "^No problems found\|^Findings" explain --model example_branch \
     --mode capture --runtime sim --steps 3
 
 echo "1..$count"
