@@ -1,6 +1,6 @@
 /*
- * study.h - bench study: a sweep over one axis, measured as bench run measures, and the law that
- * its steps follow, in numbers and in words. Prefix study_.
+ * study.h - bench study: a sweep over one axis, measured as bench run measures, and the line that
+ * fits its steps, in numbers and in words. Prefix study_.
  */
 #ifndef BENCH_HARNESS_STUDY_H
 #define BENCH_HARNESS_STUDY_H
@@ -18,8 +18,8 @@ typedef struct study_options {
     json_t *(*echo)(const job_matrix *matrix); /* the options for records (new reference) */
 } study_options;
 
-/* Runs the study called WHAT, keeps a record of each experiment and process, prints figures, lines
- * and sentences; returns the exit code. */
+/* Runs the study WHAT, stores its records, prints figures, lines and sentences; returns the exit
+ * code. */
 int study_command(const study_options *own, const char *what);
 
 extern const char study_help[];
