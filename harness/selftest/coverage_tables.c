@@ -1,6 +1,6 @@
 /*
- * coverage_tables.c - what the tables say: records of two members become a speedup table, and its
- * intervals are read off. Simulated steps become such records as well.
+ * coverage_tables.c - intervals of a speedup table of two members' records. Simulated steps become
+ * such records as well.
  */
 #include "harness/selftest/coverage_priv.h"
 
@@ -13,12 +13,10 @@ bn_code selftest_figures_of(res_record *const *base, res_record *const *other, s
                             selftest_table_figures *figures, bn_status *st)
 {
     const res_interval none = {(double)NAN, (double)NAN, (double)NAN};
-    res_record **list = calloc(2 * count + 1, sizeof *list);
+    res_record **list = bn_zalloc(2 * count + 1, sizeof *list);
     res_collection all = {.records = list};
     res_speedup speedup = {0};
     *figures = (selftest_table_figures){none, none, none, false};
-    if (!list)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a table");
     for (size_t i = 0; i < count; i++) {
         if (base[i])
             list[all.count++] = base[i];

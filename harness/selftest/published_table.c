@@ -1,5 +1,4 @@
-/* published_table.c - published and replayed figures side by side, and what they leave unexplained.
- */
+/* published_table.c - published and replayed figures side by side, and the unexplained rest. */
 #define _GNU_SOURCE
 #include "harness/selftest/published_priv.h"
 #include "models/model.h"
@@ -23,10 +22,9 @@ static void say(const published_replay *r, const char *format, ...)
     char *words = NULL;
     va_list list;
     va_start(list, format);
-    const bool made = vasprintf(&words, format, list) >= 0;
+    if (vasprintf(&words, format, list) < 0)
+        bn_out_of_memory(0);
     va_end(list);
-    if (!made)
-        return;
     res_put_set_in(&text, r->format, words);
     free(words);
     cli_text(&text);
@@ -36,19 +34,19 @@ static void print_head(const published_replay *r, const char *what)
 {
     if (for_people(r))
         say(r,
-            "%s\nPublished: %s.\nReplayed: the simulated runtime (tpu-v4-2023), front end "
-            "emulated at %.0f ns a node. Nothing here was measured on a TPU.\n",
+            "%s\nPublished: %s.\nReplayed: on the simulated runtime (tpu-v4-2023), with a "
+            "framework emulated at %.0f ns a node. Nothing here was measured on a TPU.\n",
             what, res_published_source, r->node_ns);
     if (for_people(r) && r->topology)
         say(r,
-            "Device times are estimated by the compiler for %s (%s); overheads and tracing "
+            "Device times are estimates of the compiler for %s (%s); overheads and tracing "
             "are the published ones.\n",
             r->topology, r->step);
     if (for_people(r))
         say(r, "\n");
 }
 
-/* What the machine did meanwhile; nothing where it was quiet. */
+/* The interference meanwhile; nothing where the machine was idle. */
 static void put_busy(const published_replay *r, bn_text *out)
 {
     res_put_witness(&r->witness, r->busiest_case[0] ? &r->busiest : NULL, r->busiest_case, out);
@@ -58,7 +56,7 @@ static void print_busy(const published_replay *r)
 {
     bn_text sentence = {0};
     put_busy(r, &sentence);
-    if (sentence.data && sentence.length > 0)
+    if (sentence.length > 0)
         say(r, "\n%s\n", sentence.data);
     bn_text_free(&sentence);
 }
@@ -145,12 +143,11 @@ static void put_cases(const published_replay *r, bn_text *out)
 
 static void print_star(const published_replay *r)
 {
-    say(r, "* Published device times put together from those of other cases; the wall follows "
-           "from the published speedups. How many graphs those had is our reading of the "
-           "publication.\n");
+    say(r, "* Device times are combined from those of other published cases; the wall follows from "
+           "the published speedups, whose numbers of graphs are our reading of the publication.\n");
 }
 
-/* What the estimated times come to beside the published ones. */
+/* Estimated and published times. */
 static void print_estimated(const published_replay *r)
 {
     const double one = published_device_ms(&r->set[0]), five = published_device_ms(&r->set[1]);
@@ -174,22 +171,21 @@ static void print_why(const published_replay *r)
     const double overhead = overheads_ms(b) - overheads_ms(a);
     const double gap_lazy = published_gap_ms(a), gap_five = published_gap_ms(b);
     say(r,
-        "\nAll times in ms. Why five captured graphs took %.1f ms more than tracing every "
-        "step:\n",
+        "\nAll times in ms. Five captured graphs took %.1f ms more than tracing every step, "
+        "because of:\n",
         b->wall_ms - a->wall_ms);
     say(r, "  %+7.2f  no tracing\n", tracing);
-    say(r, "  %+7.2f  device: five programs instead of one compute the same with less fused\n",
-        device);
-    say(r, "  %+7.2f  overheads: PJRT time less device time of five executions instead of one\n",
+    say(r, "  %+7.2f  device: five programs fuse less than one\n", device);
+    say(r, "  %+7.2f  overheads: PJRT time minus device time of five executions, not one\n",
         overhead);
     say(r,
-        "  %+7.2f  host gaps: time outside of tracing and of every execution (%.2f of %.1f "
-        "against %.2f of %.1f)\n",
+        "  %+7.2f  host gaps: time outside of tracing and executions (%.2f of %.1f, lazy %.2f of "
+        "%.1f)\n",
         gap_five - gap_lazy, gap_five, b->wall_ms, gap_lazy, a->wall_ms);
     say(r,
-        "Device and runtime account for %.1f ms of the captured step (replayed: %.1f); the rest, "
-        "the host gaps, was the front end's: no setting of a runtime makes them. Executions "
-        "that are queued and not awaited one by one hide their overheads: %.1f ms.\n",
+        "Device and runtime account for %.1f ms of the captured step (replayed: %.1f). The rest, "
+        "the host gaps, was the framework's: no setting of a runtime causes them. Queued "
+        "executions, which are not awaited one by one, hide their overheads: %.1f ms.\n",
         b->wall_ms - gap_five, r->cases[1].wall_ms, r->cases[2].wall_ms);
     print_star(r);
 }
@@ -214,14 +210,14 @@ void published_print_resnet50(const published_replay *r)
 
 /* ---- ten models ---------------------------------------------------------------------------- */
 
-/* The predicted speedup of column C: by runtime and tracing alone; or with GAPS, the times of the
- * host that the published ResNet50 case leaves over, for each lazy step and each captured graph. */
+/* The predicted speedup of column C: by runtime and tracing alone, or with GAPS, the unexplained
+ * host times of the published ResNet50 case for each lazy step and each captured graph. */
 static double predict(const published_replay *r, size_t index, size_t c, bool gaps)
 {
     const published_case *lazy = &published_resnet50[0], *five = &published_resnet50[1];
     const replayed *x = &r->captured[index][c];
     if (!x->measured || !r->lazy[index].measured)
-        return (double)NAN; /* it failed, or was not reached */
+        return (double)NAN;
     double above = r->lazy[index].wall_ms, below = x->wall_ms;
     if (gaps) {
         above += published_gap_ms(lazy);
@@ -338,7 +334,7 @@ static void put_rows(const published_replay *r, bn_text *out)
     json_decref(rows);
 }
 
-static void print_honesty(const published_replay *r)
+static void print_limits(const published_replay *r)
 {
     say(r,
         "\nSpeedup of captured over lazy training steps: published, predicted from tracing, "
@@ -348,7 +344,7 @@ static void print_honesty(const published_replay *r)
         published_gap_ms(&published_resnet50[1]) / (double)published_resnet50[1].part_count);
     for (size_t c = 0; c < RES_PUBLISHED_COLUMNS; c++)
         say(r,
-            "  %d %s: off by a factor of %.2f typically (with gaps %.2f), %.0f %% of the pairs "
+            "  %d %s: typically off by a factor of %.2f (with gaps %.2f), %.0f %% of the pairs "
             "of models in the published order (%.0f %%); published mean %.4f\n",
             res_published_graphs[c], res_published_graphs[c] == 1 ? "graph " : "graphs",
             typical_factor(r, c, false), typical_factor(r, c, true),
@@ -359,17 +355,16 @@ static void print_honesty(const published_replay *r)
         "time by the roofline is %.2f ms, published %.2f).\n",
         r->node_ns, 100 * r->efficiency, r->roofline_ms, published_resnet50[0].parts[0].device_ms);
     if (r->memory_bytes > 0)
-        say(r,
-            "The largest case, %s, had %.1f GB of the device's %.1f GB of memory in use at most.\n",
+        say(r, "The largest case, %s, used at most %.1f GB of the device's %.1f GB of memory.\n",
             r->largest, r->memory_bytes / 1e9, r->memory_limit / 1e9);
     say(r,
-        "What this cannot explain: one efficiency for all models (small and depthwise "
-        "convolutions reach another share than ResNet50's); overheads and gaps that differ by "
-        "graph and model; nodes of PyTorch, which are not ours one by one; that the published "
-        "steps were forward and backward passes, and these end in an SGD update; batch sizes "
-        "(TorchBench's own are taken) and graph counts that the publication does not give. The "
-        "published mean of the last column is neither the arithmetic mean of its values (%.3f) "
-        "nor the geometric one.\n",
+        "Limits: one efficiency for all models (small and depthwise convolutions differ from "
+        "ResNet50's); one overhead and gap for all graphs and models; bench's nodes, which are not "
+        "PyTorch's one by one; steps that end in an SGD update, while the published ones were "
+        "forward and backward passes; batch sizes (TorchBench's own) and graph counts that the "
+        "publication does not give. The published mean of the last column is neither the "
+        "arithmetic "
+        "mean of its values (%.3f) nor the geometric one.\n",
         mean_of(r, RES_PUBLISHED_COLUMNS - 1, 0));
 }
 
@@ -385,6 +380,6 @@ void published_print_models(const published_replay *r)
     cli_text(&rows);
     if (!for_people(r))
         return;
-    print_honesty(r);
+    print_limits(r);
     print_busy(r);
 }

@@ -28,7 +28,7 @@ int selftest_command(const selftest_options *options, const char *what)
         }
         bn_text_printf(&names, "%s%s", i ? ", " : "", selftests[i].name);
     }
-    bn_fail_choice(&st, "selftest", what, names.data ? names.data : "another");
+    bn_fail_choice(&st, "selftest", what, names.data);
     bn_text_free(&names);
     return (int)cli_complain(&st);
 }
