@@ -18,8 +18,8 @@
 /* A comparison in progress. */
 typedef struct verified {
     const golden_check *c;
-    const json_t *root; /* what the script answers */
-    const char *name;   /* of the front end */
+    const json_t *root; /* the answer of the script */
+    const char *name;   /* of the framework */
 } verified;
 
 static bn_code lacks(const verified *v, const char *name, bn_status *st)

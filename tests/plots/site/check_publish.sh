@@ -144,7 +144,7 @@ report "a night keeps a site, with what it judged" "$(
     wrong_beside_table "$folder/nightly" "$folder/nights"
     grep -q '"told":false' "$folder"/nightly/data/verdict-*.js || echo "a first night tells something"
     grep -q '"comparable":0' "$folder/nightly/data/site.js" || echo "a first night is compared"
-    grep -q 'could not tell' "$folder"/nightly/data/verdict-*.js || echo "no verdict"
+    grep -q 'inconclusive' "$folder"/nightly/data/verdict-*.js || echo "no verdict"
     grep -q '<h1>Every night</h1>' "$folder/nightly/index.html" || echo "no title"
 )"
 
