@@ -297,13 +297,6 @@ static int refused(const compare_run *compare, const bn_status *st)
     return compare->fault == 'B' ? COMPARE_SKIP : COMPARE_ABORT;
 }
 
-static void begin_versus(const compare_options *o, res_versus *versus)
-{
-    res_versus_begin(versus, o->fail_if_slower);
-    versus->all_measures = true;
-    versus->options.seed = (uint64_t)o->matrix->axis[RES_AXIS_SEED].value[0].number;
-}
-
 /* The parsed command line. */
 typedef struct words {
     res_format format;
@@ -338,7 +331,9 @@ int compare_command(const compare_options *options)
     compare_run compare = {.options = options};
     res_collection all[2] = {{0}};
     words w = {.format = RES_TABLE_TEXT};
-    begin_versus(options, &compare.versus);
+    res_versus_begin(&compare.versus, options->fail_if_slower);
+    compare.versus.all_measures = true;
+    compare.versus.options.seed = (uint64_t)options->matrix->axis[RES_AXIS_SEED].value[0].number;
     bn_code code = parse_sides(&compare, &w, &st);
     if (code == BN_OK)
         code = w.stored ? compare_stores(&compare, w.stores, all, &st)

@@ -55,13 +55,6 @@ static bn_code check_store(const char *store, bn_status *st)
     return BN_OK;
 }
 
-static bn_code make_folder(const char *path, bn_status *st)
-{
-    if (mkdir(path, 0700) != 0 && errno != EEXIST)
-        return bn_fail_errno(st, errno, "%s", path);
-    return check_folder(path, st);
-}
-
 /* Fills in the names of STORE's folder of builds and of one build; all three are checked. MAKE
  * makes the two. */
 static bn_code open_folder(const char *store, const char *sha256, bool make, bn_text *folder,
@@ -75,7 +68,9 @@ static bn_code open_folder(const char *store, const char *sha256, bool make, bn_
     for (int i = 0; i < 2 && code == BN_OK; i++) {
         if (i == 1)
             bn_text_printf(folder, "/%s", sha256);
-        code = make ? make_folder(folder->data, st) : check_folder(folder->data, st);
+        code = make && mkdir(folder->data, 0700) != 0 && errno != EEXIST
+                   ? bn_fail_errno(st, errno, "%s", folder->data)
+                   : check_folder(folder->data, st);
     }
     return code;
 }
@@ -200,7 +195,7 @@ bn_code night_build_keep(const char *store, const char *file, const char *sha256
 
 /* ---- dropping ------------------------------------------------------------------------------- */
 
-static bool wanted(const char *name, const char *const *keep, size_t count)
+static bool is_kept(const char *name, const char *const *keep, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (strcmp(name, keep[i]) == 0)
@@ -222,7 +217,7 @@ bn_code night_builds_drop(const char *store, const char *const *keep, size_t cou
     if (code == BN_OK)
         code = check_folder(path.data, st);
     for (const struct dirent *e; code == BN_OK && (e = readdir(list));)
-        if (is_digest(e->d_name) && !wanted(e->d_name, keep, count))
+        if (is_digest(e->d_name) && !is_kept(e->d_name, keep, count))
             code = remove_build(dirfd(list), e->d_name, st);
     closedir(list);
     bn_text_free(&path);

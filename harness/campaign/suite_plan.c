@@ -65,13 +65,6 @@ static void bring_together(const suite_item **list, size_t count)
     }
 }
 
-static bn_code add_run(suite_plan *plan, const suite_item *item, int repetition, bn_status *st)
-{
-    suite_run *run = &plan->runs[plan->count++];
-    *run = (suite_run){.item = item, .repetition = repetition};
-    return res_identity(&item->resolved, item->sha256, repetition, run->identity, st);
-}
-
 /* The arguments of fill that stay the same. */
 typedef struct filling {
     const suite_options *options;
@@ -88,8 +81,11 @@ static bn_code add_runs(const filling *f, const suite_item *const *list, size_t 
     for (size_t i = 0; i < count && code == BN_OK; i++) {
         const suite_item *item = controls ? list[i]->control : list[i];
         if (item && r <= list[i]->repetitions && suite_wanted(list[i]->title, f->options) &&
-            suite_shard_of(&list[i]->resolved, f->shard->of) == f->shard->index)
-            code = add_run(f->plan, item, r, f->st);
+            suite_shard_of(&list[i]->resolved, f->shard->of) == f->shard->index) {
+            suite_run *run = &f->plan->runs[f->plan->count++];
+            *run = (suite_run){.item = item, .repetition = r};
+            code = res_identity(&item->resolved, item->sha256, r, run->identity, f->st);
+        }
     }
     return code;
 }

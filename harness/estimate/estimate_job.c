@@ -107,7 +107,7 @@ static bn_code read_request(const json_t *request, asked *a, bn_status *st)
     return read_options(a, options, st);
 }
 
-static void drop_request(asked *a)
+static void free_request(asked *a)
 {
     for (size_t i = 0; i < CLI_MAX_REPEATS; i++)
         free(a->copies[i]);
@@ -411,7 +411,7 @@ bn_code estimate_job(const json_t *request, bn_status *st)
         code = run(&a, result, st);
     if (code == BN_OK)
         worker_send_result(json_incref(result));
-    drop_request(&a);
+    free_request(&a);
     json_decref(result);
     return code;
 }

@@ -105,13 +105,6 @@ static void put_mega(bn_text *out, double cycles)
     bn_text_printf(out, "%.*f", cycles < 1e6 ? 4 : 2, cycles / 1e6);
 }
 
-static void put_item(bn_text *out, const json_t *item)
-{
-    bn_text_printf(out, "%s (%s, ", estimate_word(item, "name"), estimate_word(item, "what"));
-    put_mega(out, number_of(item, "cycles"));
-    bn_text_putc(out, ')');
-}
-
 static void put_copies(const json_t *line, bn_text *out)
 {
     const json_t *copies = list_of(line, "copies");
@@ -127,8 +120,11 @@ static void put_copies(const json_t *line, bn_text *out)
     put_mega(out, estimate_figure(line, NULL, "layout_cycles"));
     bn_text_puts(out, " of them to change layouts: ");
     for (size_t i = 0; i < count && i < MOST_NAMED; i++) {
-        bn_text_puts(out, i ? ", " : "");
-        put_item(out, json_array_get(copies, i));
+        const json_t *item = json_array_get(copies, i);
+        bn_text_printf(out, "%s%s (%s, ", i ? ", " : "", estimate_word(item, "name"),
+                       estimate_word(item, "what"));
+        put_mega(out, number_of(item, "cycles"));
+        bn_text_putc(out, ')');
     }
     if (count > MOST_NAMED)
         bn_text_printf(out, " and %zu more", count - MOST_NAMED);

@@ -76,7 +76,7 @@ static bn_code begin(step *s, bn_status *st)
     return BN_OK;
 }
 
-static void end(step *s)
+static void free_step(step *s)
 {
     for (size_t i = 0; s->found && i < s->count; i++)
         json_decref(s->found[i]);
@@ -142,6 +142,6 @@ bn_code estimate_step(estimate_run *run, const estimate_task *task, bn_status *s
         estimate_add_failure(run, task, &none, &failure);
         code = BN_OK;
     }
-    end(&s);
+    free_step(&s);
     return code == BN_OK ? BN_OK : bn_fail(st, code, "%s", failure.message);
 }

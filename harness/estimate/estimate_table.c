@@ -199,12 +199,6 @@ static const struct {
                    {"serialized_bytes", NULL, "serialized_bytes"}};
 #define CSV_FIGURES (sizeof csv_figures / sizeof *csv_figures)
 
-static void put_field(bn_text *out, const char *text, bool last)
-{
-    res_put_csv(out, text ? text : "");
-    bn_text_putc(out, last ? '\n' : ',');
-}
-
 static void csv_row(const json_t *line, bn_text *out)
 {
     res_experiment what = {0};
@@ -236,9 +230,11 @@ static void csv_row(const json_t *line, bn_text *out)
     res_sheet_put(cells, "%d", known ? what.seq : 0);
     res_sheet_put(cells, "%s", known ? what.optimizer : "");
     res_sheet_put(cells, "%s", known ? what.dropout : "");
-    for (size_t i = 0; i < json_array_size(cells); i++)
-        put_field(out, json_string_value(json_array_get(cells, i)),
-                  i + 1 == json_array_size(cells));
+    for (size_t i = 0; i < json_array_size(cells); i++) {
+        const char *text = json_string_value(json_array_get(cells, i));
+        res_put_csv(out, text ? text : "");
+        bn_text_putc(out, i + 1 == json_array_size(cells) ? '\n' : ',');
+    }
     json_decref(cells);
 }
 

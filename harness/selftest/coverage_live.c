@@ -94,7 +94,7 @@ typedef struct process {
 } process;
 
 /* Updates the progress line by the time of the tables so far: processes of a table differ. */
-static void expect(const process *p, uint64_t begun_ns)
+static void update_progress(const process *p, uint64_t begun_ns)
 {
     const double table_part = 1.0 / p->group->processes;
     const double done = (double)(p->number - 1) + (double)p->index * table_part;
@@ -118,7 +118,7 @@ static bool measure_once(const selftest_plan *plan, const process *p)
                            plan->options->matrix->timeout,
                            plan->options->output.verbose,
                            (int)p->index + 1 < p->group->processes};
-    expect(p, plan->begun_ns);
+    update_progress(p, plan->begun_ns);
     job_measure_and_keep(p->group, (int)p->index + 1, p->members, SELFTEST_MEMBERS, &job, kept);
     if (p->index == 0)
         job_group_learn(p->group, p->members, SELFTEST_MEMBERS, kept);

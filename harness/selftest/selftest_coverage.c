@@ -96,16 +96,6 @@ static bn_code run_numbers(coverage_run *run, bn_status *st)
 
 /* ---- on runtimes --------------------------------------------------------------------------- */
 
-/* Counts the tables of ROW that hold its truth. */
-static void count_row(selftest_row *row)
-{
-    double *truths = bn_zalloc(row->count + 1, sizeof *truths);
-    for (size_t i = 0; i < row->count; i++)
-        truths[i] = row->truth;
-    row->c = selftest_coverage_count(row->intervals, truths, row->count);
-    free(truths);
-}
-
 /* The figures of a view, a row each. */
 typedef enum figure { FIGURE_RATIO, FIGURE_WALL, FIGURE_DEVICE, FIGURE_COUNT } figure;
 
@@ -166,7 +156,11 @@ static bn_code fill_row(selftest_row *row, const selftest_set *set, const selfte
     row->demand = demand_of(row, row, row->count);
     if (!row->time && !row->simulated)
         row->demand.half_width = set->half_width;
-    count_row(row);
+    double *truths = bn_zalloc(row->count + 1, sizeof *truths);
+    for (size_t i = 0; i < row->count; i++)
+        truths[i] = row->truth;
+    row->c = selftest_coverage_count(row->intervals, truths, row->count);
+    free(truths);
     return code;
 }
 

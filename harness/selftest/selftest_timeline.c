@@ -118,13 +118,6 @@ static void put_row(cost_state *s, const job_experiment *e, const cost *c)
     json_array_append_new(s->rows, row);
 }
 
-static void show_plan(const cost_state *s, size_t experiments)
-{
-    cli_note_plan(experiments * processes_of(s), "ends it, and prints what is done",
-                  "steps with a timeline and without: %zu experiment%s, %zu processes each",
-                  experiments, experiments == 1 ? "" : "s", processes_of(s));
-}
-
 static void measure_one(cost_state *s, const job_experiment *e, size_t index, size_t of)
 {
     const size_t processes = processes_of(s);
@@ -176,7 +169,9 @@ int selftest_timeline_cost(const selftest_options *options)
         code = cli_complain(&st);
     } else {
         job_supervise_begin();
-        show_plan(&s, count);
+        cli_note_plan(count * processes_of(&s), "ends it, and prints what is done",
+                      "steps with a timeline and without: %zu experiment%s, %zu processes each",
+                      count, count == 1 ? "" : "s", processes_of(&s));
         for (size_t i = 0; i < count && !job_interrupted(); i++)
             measure_one(&s, &list[i], i, count);
         cli_line_clear();

@@ -18,12 +18,6 @@ typedef struct costs {
     double most, rows;
 } costs;
 
-/* A coefficient below zero would make longer rows cheaper without end. */
-static double at_least_none(double value)
-{
-    return value > 0 ? value : 0;
-}
-
 /* By the means of C's lines or, where PROCESS is not SIZE_MAX, by those of one process. */
 static res_padding padding_of(const costs *c, double steps, size_t process)
 {
@@ -34,7 +28,8 @@ static res_padding padding_of(const costs *c, double steps, size_t process)
         .rows = c->rows,
         .steps = steps,
         .step_base_ns = mean ? step->base.mean : step->process_base[process],
-        .step_token_ns = at_least_none(mean ? step->slope.mean : step->process_slope[process]),
+        /* A coefficient below zero would make longer rows cheaper without end. */
+        .step_token_ns = fmax(mean ? step->slope.mean : step->process_slope[process], 0),
         .compile_base_ns = mean ? compile->base.mean : compile->process_base[process],
         .compile_token_ns = mean ? compile->slope.mean : compile->process_slope[process]};
 }

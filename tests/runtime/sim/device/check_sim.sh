@@ -11,7 +11,7 @@ ideal=(--runtime sim --runtime-option preset=ideal --runtime-option values=none)
 # judged is right, but most could not be.
 too_busy_to_judge() {
     local line
-    line=$(cat "$folder/out" "$folder/err" | grep -oE 'accuracy: FAIL: .*not judged, for the machine was too busy')
+    line=$(cat "$folder/out" "$folder/err" | grep -oE 'accuracy: FAIL: .*not judged: the machine was too busy')
     [[ $line =~ FAIL:\ ([0-9]+)\ of\ 16\ .*\;\ ([0-9]+)\ not\ judged ]] &&
         [ $((BASH_REMATCH[1] + BASH_REMATCH[2])) -eq 16 ]
 }
