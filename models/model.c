@@ -227,8 +227,6 @@ bn_code model_forward_macs(model *m, double *macs, bn_status *st)
     tg_graph *const *graphs;
     tg_graph_cost cost = {0};
     size_t count = 0;
-    if (!t)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a trace");
     tg_trace_begin(t);
     m->row->forward(t, m->network);
     bn_code code = tg_trace_cut(t, whole, NULL, &graphs, &count, st);

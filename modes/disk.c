@@ -36,7 +36,6 @@ static bool entry_of(const mode *m, const char *text, size_t length, entry *e)
                               plugin->sha256, settings, program);
     bn_sha256(e->head, (size_t)size, name);
     snprintf(e->name, sizeof e->name, "%s.exe", name);
-    /* Digests are empty where libcrypto has no memory. */
     return plugin->sha256[0] && settings[0] && program[0] && name[0];
 }
 
@@ -114,8 +113,7 @@ void mode_disk_store(mode *m, const char *text, size_t length, const rt_executab
     bn_text_puts(&file, e.head);
     bn_text_puts(&file, line);
     bn_text_append(&file, bytes, size);
-    if (file.failed ||
-        bn_private_write(m->cache_folder, e.name, file.data, file.length, &st) != BN_OK)
+    if (bn_private_write(m->cache_folder, e.name, file.data, file.length, &st) != BN_OK)
         m->counters[BN_COUNTER_DISK_REJECTS]++;
     bn_text_free(&file);
     free(bytes);

@@ -16,18 +16,15 @@
  * release part this much longer means that the plugin made us wait. */
 #define SLOW_RELEASE_NS 5000000u
 
-bn_code mode_dispatch_reserve(mode *m, const mode_program *p, bn_status *st)
+void mode_dispatch_reserve(mode *m, const mode_program *p)
 {
-    bn_code code = mode_list_reserve(&m->arguments, p->input_count + 1, st);
-    if (code == BN_OK)
-        code = mode_list_reserve(&m->results, p->output_count + 1, st);
+    mode_list_reserve(&m->arguments, p->input_count + 1);
+    mode_list_reserve(&m->results, p->output_count + 1);
+    mode_list_reserve(&m->events, m->events.count + 1);
     /* Each result takes a place in one of these lists, the handle that it replaces another. */
     mode_list *lists[] = {&m->targets, &m->buffers, &m->temporaries, &m->retired};
-    for (size_t i = 0; code == BN_OK && i < sizeof lists / sizeof *lists; i++)
-        code = mode_list_reserve(lists[i], lists[i]->count + p->output_count + 1, st);
-    if (code == BN_OK)
-        code = mode_list_reserve(&m->events, m->events.count + 1, st);
-    return code;
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        mode_list_reserve(lists[i], lists[i]->count + p->output_count + 1);
 }
 
 /* ---- probe ----------------------------------------------------------------------- */
@@ -186,11 +183,9 @@ static bn_code probe(mode *m, mode_program *p, bn_status *st)
     repeated r = {.keeps = !p->keeps_none && have_room(m, p, all)};
     bool refused = false;
     /* Two rows may each leave what took over an argument. */
-    bn_code code = mode_list_reserve(&r.spent, 2 * all * (p->output_count + 1), st);
-    if (code == BN_OK)
-        code = mode_list_reserve(&r.events, all, st);
-    if (code == BN_OK)
-        code = probe_row(m, p, &r, &refused, st);
+    mode_list_reserve(&r.spent, 2 * all * (p->output_count + 1));
+    mode_list_reserve(&r.events, all);
+    bn_code code = probe_row(m, p, &r, &refused, st);
     if (code == BN_OUT_OF_MEMORY && refused && r.keeps && probe_may_repeat(m, p)) {
         probe_settle(m, &r);
         probe_make_room(m, p, &r);
@@ -259,10 +254,10 @@ bn_code mode_dispatch(mode *m, mode_program *p, bn_status *st)
                                       p->row->view.label);
 }
 
-bn_code mode_pend(mode *m, tg_tensor *variable, rt_buffer *buffer, bn_status *st)
+void mode_pend(mode *m, tg_tensor *variable, rt_buffer *buffer)
 {
-    bn_code code = mode_list_push(&m->targets, variable, st);
-    return code == BN_OK ? mode_list_push(&m->buffers, buffer, st) : code;
+    mode_list_push(&m->targets, variable);
+    mode_list_push(&m->buffers, buffer);
 }
 
 /* ---- graphs of the current trace ------------------------------------------------------ */
@@ -283,9 +278,8 @@ static bn_code bind_inputs(mode *m, const tg_graph *g, bn_status *st)
 bn_code mode_run_graph(mode *m, const tg_graph *g, mode_program *p, bn_status *st)
 {
     bn_part before = mode_clock(m, BN_PART_BIND);
-    bn_code code = mode_dispatch_reserve(m, p, st);
-    if (code == BN_OK)
-        code = bind_inputs(m, g, st);
+    mode_dispatch_reserve(m, p);
+    bn_code code = bind_inputs(m, g, st);
     if (code == BN_OK)
         code = mode_dispatch(m, p, st);
     for (size_t o = 0; code == BN_OK && o < g->output_count; o++) {
@@ -293,9 +287,9 @@ bn_code mode_run_graph(mode *m, const tg_graph *g, mode_program *p, bn_status *s
         if (!tg_tensor_data(g->outputs[o]))
             tg_tensor_set_data(g->outputs[o], buffer);
         if (g->target[o])
-            code = mode_pend(m, g->target[o], buffer, st);
+            mode_pend(m, g->target[o], buffer);
         else
-            code = mode_list_push(&m->temporaries, buffer, st);
+            mode_list_push(&m->temporaries, buffer);
     }
     mode_clock(m, before);
     return code;
@@ -335,7 +329,8 @@ bn_code mode_adopt(mode *m, tg_tensor *variable, rt_buffer *buffer, bn_status *s
     for (size_t i = 0; i < m->temporaries.count; i++)
         if (m->temporaries.items[i] == buffer) {
             m->temporaries.items[i] = m->temporaries.items[--m->temporaries.count];
-            return mode_pend(m, variable, buffer, st);
+            mode_pend(m, variable, buffer);
+            return BN_OK;
         }
     return bn_fail(st, BN_NOT_SUPPORTED,
                    "%s shares its contents with another variable, which a step that was cut "
@@ -365,21 +360,18 @@ bn_code mode_adopt_assigned(mode *m, bn_status *st)
     return code;
 }
 
-bn_code mode_commit(mode *m, bn_status *st)
+void mode_commit(mode *m)
 {
     bn_part before = mode_clock(m, BN_PART_BIND);
-    bn_code code = mode_list_reserve(&m->retired, m->retired.count + m->targets.count, st);
-    for (size_t i = 0; code == BN_OK && i < m->targets.count; i++) {
+    for (size_t i = 0; i < m->targets.count; i++) {
         tg_tensor *variable = m->targets.items[i];
         void *old = tg_tensor_data(variable);
         if (old)
-            m->retired.items[m->retired.count++] = old;
+            mode_list_push(&m->retired, old);
         tg_tensor_set_data(variable, m->buffers.items[i]);
     }
-    if (code == BN_OK)
-        m->targets.count = m->buffers.count = 0;
+    m->targets.count = m->buffers.count = 0;
     mode_clock(m, before);
-    return code;
 }
 
 static void release_list(mode *m, mode_list *list)

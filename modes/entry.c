@@ -84,8 +84,7 @@ bn_code mode_entry_fit(mode_program *program, mode_argument *arguments, size_t c
             mode_type_put(a, &text);
             bn_text_puts(&text, ", and the plugin compiled the program to take ");
             mode_type_put(taken, &text);
-            bn_code code =
-                bn_fail(st, BN_INVALID, "argument %zu %s", i, text.failed ? "differs" : text.data);
+            bn_code code = bn_fail(st, BN_INVALID, "argument %zu %s", i, text.data);
             bn_text_free(&text);
             return code;
         }

@@ -30,7 +30,8 @@ tg_hash mode_layouts_key(mode *m, tg_hash graph)
 }
 
 /* How input INDEX lies, where an earlier graph put it out. */
-static bn_code take(mode *m, const tg_graph *graph, size_t index, mode_layouts *of, bn_status *st)
+static bn_code note_layout(mode *m, const tg_graph *graph, size_t index, mode_layouts *of,
+                           bn_status *st)
 {
     rt_buffer *buffer = tg_tensor_data(graph->inputs[index]);
     bool by_rows = true;
@@ -38,11 +39,8 @@ static bn_code take(mode *m, const tg_graph *graph, size_t index, mode_layouts *
     if (tg_input_variable(graph->inputs[index]) || !buffer)
         return BN_OK;
     bn_code code = rt_buffer_layout(m->client, buffer, &text, &by_rows, st);
-    if (code == BN_OK && text.length) {
+    if (code == BN_OK && text.length)
         of->inputs[index] = bn_arena_strdup(of->arena, text.data);
-        if (!of->inputs[index])
-            code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for layouts");
-    }
     bn_text_free(&text);
     of->handed_on++;
     of->rearranged += !by_rows;
@@ -56,14 +54,10 @@ bn_code mode_layouts_choose(mode *m, const tg_graph *graph, mode_layouts *of, bn
     if (!m->handing)
         return BN_OK;
     of->arena = bn_arena_new(4096);
-    if (of->arena) {
-        of->inputs = bn_arena_zalloc(of->arena, (graph->input_count + 1) * sizeof *of->inputs);
-        of->outputs = bn_arena_zalloc(of->arena, (graph->output_count + 1) * sizeof *of->outputs);
-    }
-    if (!of->inputs || !of->outputs)
-        code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for layouts");
+    of->inputs = bn_arena_zalloc(of->arena, (graph->input_count + 1) * sizeof *of->inputs);
+    of->outputs = bn_arena_zalloc(of->arena, (graph->output_count + 1) * sizeof *of->outputs);
     for (size_t i = 0; code == BN_OK && i < graph->input_count; i++)
-        code = take(m, graph, i, of, st);
+        code = note_layout(m, graph, i, of, st);
     for (size_t o = 0; code == BN_OK && o < graph->output_count; o++)
         of->outputs[o] = graph->target[o] ? NULL : "auto";
     if (code != BN_OK)

@@ -90,7 +90,7 @@ BN_MUST_USE bn_code mode_upload(mode *m, const tg_type *type, const void *host, 
                                 rt_event **host_done, bn_status *st);
 /* Makes BUFFER VARIABLE's contents; the old buffer is given back once the step in
  * hand has been submitted. For feeds. */
-BN_MUST_USE bn_code mode_place(mode *m, tg_tensor *variable, rt_buffer *buffer, bn_status *st);
+void mode_place(mode *m, tg_tensor *variable, rt_buffer *buffer);
 /* Waits for VARIABLE's contents and copies them to HOST (SIZE bytes). */
 BN_MUST_USE bn_code mode_read(mode *m, const tg_tensor *variable, void *host, size_t size,
                               bn_status *st);
@@ -227,8 +227,7 @@ bool mode_plan_source(const mode_plan *plan, size_t graph, size_t input, size_t 
 /* Whether output OUTPUT of GRAPH stays within the step: no variable takes it over. */
 bool mode_plan_passes(const mode_plan *plan, size_t graph, size_t output);
 /* Appends GRAPH as StableHLO text to OUT, with LAYOUTS (NULL: the default ones). */
-BN_MUST_USE bn_code mode_plan_lower(const mode_plan *plan, size_t graph, const tg_layouts *layouts,
-                                    bn_text *out, bn_status *st);
+void mode_plan_lower(const mode_plan *plan, size_t graph, const tg_layouts *layouts, bn_text *out);
 
 /* ---- programs that others wrote ------------------------------------------------ */
 

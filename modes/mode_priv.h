@@ -229,9 +229,9 @@ BN_MUST_USE bn_code mode_buffer_of(const tg_tensor *value, rt_buffer **buffer, b
 
 /* ---- list.c -------------------------------------------------------------- */
 
-/* Room for COUNT items; BN_OUT_OF_MEMORY. */
-BN_MUST_USE bn_code mode_list_reserve(mode_list *list, size_t count, bn_status *st);
-BN_MUST_USE bn_code mode_list_push(mode_list *list, void *item, bn_status *st);
+/* Room for COUNT items. */
+void mode_list_reserve(mode_list *list, size_t count);
+void mode_list_push(mode_list *list, void *item);
 /* Frees the list, not what its items point to. */
 void mode_list_free(mode_list *list);
 
@@ -282,9 +282,8 @@ void mode_graph_label(const unsigned group_of_phase[TG_PHASE_COUNT], const tg_gr
                       char label[64]);
 /* "bench_forward": a module's name in the text. */
 void mode_module_name(const char *label, char name[80]);
-/* A row called LABEL; with SHARE the one of that name, where there is one. Owned by the mode;
- * NULL without memory, which ST says. */
-mode_row_figures *mode_row_new(mode *m, const char *label, bool share, bn_status *st);
+/* A row called LABEL; with SHARE the one of that name, where there is one. Owned by the mode. */
+mode_row_figures *mode_row_new(mode *m, const char *label, bool share);
 /* Adds what is known of PROGRAM, made of GRAPH, to its row. */
 void mode_row_add(mode_row_figures *row, const mode_program *program, const tg_graph *graph,
                   uint64_t lower_ns, uint64_t compile_ns, bool from_disk);
@@ -370,7 +369,7 @@ BN_MUST_USE bn_code mode_read_buffer(mode *m, rt_buffer *buffer, void *host, siz
 /* ---- dispatch.c ----------------------------------------------------------- */
 
 /* Makes room for the arguments and results of PROGRAM. */
-BN_MUST_USE bn_code mode_dispatch_reserve(mode *m, const mode_program *program, bn_status *st);
+void mode_dispatch_reserve(mode *m, const mode_program *program);
 /* Bytes of the results of an execution of PROGRAM that take over no argument's memory; INT64_MAX:
  * nobody tells. */
 int64_t mode_result_bytes(const mode_program *program);
@@ -392,7 +391,7 @@ typedef bn_code mode_ran(void *context, const tg_graph *graph, mode_program *pro
 BN_MUST_USE bn_code mode_run_trace(mode *m, tg_tensor *stop_at, mode_ran *ran, void *context,
                                    bn_status *st);
 /* Notes that a dispatched BUFFER becomes VARIABLE's contents at commit. */
-BN_MUST_USE bn_code mode_pend(mode *m, tg_tensor *variable, rt_buffer *buffer, bn_status *st);
+void mode_pend(mode *m, tg_tensor *variable, rt_buffer *buffer);
 /* Takes BUFFER out of the step's temporaries and makes it VARIABLE's contents at commit. */
 BN_MUST_USE bn_code mode_adopt(mode *m, tg_tensor *variable, rt_buffer *buffer, bn_status *st);
 /* Whether VALUE, which the trace assigned to VARIABLE, was put out as a temporary
@@ -401,7 +400,7 @@ bool mode_wants_adoption(const mode *m, const tg_tensor *variable, const tg_tens
 /* Adopts all values that the trace assigned after they were put out as temporaries. */
 BN_MUST_USE bn_code mode_adopt_assigned(mode *m, bn_status *st);
 /* The step's new contents take their places; old handles are retired. */
-BN_MUST_USE bn_code mode_commit(mode *m, bn_status *st);
+void mode_commit(mode *m);
 /* Gives back retired handles and temporaries. Charges release. */
 void mode_release_retired(mode *m);
 /* Awaits or queues the step's completions. Charges wait. */

@@ -60,7 +60,7 @@ static bn_code lower(const step *s, size_t graph, bn_text *text, bn_status *st)
     bn_code code = in && out ? BN_OK : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for layouts");
     if (code == BN_OK) {
         choose_layouts(s, graph, in, out);
-        code = mode_plan_lower(s->plan, graph, &(tg_layouts){in, out}, text, st);
+        mode_plan_lower(s->plan, graph, &(tg_layouts){in, out}, text);
     }
     free(in);
     free(out);

@@ -119,7 +119,7 @@ static inline void tg_scope_enter(tg_trace *t, const tg_scope *scope)
 
 /* ---- rounds of loops (region.c, but for tg_round_input) ---------------------- */
 
-/* An empty trace for a round of T; NULL after putting an error on T. */
+/* An empty trace for a round of T. */
 tg_trace *tg_round_open(tg_trace *t);
 /* A value that the round takes. */
 tg_tensor *tg_round_input(tg_trace *round, const tg_type *type);
@@ -164,9 +164,9 @@ void tg_loop_gradient(tg_trace *t, const tg_node *node, tg_tensor *const *gout, 
 tg_hash tg_hash_absorb(tg_hash hash, const void *bytes, size_t size);
 /* Starts the trace's hash anew. */
 void tg_record_begin(tg_trace *trace);
-/* Joins a number that is part of the trace's structure: a phase, a value that is held. */
+/* Joins a number that is part of the trace's structure, as a phase is. */
 void tg_record_mark(tg_trace *trace, uint32_t mark);
-/* Joins NODE, whose operands and attributes are set; false without memory. */
-bool tg_record_node(tg_trace *trace, const tg_node *node);
+/* Joins NODE, whose operands and attributes are set. */
+void tg_record_node(tg_trace *trace, const tg_node *node);
 
 #endif

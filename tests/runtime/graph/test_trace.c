@@ -30,7 +30,6 @@ static void the_first_error_stays(void **state)
     more = tg_batch_norm_training(f->t, more, f->a, f->b, 0, 0, &mean, &variance);
     more = tg_convert(f->t, tg_scalar(f->t, TG_F32, 1234.5), TG_F32);
     tg_assign(f->t, f->b, more);
-    tg_hold(f->t, more);
     tg_backward(f->t, mean, &f->a, 1, &grad);
     assert_non_null(grad);
     assert_int_equal(tg_trace_node_count(f->t), nodes);
@@ -196,7 +195,7 @@ static void the_text_is_stablehlo(void **state)
     tg_assign(f->t, f->c, tg_mul(f->t, kept, tg_reduce_max(f->t, y, 3)));
     assert_ok(tg_trace_cut(f->t, one_group, NULL, &graphs, &count, &st), &st);
     assert_int_equal(count, 1);
-    assert_ok(tg_graph_lower(graphs[0], "step", &text, &st), &st);
+    tg_graph_lower(graphs[0], "step", &text);
     assert_string_equal(
         text.data,
         "module @step {\n"
