@@ -96,11 +96,11 @@ static bn_code from_host(rt_client *client, const void *data, rt_dtype dtype, co
         if (dims[i] < 0)
             return bn_fail(st, BN_INVALID, "dimension %zu is %lld", i, (long long)dims[i]);
     }
-    PJRT_Client_BufferFromHostBuffer_Args args = RT_ARGS(
-        PJRT_Client_BufferFromHostBuffer, .client = client->handle, .data = data,
-        .type = rt_dtype_pjrt(dtype), .dims = rank > 0 ? dims : no_dims, .num_dims = rank,
-        .host_buffer_semantics = semantics, .device = client->devices[client->device_in_use],
-        .device_layout = order ? &layout : NULL);
+    PJRT_Client_BufferFromHostBuffer_Args args =
+        RT_ARGS(PJRT_Client_BufferFromHostBuffer, .client = client->handle, .data = data,
+                .type = rt_dtype_pjrt(dtype), .dims = rank > 0 ? dims : no_dims, .num_dims = rank,
+                .host_buffer_semantics = semantics, .device = client->devices[0],
+                .device_layout = order ? &layout : NULL);
     bn_code code =
         RT_CALL(client->plugin, PJRT_Client_BufferFromHostBuffer, &args, RT_STAGE_OTHER, st);
     if (code != BN_OK)
@@ -327,7 +327,7 @@ bn_code rt_buffer_from_host_laid_out(rt_client *client, const void *data, rt_dty
         (void)bn_text_layout(&text, order, rank);
         code = bn_fail(st, BN_NOT_SUPPORTED,
                        "the plugin does not lay out an argument as the program wants it, %s}",
-                       text.failed ? "{" : text.data);
+                       text.data);
         bn_text_free(&text);
     }
     if (code != BN_OK)
@@ -422,7 +422,7 @@ bn_code rt_buffer_layout(rt_client *client, rt_buffer *buffer, bn_text *out, boo
     for (size_t t = 0; t < layout.num_tiles; sizes += layout.tile_dim_sizes[t++])
         bn_text_tile(out, t, sizes, layout.tile_dim_sizes[t]);
     bn_text_putc(out, '}');
-    return out->failed ? bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a layout") : BN_OK;
+    return BN_OK;
 }
 
 bn_code rt_buffer_address(rt_client *client, rt_buffer *buffer, uintptr_t *address, bn_status *st)

@@ -88,18 +88,12 @@ bn_code rt_executable_wrap(rt_plugin *plugin, PJRT_LoadedExecutable *loaded,
     rt_executable shell = {.plugin = plugin, .loaded = loaded, .handle = handle};
     rt_live_add(RT_LIVE_EXECUTABLE, 1);
     bn_code code = executable_fill(&shell, st);
-    rt_executable *wrapped = malloc(sizeof *wrapped);
-    if (code == BN_OK && !wrapped)
-        code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for an executable");
-    /* The plugin's objects need an owner before they can be destroyed, and a
-     * failed malloc leaves none: hence the shell on the stack. */
     if (code != BN_OK) {
         executable_close(&shell);
-        free(wrapped);
         return code;
     }
-    *wrapped = shell;
-    *executable = wrapped;
+    *executable = bn_alloc(sizeof shell);
+    **executable = shell;
     return BN_OK;
 }
 
@@ -271,10 +265,6 @@ static bn_code fingerprint_print(const char *bytes, size_t size, char **text, bn
             bn_text_putc(&out, bytes[i]);
         else
             bn_text_printf(&out, "%02x", (unsigned char)bytes[i]);
-    }
-    if (out.failed) {
-        bn_text_free(&out);
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a fingerprint");
     }
     *text = out.data;
     return BN_OK;

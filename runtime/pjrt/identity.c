@@ -165,10 +165,8 @@ struct rt_plugin_file {
 bn_code rt_plugin_file_take(const char *path, rt_plugin_file **file, bn_status *st)
 {
     const size_t size = strlen(path) + 1;
-    rt_plugin_file *taken = calloc(1, sizeof *taken + size);
+    rt_plugin_file *taken = bn_zalloc(1, sizeof *taken + size);
     *file = NULL;
-    if (!taken)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "%s: no memory to look at it", path);
     memcpy(taken->path, path, size);
     bn_code code = rt_identity_take(path, &taken->identity, st);
     if (code == BN_OK)

@@ -206,10 +206,6 @@ typedef struct rt_device_info {
 /* INDEX below rt_client_device_count, else NULL; owned by the client. */
 const rt_device_info *rt_client_device(const rt_client *client, size_t index);
 
-/* Makes the device at INDEX the one that later rt_buffer_from_host calls fill;
- * it starts as 0. Programs for it are compiled with rt_compile_options.device. */
-BN_MUST_USE bn_code rt_client_use_device(rt_client *client, size_t index, bn_status *st);
-
 /* Bytes in use and the limit of a device's memory; BN_NOT_SUPPORTED where the
  * plugin does not tell. Missing figures are -1. */
 typedef struct rt_device_memory {
@@ -385,7 +381,6 @@ void rt_buffer_release(rt_client *client, rt_buffer *buffer);
 
 /* Waits; the event's own error becomes the status. */
 BN_MUST_USE bn_code rt_event_await(rt_client *client, rt_event *event, bn_status *st);
-bool rt_event_is_ready(rt_client *client, rt_event *event);
 /* Has DONE told when EVENT fires, from a thread of the plugin's, at once or milliseconds late. The
  * event may be released before. DONE stays until the client is destroyed. BN_NOT_SUPPORTED where
  * the plugin does not call back. */

@@ -84,21 +84,21 @@ static void put_cores(bn_text *out)
         bn_text_printf(out, "cores %d\n", CPU_COUNT_S(sizeof set, set));
 }
 
-bn_code rt_settings_text(const rt_option *options, size_t count, bn_text *out, bn_status *st)
+char *rt_settings_text(const rt_option *options, size_t count)
 {
-    const rt_option **sorted = calloc(count + 1, sizeof *sorted);
-    if (!sorted)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for options");
+    const rt_option **sorted = bn_alloc(count * sizeof *sorted);
+    bn_text out = {0};
+    bn_text_puts(&out, "");
     for (size_t i = 0; i < count; i++)
         sorted[i] = &options[i];
     qsort(sorted, count, sizeof *sorted, option_order);
     for (size_t i = 0; i < count; i++)
-        put_option(out, sorted[i]);
+        put_option(&out, sorted[i]);
     free(sorted);
     const char *name, *value;
     for (size_t i = 0; rt_environment(i, &name, &value); i++)
         if (value && *value)
-            put(out, "environment", name, value);
-    put_cores(out);
-    return out->failed ? bn_fail(st, BN_OUT_OF_MEMORY, "no memory for options") : BN_OK;
+            put(&out, "environment", name, value);
+    put_cores(&out);
+    return out.data;
 }

@@ -7,6 +7,7 @@
 #ifndef BENCH_TESTS_FAKE_FIXTURE_H
 #define BENCH_TESTS_FAKE_FIXTURE_H
 
+#include "tests/support/plugin_handles.h"
 #include "tests/support/test_runtime.h"
 
 #include <dlfcn.h>

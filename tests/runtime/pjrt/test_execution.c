@@ -42,7 +42,7 @@ static void execution_consumes_what_is_donated(void **state)
     assert_ok(rt_buffer_address(client, arguments[0], &before, &st), &st);
     assert_ok(rt_execute(executable, arguments, 2, NULL, 0, results, &done, &st), &st);
     assert_ok(rt_event_await(client, done, &st), &st);
-    assert_true(rt_event_is_ready(client, done));
+    assert_true(event_is_ready(client, done));
     rt_event_release(client, done);
     assert_true(rt_buffer_is_deleted(client, arguments[0]));
     assert_false(rt_buffer_is_deleted(client, arguments[1]));
@@ -151,14 +151,14 @@ static void events_fire_in_order(void **state)
     for (int i = 0; i < 3; i++) {
         assert_ok(rt_event_await(client, done[i], &st), &st);
         assert_true(bn_now_ns() - start >= (uint64_t)(i + 1) * 20000000);
-        assert_true(rt_event_is_ready(client, done[0]));
+        assert_true(event_is_ready(client, done[0]));
         release_two(results[i]);
     }
     for (int i = 0; i < 3; i++)
         rt_event_release(client, done[i]);
     order("never_ready");
     assert_ok(rt_execute(executable, arguments, 2, keep, 1, results[0], &done[0], &st), &st);
-    assert_false(rt_event_is_ready(client, done[0]));
+    assert_false(event_is_ready(client, done[0]));
     rt_event_release(client, done[0]);
     rt_event_release(client, NULL);
     release_two(results[0]);

@@ -4,6 +4,7 @@
  *
  * BENCH_TEST_RUNTIME names another runtime or plugin to test.
  */
+#include "tests/support/plugin_handles.h"
 #include "tests/support/test_runtime.h"
 
 #include <stdio.h>
@@ -416,8 +417,8 @@ static void several_devices_take_programs(void **state)
     float sum[4];
     rt_buffer *argument = NULL, *result = NULL;
     assert_ok(rt_compile(many, add_text, strlen(add_text), &options, &executable, &st), &st);
-    assert_ok(rt_client_use_device(many, 2, &st), &st);
-    assert_ok(rt_buffer_from_host(many, a, RT_F32, dims, 2, &argument, &st), &st);
+    rt_client third = client_on(many, 2);
+    assert_ok(rt_buffer_from_host(&third, a, RT_F32, dims, 2, &argument, &st), &st);
     rt_buffer *arguments[2] = {argument, argument};
     assert_ok(rt_execute(executable, arguments, 2, NULL, 0, &result, NULL, &st), &st);
     assert_ok(rt_buffer_to_host(many, result, sum, sizeof sum, &st), &st);
@@ -426,7 +427,6 @@ static void several_devices_take_programs(void **state)
     rt_buffer_release(many, argument);
 
     /* A buffer on another device than the program's is refused. */
-    assert_ok(rt_client_use_device(many, 0, &st), &st);
     assert_ok(rt_buffer_from_host(many, a, RT_F32, dims, 2, &argument, &st), &st);
     arguments[0] = arguments[1] = argument;
     assert_fails(rt_execute(executable, arguments, 2, NULL, 0, &result, NULL, &st), BN_EXECUTE, "",

@@ -99,7 +99,7 @@ static void an_event_that_never_fires_is_not_ready(void **state)
     sim_adder a = sim_adder_new("faults=execute:1:never");
     rt_event *never = sim_submit(&a);
     sim_run(&a, 3);
-    assert_false(rt_event_is_ready(a.client, never));
+    assert_false(event_is_ready(a.client, never));
     rt_event_release(a.client, never);
     sim_adder_free(&a); /* nor does the client's end wait for it */
 }

@@ -222,8 +222,8 @@ static void executables_are_stored_and_loaded(void **state)
     assert_ok(rt_executable_serialize(executable, &bytes, &size, &st), &st);
     rt_executable_destroy(executable);
     assert_ok(rt_executable_load(client, bytes, size, &again, &st), &st);
-    assert_ok(rt_client_use_device(client, 1, &st), &st);
-    rt_buffer *a = sim_floats(client, 4, 21), *result = sim_result_of(client, again, a);
+    rt_client second = client_on(client, 1);
+    rt_buffer *a = sim_floats(&second, 4, 21), *result = sim_result_of(client, again, a);
     assert_true(sim_first(client, result, 4) == 42);
     rt_buffer_release(client, a);
     rt_buffer_release(client, result);
