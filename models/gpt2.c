@@ -86,8 +86,6 @@ static void gpt2_build(model *m)
 {
     const gpt2_config *c = m->variant->config;
     gpt2 *net = nn_alloc(m, 1, sizeof *net);
-    if (!net)
-        return;
     m->network = net;
     if (m->options.seq > c->positions) {
         nn_fail(m, BN_INVALID, "option seq: %d tokens, but there are only %d positions",
@@ -104,7 +102,7 @@ static void gpt2_build(model *m)
     const int depth = nn_depth(m);
     net->heads = c->heads;
     net->h = nn_alloc(m, (size_t)depth, sizeof *net->h);
-    for (int i = 0; i < depth && net->h; i++)
+    for (int i = 0; i < depth; i++)
         build_block(m, &net->h[i], i, depth);
     nn_layers_new(m, &net->layers, depth);
     nn_leave(m);

@@ -127,10 +127,10 @@ void nn_leave(model *m);
 
 /* Layers that M's decoder is to have. */
 int nn_depth(const model *m);
-/* Memory of the instance, zeroed; NULL after putting an error on M. */
+/* Memory of the instance, zeroed. */
 void *nn_alloc(model *m, size_t count, size_t size);
 /* INDEX in decimal, which lives as long as the instance: what frameworks call the
- * modules of a list. "" after putting an error on M. */
+ * modules of a list. */
 const char *nn_index_name(model *m, int index);
 /* Puts an error on M, after the path in force; the first one stays. */
 void nn_fail(model *m, bn_code code, const char *format, ...) BN_PRINTF(3, 4);
