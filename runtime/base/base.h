@@ -112,7 +112,6 @@ void bn_arena_reset(bn_arena *arena);
 /* As a reset, but what was allocated may still be looked at until a new
  * allocation takes its place: for handles that are told from live ones. */
 void bn_arena_rewind(bn_arena *arena);
-size_t bn_arena_used_bytes(const bn_arena *arena);
 
 /* SIZE bytes aligned to 16, contents undefined. Valid until reset or free. Without memory the
  * process ends, as by bn_alloc. */
@@ -345,7 +344,7 @@ BN_MUST_USE bn_code bn_file_sha256(const char *path, char digest[BN_SHA256_TEXT]
 /* Of what is read from FD on, from where it stands; PATH is for messages. */
 BN_MUST_USE bn_code bn_descriptor_sha256(int fd, const char *path, char digest[BN_SHA256_TEXT],
                                          bn_status *st);
-/* Of SIZE bytes at DATA; an empty text when the system has no memory. */
+/* Of SIZE bytes at DATA. */
 void bn_sha256(const void *data, size_t size, char digest[BN_SHA256_TEXT]);
 
 /* Half-width floats. */

@@ -113,7 +113,7 @@ static void add_detail(bn_change *c, const char *name, size_t length)
 static void restore_locale(const char *when)
 {
     const char *now = setlocale(LC_ALL, NULL);
-    const bool other = now && around.locale && strcmp(now, around.locale) != 0;
+    const bool other = now && strcmp(now, around.locale) != 0;
     const bool moved = around.own && pthread_equal(around.thread, pthread_self()) &&
                        uselocale(around.own) != around.own;
     if (!other && !moved)
@@ -123,7 +123,7 @@ static void restore_locale(const char *when)
         return;
     c->left = true;
     free(around.locale);
-    around.locale = strdup(now); /* noted once */
+    around.locale = bn_strdup(now); /* noted once */
     /* Where categories differ it is a list of all. How numbers look matters most. */
     const char *name = strchr(now, ';') ? setlocale(LC_NUMERIC, NULL) : now;
     if (name)
@@ -263,10 +263,9 @@ static void keep_environment(void)
     free(around.environment);
     while (environ && environ[count])
         count++;
-    around.environment = calloc(count + 1, sizeof *around.environment);
-    for (size_t i = 0; around.environment && i < count; i++)
-        if (!(around.environment[i] = strdup(environ[i])))
-            break;
+    around.environment = bn_zalloc(count + 1, sizeof *around.environment);
+    for (size_t i = 0; i < count; i++)
+        around.environment[i] = bn_strdup(environ[i]);
 }
 
 static bool has_variable(char *const *list, const char *variable)
@@ -429,7 +428,7 @@ void bn_surroundings_keep(void)
     if (!around.kept) {
         const char *locale = setlocale(LC_ALL, NULL);
         around.thread = pthread_self();
-        around.locale = strdup(locale ? locale : "C");
+        around.locale = bn_strdup(locale ? locale : "C");
         around.own = newlocale(LC_ALL_MASK, "C", (locale_t)0);
         if (around.own)
             uselocale(around.own);

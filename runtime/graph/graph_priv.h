@@ -130,7 +130,6 @@ typedef struct tg_host_row {
 
 /* Row INDEX in listing order; NULL past the last. */
 const tg_op *tg_op_at(size_t index);
-const tg_op *tg_op_find(const char *name);
 
 /* Pseudo row of variables' entry values (trace.c); not in the table. */
 extern const tg_op tg_op_input;

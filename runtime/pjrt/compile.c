@@ -218,10 +218,3 @@ bn_code rt_compile_program(rt_client *client, const rt_program *program,
         return code;
     return rt_executable_wrap(client->plugin, args.executable, NULL, executable, st);
 }
-
-bn_code rt_compile(rt_client *client, const char *text, size_t length,
-                   const rt_compile_options *options, rt_executable **executable, bn_status *st)
-{
-    const rt_program program = {.format = "mlir", .code = text, .size = length};
-    return rt_compile_program(client, &program, options, executable, st);
-}

@@ -222,12 +222,6 @@ typedef struct rt_compile_options {
     size_t flag_count;
 } rt_compile_options;
 
-/* Compiles StableHLO TEXT (LENGTH bytes). OPTIONS may be NULL. A program or an
- * option that the compiler refuses is BN_COMPILE, with line and column of the
- * program; lack of memory is BN_OUT_OF_MEMORY. */
-BN_MUST_USE bn_code rt_compile(rt_client *client, const char *text, size_t length,
-                               const rt_compile_options *options, rt_executable **executable,
-                               bn_status *st);
 /* A program as it goes to the plugin. */
 typedef struct rt_program {
     /* "mlir": StableHLO as text or as byte code; "hlo": a serialized HloModuleProto;
@@ -243,10 +237,12 @@ typedef struct rt_program {
 /* How many replicas the SIZE bytes of somebody else's compile OPTIONS ask for; 1 where they are
  * none or do not say. */
 int64_t rt_options_replicas(const void *options, size_t size);
-/* Compiles PROGRAM, or loads it where it is an executable. Foreign options go to the plugin as they
- * are, but for the device, which becomes that of OPTIONS alone, one replica, and with the flags of
- * OPTIONS behind them. BN_FORMAT where they are no CompileOptionsProto, BN_NOT_SUPPORTED where they
- * want several partitions; else as rt_compile. */
+/* Compiles PROGRAM, or loads it where it is an executable. OPTIONS may be NULL. A program or an
+ * option that the compiler refuses is BN_COMPILE, with line and column of the program; lack of
+ * memory is BN_OUT_OF_MEMORY. Foreign options go to the plugin as they are, but for the device,
+ * which becomes that of OPTIONS alone, one replica, and with the flags of OPTIONS behind them.
+ * BN_FORMAT where they are no CompileOptionsProto, BN_NOT_SUPPORTED where they want several
+ * partitions. */
 BN_MUST_USE bn_code rt_compile_program(rt_client *client, const rt_program *program,
                                        const rt_compile_options *options,
                                        rt_executable **executable, bn_status *st);
@@ -421,12 +417,8 @@ const rt_topology_info *rt_topology_describe(const rt_topology *topology);
 /* Compiles for a topology, without a device: the executable can be described,
  * serialized and inspected, not executed. BN_OUT_OF_MEMORY: the device has too little memory, as
  * the compiler counts it. Never load what was serialized without a client: libtpu ends the process.
- */
-BN_MUST_USE bn_code rt_topology_compile(rt_topology *topology, const char *text, size_t length,
-                                        const rt_compile_options *options,
-                                        rt_executable **executable, bn_status *st);
-/* The same of a PROGRAM in any form but an executable, which is BN_NOT_SUPPORTED. Foreign options
- * are not looked at: they are for another device. */
+ * An executable is BN_NOT_SUPPORTED as PROGRAM, whose own options are ignored: they are for another
+ * device. */
 BN_MUST_USE bn_code rt_topology_compile_program(rt_topology *topology, const rt_program *program,
                                                 const rt_compile_options *options,
                                                 rt_executable **executable, bn_status *st);

@@ -165,11 +165,3 @@ bn_code rt_topology_compile_program(rt_topology *topology, const rt_program *its
         return code;
     return rt_executable_wrap(topology->plugin, NULL, args.executable, executable, st);
 }
-
-bn_code rt_topology_compile(rt_topology *topology, const char *text, size_t length,
-                            const rt_compile_options *options, rt_executable **executable,
-                            bn_status *st)
-{
-    const rt_program program = {.format = "mlir", .code = text, .size = length};
-    return rt_topology_compile_program(topology, &program, options, executable, st);
-}

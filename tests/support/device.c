@@ -1,6 +1,7 @@
 /* device.c - one graph on the default runtime; see device.h. */
 #include "tests/support/device.h"
 
+#include "tests/support/compile_text.h"
 #include "tests/support/evaluator.h"
 #include "tests/support/plugin_leaks.h"
 
@@ -64,7 +65,7 @@ static bn_code compile(rt_client *client, const tg_graph *graph, rt_executable *
 {
     bn_text text = {0};
     tg_graph_lower(graph, "samples", &text);
-    bn_code code = rt_compile(client, text.data, text.length, NULL, executable, st);
+    bn_code code = compile_text(client, text.data, text.length, NULL, executable, st);
     bn_text_free(&text);
     return code;
 }

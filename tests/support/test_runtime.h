@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "runtime/pjrt/pjrt.h"
+#include "tests/support/compile_text.h"
 
 #include <string.h>
 

@@ -89,7 +89,7 @@ static inline rt_executable *compiled(void)
 {
     bn_status st = {0};
     rt_executable *executable = NULL;
-    assert_ok(rt_compile(client, program, program_size, NULL, &executable, &st), &st);
+    assert_ok(compile_text(client, program, program_size, NULL, &executable, &st), &st);
     return executable;
 }
 

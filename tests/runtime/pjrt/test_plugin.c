@@ -193,7 +193,7 @@ static void old_plugin_lacks_entries_and_lives(void **state)
     assert_fails(rt_profiler_start(old, false, &profiler, &st), BN_NOT_SUPPORTED, "no profiler",
                  &st);
     assert_ok(rt_client_create(old, NULL, 0, &old_client, &st), &st);
-    assert_ok(rt_compile(old_client, program, program_size, NULL, &executable, &st), &st);
+    assert_ok(compile_text(old_client, program, program_size, NULL, &executable, &st), &st);
     rt_executable_describe(executable, &stats); /* its table ends before the memory figures */
     assert_int_equal(stats.argument_bytes, -1);
     assert_int_equal(stats.code_bytes, -1);

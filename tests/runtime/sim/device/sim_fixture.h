@@ -62,7 +62,7 @@ static inline rt_executable *sim_compile_on(rt_client *client, const char *text,
     bn_status st = {0};
     rt_executable *executable = NULL;
     rt_compile_options options = {.device = device};
-    assert_ok(rt_compile(client, text, strlen(text), &options, &executable, &st), &st);
+    assert_ok(compile_text(client, text, strlen(text), &options, &executable, &st), &st);
     return executable;
 }
 

@@ -50,9 +50,9 @@ static void compiles_transfers_and_clients_fail(void **state)
     const int64_t dims[1] = {1};
     const float one = 1;
     rt_executable_destroy(sim_compile(client, double_text));
-    assert_fails(rt_compile(client, double_text, size, NULL, &executable, &st), BN_COMPILE,
+    assert_fails(compile_text(client, double_text, size, NULL, &executable, &st), BN_COMPILE,
                  "simulated fault: the compilation fails", &st);
-    assert_fails(rt_compile(client, double_text, size, NULL, &executable, &st), BN_OUT_OF_MEMORY,
+    assert_fails(compile_text(client, double_text, size, NULL, &executable, &st), BN_OUT_OF_MEMORY,
                  "simulated fault: out of memory while compiling", &st);
     rt_executable_destroy(sim_compile(client, double_text));
     for (int i = 0; i < 2; i++)

@@ -306,7 +306,7 @@ static void modules_may_have_stated_times_only(void **state)
         for (int i = 0; i < 2; i++) {
             bn_status st = {0};
             rt_executable *x = NULL;
-            const bn_code code = rt_compile(client, names[i], strlen(names[i]), NULL, &x, &st);
+            const bn_code code = compile_text(client, names[i], strlen(names[i]), NULL, &x, &st);
             assert_int_equal(code == BN_OK, rows[row].compiles[i]);
             if (code == BN_OK)
                 rt_executable_destroy(x);
