@@ -144,7 +144,7 @@ static tg_tensor *add_and_norm(tg_trace *t, const nn_dense *dense, const nn_row_
     return x;
 }
 
-/* What all layers of a step share. */
+/* Shared by all layers of a step. */
 typedef struct bert_shared {
     const bert_encoder *bert;
     nn_attend how;

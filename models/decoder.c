@@ -33,7 +33,7 @@ typedef struct decoder {
     } stages;
 } decoder;
 
-/* What all layers of a step share. */
+/* Shared by all layers of a step. */
 typedef struct decoder_shared {
     const decoder *net;
     tg_tensor *cosines, *sines; /* f32 (T, E) */

@@ -18,7 +18,7 @@ typedef struct decoder_config {
     double theta;         /* rotary embedding: of the slowest angle */
 } decoder_config;
 
-/* What a layer does between its second norm and the sum that ends it. */
+/* The part of a layer between its second norm and the sum that ends it. */
 typedef struct decoder_feed {
     /* Makes the parameters of one layer, within that layer's module; CONFIG is the
      * model's. Returns what STEP is given (memory of nn_alloc). */

@@ -14,7 +14,7 @@ typedef struct gpt2_config {
     int vocabulary, positions, width, heads;
 } gpt2_config;
 
-/* What Hugging Face calls Conv1D: a linear layer whose weight is (in, out). */
+/* Hugging Face's Conv1D: a linear layer whose weight is (in, out). */
 typedef struct gpt2_conv1d {
     const char *name;
     tg_tensor *weight, *bias;
@@ -158,7 +158,7 @@ static tg_tensor *feed_forward(tg_trace *t, const gpt2_block *b, tg_tensor *x)
     return x;
 }
 
-/* What all blocks of a step share. */
+/* Shared by all blocks of a step. */
 typedef struct gpt2_shared {
     const gpt2 *net;
     tg_tensor *mask; /* (B, 12, T, T) */

@@ -86,7 +86,7 @@ static bn_code check_options(const model_options *o, const model_row *row,
     return BN_OK;
 }
 
-/* What a training step has beyond the forward pass. */
+/* The training part of a step: all beyond the forward pass. */
 struct model_training {
     nn_optimizer optimizer;
     tg_tensor **gradients; /* [parameter] of the step in hand */

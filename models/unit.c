@@ -100,7 +100,7 @@ static void unit_build(model *m)
 
 /* ---- a step ----------------------------------------------------------------- */
 
-/* What all layers of a step share. T queries, S tokens, D their width. */
+/* Shared by all layers of a step. T queries, S tokens, D their width. */
 typedef struct decoding {
     const unit *net;
     tg_tensor *places; /* (B, T, D): the learned queries */

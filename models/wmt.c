@@ -55,7 +55,7 @@ typedef struct wmt {
     int64_t heads;
 } wmt;
 
-/* What the layers need to know of the rows of tokens. */
+/* Properties of the rows of tokens that layers need. */
 typedef struct wmt_tokens {
     tg_tensor *ids;       /* i32 (B, T) */
     tg_tensor *kept;      /* bool (B, T): no padding */

@@ -245,9 +245,9 @@ static rt_buffer *break_buffer(const capture_node *node, rt_buffer **slots)
     return node->read.variable ? tg_tensor_data(node->read.variable) : slots[node->read.slot];
 }
 
-/* Tells that NODE gave VALUE, for which NEXT is the branch; NULL: there is none. */
-static void tell_replayed(const mode *m, const capture_node *node, const void *value,
-                          const capture_node *next)
+/* Notifies the watcher that NODE gave VALUE, for which NEXT is the branch; NULL: there is none. */
+static void notify_replayed(const mode *m, const capture_node *node, const void *value,
+                            const capture_node *next)
 {
     const mode_read_told read = {node->where, node->read_type, value, node->graphs != NULL};
     mode_tell_read(m, &read.where, &read.type, value, read.breaks);
@@ -272,7 +272,7 @@ static bn_code replay_read(mode *m, const capture_node *node, rt_buffer **slots,
     *next = code == BN_OK ? mode_capture_branch(node, value) : NULL;
     mode_clock(m, BN_PART_BIND);
     if (code == BN_OK)
-        tell_replayed(m, node, value, *next);
+        notify_replayed(m, node, value, *next);
     if (value != few)
         free(value);
     return code;

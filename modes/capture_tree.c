@@ -1,5 +1,5 @@
 /*
- * capture_tree.c - what a capture wrote down: its guards and its tree. Guards are checked before
+ * capture_tree.c - the contents of a capture: its guards and its tree. Guards are checked before
  * each replay, so that is one pass over the variables and nothing more.
  */
 #include "modes/capture_priv.h"

@@ -20,7 +20,7 @@
 #define HEAD_SIZE 512
 #define NAME_SIZE (BN_SHA256_TEXT + 4)
 
-/* What an entry is of, and what it is called. */
+/* Head and file name of an entry. */
 typedef struct entry {
     char head[HEAD_SIZE]; /* up to the line of the payload */
     char name[NAME_SIZE];

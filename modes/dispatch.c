@@ -3,7 +3,7 @@
  *
  * A step's results wait beside the variables until the whole step has been
  * submitted; then they take their places (commit) and the handles that they
- * replace are given back while the device works. Lists keep their room from
+ * replace are released while the device works. Lists keep their room from
  * step to step, so a steady step allocates nothing.
  */
 #include "modes/mode_priv.h"
@@ -29,7 +29,7 @@ void mode_dispatch_reserve(mode *m, const mode_program *p)
 
 /* ---- probe ----------------------------------------------------------------------- */
 
-/* Gives back results of a repetition that the next one did not take over. */
+/* Releases the results of a repetition that the next one did not take over. */
 static void probe_drop(mode *m, const mode_program *p, rt_buffer **results, bool all)
 {
     for (size_t o = 0; o < p->output_count; o++)
@@ -37,8 +37,8 @@ static void probe_drop(mode *m, const mode_program *p, rt_buffer **results, bool
             rt_buffer_release(m->client, results[o]);
 }
 
-/* Of a device whose plugin tells nothing of its memory so many bytes of results may be kept. */
-#define UNTOLD_BYTES ((int64_t)256 << 20)
+/* Bytes of results that may be kept where the plugin does not report the device's memory. */
+#define UNREPORTED_BYTES ((int64_t)256 << 20)
 
 int64_t mode_result_bytes(const mode_program *p)
 {
@@ -59,17 +59,17 @@ bool mode_has_room(mode *m, int64_t bytes)
 {
     rt_device_memory memory;
     bn_status ignored = {.code = BN_OK};
-    int64_t free_bytes = UNTOLD_BYTES;
+    int64_t free_bytes = UNREPORTED_BYTES;
     if (rt_client_memory(m->client, (size_t)m->options.compile.device, &memory, &ignored) ==
             BN_OK &&
         memory.bytes_limit > 0 && memory.bytes_in_use >= 0)
-        /* Half of it: nobody tells what an execution needs for itself. */
+        /* Half of it: the memory that an execution needs for itself is unknown. */
         free_bytes = (memory.bytes_limit - memory.bytes_in_use) / 2;
     return bytes <= free_bytes;
 }
 
 /* Whether the results of REPEAT executions of P have room beside each other. Their handles are best
- * given back at the end, since that takes time, or waits. But the device must hold them all
+ * released at the end, since that takes time, or waits. But the device must hold them all
  * meanwhile. */
 static bool have_room(mode *m, const mode_program *p, unsigned repeat)
 {
@@ -82,7 +82,7 @@ static bool have_room(mode *m, const mode_program *p, unsigned repeat)
 typedef struct repeated {
     mode_list spent;  /* results that the next repetition replaced, or took over */
     mode_list events; /* of what is not awaited yet */
-    bool keeps;       /* SPENT are given back at the end; else as soon as they are replaced */
+    bool keeps;       /* SPENT are released at the end; else as soon as they are replaced */
     uint64_t submit_ns, first_ns, begin_ns, end_ns;
 } repeated;
 
@@ -146,7 +146,7 @@ static void probe_settle(mode *m, repeated *r)
         r->events.count = 0;
 }
 
-/* Gives the results back that the row kept, but those that are arguments now. Handles of memory
+/* Releases the results that the row kept, but those that are arguments now. Handles of memory
  * that was taken over are among them: they hold none. */
 static void probe_make_room(mode *m, const mode_program *p, repeated *r)
 {
@@ -173,7 +173,7 @@ static bool probe_may_repeat(mode *m, const mode_program *p)
     return true;
 }
 
-/* Probes P. Handles of results that were replaced are given back at the end, or where the device
+/* Probes P. Handles of results that were replaced are released at the end, or where the device
  * has no room for all of them as soon as they are replaced. That it has none may show only when the
  * plugin refuses a repetition for want of memory: then the row begins again without them, as do
  * those of later probes. */
@@ -219,7 +219,7 @@ static void count_execution(mode *m, mode_program *p)
     m->counters[BN_COUNTER_EXECUTIONS]++;
 }
 
-/* Notes the call that submitted P and gave EVENT, and has its completion told. */
+/* Notes the call that submitted P and gave EVENT, and asks for its completion. */
 static void note_execution(mode *m, const mode_program *p, uint64_t begin_ns, rt_event *event)
 {
     bn_completion *done = bn_timeline_call(m->timeline, BN_SPAN_EXECUTE, p->row->view.label, 0,

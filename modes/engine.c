@@ -32,7 +32,7 @@ bn_code mode_choose_cut(unsigned graphs, unsigned group_of_phase[TG_PHASE_COUNT]
     return bn_fail(st, BN_INVALID, "a step can be cut into 1, 2, 3 or 5 graphs, not %u", graphs);
 }
 
-/* An executable on disk is good for one build of one plugin, what that was told, and its flags. */
+/* An executable on disk is valid for one build of one plugin, its settings and its flags. */
 static char *make_salt(const mode *m)
 {
     bn_text salt = {0};

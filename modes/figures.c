@@ -1,6 +1,6 @@
 /*
  * figures.c - what executables are called, and the figures of each: rows that records and
- * tables show; and what steps do, told to a watcher.
+ * tables show; and notifications of a watcher.
  */
 #define _GNU_SOURCE
 #include "modes/mode_priv.h"
@@ -224,7 +224,7 @@ bn_code mode_execution_optimized(const mode *m, size_t index, char format[32], v
     return rt_executable_optimized(row->program->executable, format, bytes, size, st);
 }
 
-/* ---- told to a watcher --------------------------------------------------------------- */
+/* ---- notifying a watcher --------------------------------------------------------------- */
 
 void mode_watch(mode *m, const mode_watcher *watcher)
 {

@@ -1,20 +1,20 @@
 /*
- * layouts.c - automatic layouts: what a graph of a step hands on to later ones leaves it as the
- * compiler likes it, and they take it so.
+ * layouts.c - automatic layouts: values that a graph of a step passes to later ones keep the layout
+ * that the compiler chose for them.
  *
  * The compiler chooses when a graph is compiled (`auto` at its results), and the graph runs before
  * the next one is lowered. So how its results lie is read off the buffers. What variables take over
  * keeps its default layout, in which the next step finds it. So does all that was put out for a
- * read, for nobody knows yet which of it a variable will take over.
+ * read: which of it a variable will take over is not known yet.
  */
 #include "modes/mode_priv.h"
 
 #include <string.h>
 
-void mode_layouts_begin(mode *m, bool handing)
+void mode_layouts_begin(mode *m, bool passing)
 {
-    m->handing = handing && m->options.automatic_layouts;
-    m->handed_key = (tg_hash){0};
+    m->passing = passing && m->options.automatic_layouts;
+    m->passed_key = (tg_hash){0};
 }
 
 /* A graph's text depends on what was compiled before it, so its key is one of all graphs up to it.
@@ -22,11 +22,11 @@ void mode_layouts_begin(mode *m, bool handing)
 tg_hash mode_layouts_key(mode *m, tg_hash graph)
 {
     const uint64_t odd = UINT64_C(0x9e3779b97f4a7c15);
-    if (!m->handing)
+    if (!m->passing)
         return graph;
-    m->handed_key.low = (m->handed_key.low ^ graph.low) * odd + 1;
-    m->handed_key.high = (m->handed_key.high ^ graph.high) * odd + 1;
-    return m->handed_key;
+    m->passed_key.low = (m->passed_key.low ^ graph.low) * odd + 1;
+    m->passed_key.high = (m->passed_key.high ^ graph.high) * odd + 1;
+    return m->passed_key;
 }
 
 /* How input INDEX lies, where an earlier graph put it out. */
@@ -51,7 +51,7 @@ bn_code mode_layouts_choose(mode *m, const tg_graph *graph, mode_layouts *of, bn
 {
     bn_code code = BN_OK;
     *of = (mode_layouts){0};
-    if (!m->handing)
+    if (!m->passing)
         return BN_OK;
     of->arena = bn_arena_new(4096);
     of->inputs = bn_arena_zalloc(of->arena, (graph->input_count + 1) * sizeof *of->inputs);

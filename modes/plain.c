@@ -68,7 +68,7 @@ static void learn_consumed(mode *m, mode_plain *p)
             donor[o] = -1;
     mode_learn_donors(m, p->program, (rt_buffer *const *)m->arguments.items, p->addresses,
                       (rt_buffer *const *)m->results.items, p->consumed);
-    /* What lies otherwise than the program takes it cannot be its argument. */
+    /* A result in another layout than the argument's cannot become the argument. */
     for (size_t o = 0; o < p->result_count && p->program->entry; o++)
         if (donor[o] >= 0 &&
             !mode_buffer_lies(m, m->results.items[o], &p->arguments[donor[o]].type))

@@ -74,7 +74,7 @@ static bn_code await_all(mode *m, bn_status *st)
     return code;
 }
 
-/* What the host did before run INDEX. Of the first one only what came behind the wait is the
+/* The host's time before run INDEX. Of the first one only what came behind the wait is the
  * step's: the rest was behind the last one of the step before. */
 static bn_code act(mode *m, const recorded *r, size_t index, bn_status *st)
 {
@@ -101,10 +101,10 @@ static bn_code bind(mode *m, const recorded *r, const mode_run *run, bn_status *
         if (!m->arguments.items[i])
             code = bn_fail(st, BN_INVALID, "%s: argument %zu, value %zu, is not there",
                            p->row->view.label, i, run->arguments[i]);
-        /* A plugin executes what lies otherwise than its program takes it. Asked once. */
+        /* Plugins execute arguments of another layout than the program's. Asked once. */
         else if (!r->known && p->entry && !mode_buffer_lies(m, m->arguments.items[i], &p->entry[i]))
             code = bn_fail(st, BN_NOT_SUPPORTED,
-                           "%s: argument %zu, value %zu, lies otherwise than the program takes it",
+                           "%s: argument %zu, value %zu, has another layout than the program takes",
                            p->row->view.label, i, run->arguments[i]);
     }
     return code;
@@ -148,7 +148,7 @@ static void learn(mode *m, recorded *r, size_t index)
     }
 }
 
-/* Gives VALUE back if no run behind INDEX takes it, nor the next step. */
+/* Releases VALUE if no run after INDEX takes it, nor the next step. */
 static void let_go(mode *m, recorded *r, size_t value, size_t index)
 {
     if (value < r->of->input_count || r->heir[value] != MODE_NO_VALUE ||
@@ -158,7 +158,7 @@ static void let_go(mode *m, recorded *r, size_t value, size_t index)
     r->values[value] = NULL;
 }
 
-/* Gives back what run INDEX was the last to take. */
+/* Releases the values that run INDEX was the last to take. */
 static void let_go_of_run(mode *m, recorded *r, size_t index)
 {
     const mode_run *run = &r->of->runs[index];
@@ -219,7 +219,7 @@ static void retire(mode *m, rt_buffer *buffer)
         mode_list_push(&m->retired, buffer);
 }
 
-/* Results become the inputs of the next step, or are given back. */
+/* Results become the inputs of the next step, or are released. */
 static void pass_on(mode *m, recorded *r)
 {
     for (size_t i = 0; i < r->of->input_count; i++)
@@ -238,7 +238,7 @@ static void pass_on(mode *m, recorded *r)
     }
 }
 
-/* After a failure: what the step made is given back, and what it consumed comes anew. */
+/* After a failure: releases what the step made; what it consumed is sent anew. */
 static void drop_step(mode *m, recorded *r)
 {
     bn_status ignored = {.code = BN_OK};

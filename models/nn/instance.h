@@ -14,7 +14,7 @@
 
 /* ---- a model's row ------------------------------------------------------------ */
 
-/* What differs between the published model and the reduced one. */
+/* The published model or the reduced one. */
 typedef struct model_variant {
     int channel_divisor;  /* of all channel counts; image models */
     int classes, image;   /* image models; IMAGE is 0 for others */
@@ -37,7 +37,8 @@ typedef struct model_static {
     bool real;
 } model_static;
 
-/* What an example does that reference models do not (models/examples). Absent is 0 or NULL. */
+/* Properties of an example that reference models do not have (models/examples). Absent is 0 or
+ * NULL. */
 typedef struct model_example {
     bool batches_differ;         /* steps take different ones in turns, whatever the options say */
     int other_dtype_every;       /* so many batches: floats come in another dtype; 0: never */

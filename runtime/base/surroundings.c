@@ -3,7 +3,7 @@
  *
  * Plugins are large programs of others. Libraries in them set the locale, flush denormals because
  * they were linked with -ffast-math, close descriptors that they did not open, and so on. None of
- * it may change what bench writes or reads, and what may change its figures is told.
+ * it may change what bench writes or reads, and what may change its figures is reported.
  *
  * What is not put back: the locale of the process and the environment. Other threads may be reading
  * both, and the C library has no lock for that. Our thread has a locale of its own, and the record
@@ -42,7 +42,7 @@ static struct {
     bool kept;
     pthread_t thread;
     locale_t own;        /* of the thread */
-    char *locale;        /* the process's, as setlocale tells it */
+    char *locale;        /* the process's, as setlocale gives it */
     fenv_t floats;       /* of the thread */
     unsigned float_bits; /* floats_now then */
     descriptor folder;   /* its spare is the folder itself */
@@ -364,7 +364,7 @@ static void restore_limits(const char *when)
                                                     [RLIMIT_SIGPENDING] = "SIGPENDING"};
     for (unsigned i = 0; i < RLIM_NLIMITS; i++) {
         struct rlimit now, *kept = &around.limits[i];
-        /* Without a name is that of core files, which nobody of us writes. */
+        /* Without a name is that of core files, which bench does not write. */
         if (!names[i] || getrlimit(i, &now) != 0 || now.rlim_cur >= kept->rlim_cur)
             continue;
         bn_change *c = note(BN_AROUND_LIMITS, when);

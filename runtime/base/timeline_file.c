@@ -59,7 +59,7 @@ static unsigned whats_of(unsigned kind)
     return kind == BN_SPAN_STEP ? BN_STEP_KINDS : kind == BN_SPAN_PART ? BN_PART_COUNT : 1;
 }
 
-/* The last time that a span tells. */
+/* The latest time in any span. */
 static uint64_t last_time(const bn_timeline *t)
 {
     uint64_t last = 0;
@@ -70,7 +70,7 @@ static uint64_t last_time(const bn_timeline *t)
     return last;
 }
 
-/* Whether all spans can be looked at. What had not ended when the process did ends last of all. */
+/* Whether all spans are complete. What had not ended when the process did ends last of all. */
 static bool check_spans(bn_timeline *t)
 {
     const uint64_t last = last_time(t);

@@ -208,7 +208,7 @@ static void gradient_begin(gradient *g)
     g->back.out = bn_arena_zalloc(arena, operands * sizeof *g->back.out);
 }
 
-/* What is carried gets a gradient in any case: rounds hand it on even where none comes in. */
+/* Carried values get a gradient in any case: iterations pass it on even where none comes in. */
 static bool differentiate_round(gradient *g, const bool *need)
 {
     const tg_graph *f = &g->region->graph;
@@ -228,7 +228,7 @@ static bool differentiate_round(gradient *g, const bool *need)
     return tg_round_sound(g->round);
 }
 
-/* What the backward round hands on and gives: gradients of what is carried; sums of those of
+/* Results of the backward round: gradients of what is carried; sums of those of
  * what is captured; and for stacks those of slices. */
 static bool plan_results(gradient *g)
 {
@@ -337,7 +337,7 @@ static void take(tg_loop_plan *p, size_t *count, tg_tensor *in, tg_tensor *opera
     p->operands[(*count)++] = operand;
 }
 
-/* What the backward round is given; SAVING gives what is saved. */
+/* Inputs of the backward round; SAVING gives the saved values. */
 static bool plan_inputs(gradient *g, const tg_node *saving)
 {
     const tg_graph *f = &g->region->graph;

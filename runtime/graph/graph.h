@@ -8,7 +8,7 @@
  *
  * Errors stick: the first mistake of a trace is kept, with the scope and the
  * op that made it, and later ops do nothing, so that model code reads top to
- * bottom without a check per op. tg_trace_status tells. Ops never return NULL.
+ * bottom without a check per op. tg_trace_status gives it. Ops never return NULL.
  *
  * One thread per trace. Prefix tg_.
  */
@@ -85,7 +85,7 @@ typedef struct tg_scope tg_scope;
  * holds device data: parameters, optimizer state, running statistics, inputs,
  * the learning rate, results such as the loss. A *value* is the result of an
  * op; it belongs to its trace and dies at the next tg_trace_begin. Using a dead
- * value is an error of the trace where it can be told (its place not yet taken
+ * value is an error of the trace where it is detected (its place not yet taken
  * by a new value), and never a crash.
  */
 
@@ -127,7 +127,7 @@ typedef enum tg_phase {
 } tg_phase;
 
 /*
- * What a mode hangs on a trace. Each may be NULL. All are called while the trace is sound, on
+ * Callbacks of a mode. Each may be NULL. All are called while the trace is sound, on
  * the thread that calls the op, and must not emit ops into the trace. A failure becomes the
  * trace's error, with the op's name ("read" for a read) in front of the message.
  */
@@ -202,7 +202,7 @@ void tg_assign(tg_trace *trace, tg_tensor *variable, tg_tensor *value);
  */
 void tg_read(tg_trace *trace, tg_tensor *tensor, void *host, size_t size);
 /* Says that the values made since the trace had FIRST_NODE nodes are not used any
- * more, but for those that variables were assigned: C cannot tell by itself. Frees
+ * more, but for those that variables were assigned: C does not say when a value dies. Frees
  * memory in eager execution, where to use such a value afterwards is an error;
  * changes nothing elsewhere. */
 void tg_forget(tg_trace *trace, size_t first_node);
@@ -293,7 +293,7 @@ bool tg_node_has_op(const tg_node *node); /* false for a variable's entry value 
 size_t tg_node_operand_count(const tg_node *node);
 tg_tensor *tg_node_operand(const tg_node *node, size_t index);
 size_t tg_node_result_count(const tg_node *node);
-/* What the host computes for a node of such an op; it may outlive the trace. */
+/* The host's computation of such an op; it may outlive the trace. */
 typedef struct tg_host_op {
     const char *name; /* static */
     /* Y, of type OUT, from X, of type IN, both dense row-major. Cannot fail. */
@@ -369,7 +369,7 @@ typedef struct tg_loop {
  *
  * With OFFLOAD the text asks that stacks of saved floats lie in the host's memory: it moves their
  * parts there and back by annotation, as JAX does (custom calls annotate_device_placement).
- * Whether a compiler does so, its memory statistics tell; a stack that crosses from one graph to
+ * Whether a compiler does so, its memory statistics say; a stack that crosses from one graph to
  * another is an argument and a result, of which the annotation says nothing.
  */
 void tg_scan(tg_trace *trace, const tg_loop *loop, tg_tensor **results);
@@ -377,13 +377,13 @@ void tg_scan(tg_trace *trace, const tg_loop *loop, tg_tensor **results);
 /*
  * In a BODY: from here to the end of the round VARIABLE stands for VALUE, whose type it then
  * has, so that layers made for a variable run on a slice. tg_assign changes what it stands for
- * in this round; tg_trace_value tells what that is in the end.
+ * in this round; tg_trace_value gives it in the end.
  */
 void tg_bind(tg_trace *round, tg_tensor *variable, tg_tensor *value);
 
 /* ---- ops ---------------------------------------------------------------- */
 
-/* What `bench list ops` prints of a row; INDEX from 0 until false. */
+/* A row of `bench list ops`; INDEX from 0 until false. */
 typedef struct tg_op_info {
     const char *name, *stablehlo, *family, *summary;
     int min_operands, max_operands, results; /* max or results -1: any number */

@@ -23,7 +23,7 @@ struct tg_scope {
 typedef enum tg_kind { TG_KIND_VALUE, TG_KIND_VARIABLE, TG_KIND_POISON } tg_kind;
 
 struct tg_tensor {
-    /* What a replay touches of a variable comes first, on one cache line. */
+    /* The members that a replay touches come first, on one cache line. */
     void *data;
     uint32_t version;      /* variables: how often the type was set */
     uint8_t kind;          /* tg_kind */

@@ -471,7 +471,7 @@ double tg_op_no_flops(const tg_node *node)
     return 0;
 }
 
-/* Who visits nodes, and how often the nodes in hand run. */
+/* A visit of nodes, and how often the nodes in hand run. */
 typedef struct visitor {
     void (*visit)(void *context, const tg_node *node, const tg_graph_cost *cost);
     void *context;

@@ -77,7 +77,7 @@ bool tg_round_sound(tg_trace *round)
     return round->outer->status.code == BN_OK;
 }
 
-/* What GRAPH computes: all of its trace so far, and which values it takes and gives. */
+/* The hash of GRAPH: all of its trace so far, and which values it takes and gives. */
 static tg_hash region_hash(const tg_graph *g)
 {
     const uint32_t head[2] = {(uint32_t)g->input_count, (uint32_t)g->output_count};

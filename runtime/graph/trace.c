@@ -94,7 +94,7 @@ tg_precision tg_trace_precision(const tg_trace *t)
 void tg_trace_begin(tg_trace *t)
 {
     bn_arena_reset(t->arena);
-    bn_arena_rewind(t->tensors); /* stale handles are looked at, not followed */
+    bn_arena_rewind(t->tensors); /* stale handles are read, not followed */
     t->epoch++;
     t->status.code = BN_OK;
     t->phase = TG_PHASE_FORWARD;
@@ -217,7 +217,7 @@ tg_tensor *tg_round_input(tg_trace *round, const tg_type *type)
     return node->results;
 }
 
-/* What TENSOR of the outer trace is in the round T: an input of the round, made at first use. */
+/* TENSOR of the outer trace, in the round T: an input of the round, made at first use. */
 static tg_tensor *capture(tg_trace *t, tg_tensor *tensor, const char *op)
 {
     tg_tensor *outer = resolve(t->outer, tensor, op);
@@ -400,7 +400,7 @@ tg_tensor *tg_trace_assigned(const tg_trace *t, size_t index, tg_tensor **value)
 
 bool tg_trace_is_assigned(const tg_trace *t, const tg_tensor *value)
 {
-    /* What was assigned last is asked for first. */
+    /* The latest assignments are asked for first. */
     for (size_t i = t->assigned_count; i-- > 0;)
         if (t->assigned[i]->current == value)
             return true;

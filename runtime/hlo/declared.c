@@ -1,7 +1,7 @@
 /*
  * declared.c - what a program in XLA's own form declares, as runtime/stablehlo has it: the types
  * and layouts of its entry, what is donated, and the devices that it names. Of a program that was
- * compiled it tells what the compiler made of what was declared.
+ * compiled it says what the compiler made of the declarations.
  */
 #include "runtime/hlo/hlo_priv.h"
 

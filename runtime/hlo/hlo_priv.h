@@ -57,7 +57,7 @@ const hlo_instruction *hlo_operand(const hlo_module *module, size_t computation,
                                    const hlo_instruction *instruction, size_t k);
 const hlo_instruction *hlo_root(const hlo_module *module, size_t computation);
 bool hlo_is(const hlo_instruction *instruction, const char *opcode);
-/* Whether both list their dimensions in the same order; a layout that is not told equals any. */
+/* Whether both list their dimensions in the same order; an unknown layout equals any. */
 bool hlo_same_order(const Hlo__Wire__Layout *a, const Hlo__Wire__Layout *b);
 /* LAYOUT as XLA writes it, "{1,0:T(8,128)}", into OUT; nothing where it is that of a scalar, or makes
  * no sense for RANK dimensions. */
@@ -70,7 +70,7 @@ double hlo_stated_trips(const hlo_instruction *loop);
 
 /* ---- trips.c ------------------------------------------------------------------------ */
 
-/* How often the body of LOOP, a while of COMPUTATION, runs; -1 where that cannot be told, and *WHY
+/* How often the body of LOOP, a while of COMPUTATION, runs; -1 where that is unknown, and *WHY
  * then says why. */
 double hlo_trips(const hlo_module *module, size_t computation, const hlo_instruction *loop,
                  const char **why);

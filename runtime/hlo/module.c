@@ -62,7 +62,7 @@ double hlo_stated_trips(const hlo_instruction *loop)
 /* ---- numbers ------------------------------------------------------------------------------- */
 
 /* Compilers number instructions within the module, or within the computation with the computation's
- * own number in the upper half. The lower half tells those of one computation apart. */
+ * own number in the upper half. The lower half is unique within a computation. */
 static uint32_t number_of(int64_t id)
 {
     return (uint32_t)(uint64_t)id;

@@ -23,7 +23,7 @@ static bool is_one_of(const char *opcode, const char *const *list)
     return false;
 }
 
-/* What takes no time of its own, or is covered by what it ends. */
+/* Instructions that take no time of their own, or are covered by what they end. */
 static bool is_free(const char *opcode)
 {
     static const char *const list[] = {

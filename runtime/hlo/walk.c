@@ -14,7 +14,7 @@
 #define MOST_EXECUTIONS 1e15
 #define MOST_CYCLES     1e30 /* of all; so that no sum is infinite */
 
-/* What an instruction has run. */
+/* The computations that an instruction runs. */
 typedef struct site {
     size_t called[2]; /* computations, COUNT of them */
     double times[2];
@@ -60,8 +60,9 @@ static size_t costly_branch(const walk *w, const hlo_instruction *i)
     return best;
 }
 
-/* What instruction AT of COMPUTATION has run by others, if its own estimate does not cover it. The
- * branches of a conditional must have been summed. NOTES: loops and branches go into the report. */
+/* The computations that instruction AT of COMPUTATION runs, if its own estimate does not cover
+ * them. The branches of a conditional must have been summed. NOTES: loops and branches go into the
+ * report. */
 static void site_of(const walk *w, size_t computation, size_t at, bool notes, site *s)
 {
     const hlo_computation *c = &w->module->computations[computation];

@@ -1,5 +1,5 @@
 /*
- * attribute.c - named values in both directions: what a plugin tells about
+ * attribute.c - named values in both directions: what a plugin reports about
  * itself and its devices, and the options a user gives it.
  */
 #include "runtime/pjrt/pjrt_priv.h"

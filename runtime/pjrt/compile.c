@@ -14,8 +14,8 @@
 
 PJRT_Program rt_program_wrap(const char *format, const void *code, size_t size)
 {
-    /* Of "mlir" the plugin tells text from byte code. CODE is not const only because the same
-     * struct returns programs. */
+    /* Of "mlir" the plugin distinguishes text and byte code. CODE is not const only because the
+     * same struct returns programs. */
     return (PJRT_Program){.struct_size = PJRT_Program_STRUCT_SIZE,
                           .code = (char *)(uintptr_t)code,
                           .code_size = size,
@@ -98,7 +98,7 @@ bn_code rt_compile_options_pack(const rt_compile_options *options, int64_t devic
 
 /* Makes MESSAGE one for the device DEVICE_ID alone. A framework may ask for a replica on each
  * device of its client and then execute one. XLA for CPU compiles what communicates with others all
- * the same, and runs it: whoever compiles foreign programs looks into them (modes/signature.c). */
+ * the same, and runs it: callers with foreign programs check them (modes/signature.c). */
 static bn_code move_to(Rt__Compile__Options *message, int64_t device_id, bn_status *st)
 {
     Rt__Compile__Build *build = message->build;

@@ -13,7 +13,7 @@
 #include <string.h>
 
 /* BN_PLUGIN where the executable is not what is asked for always: one replica of one partition, for
- * one device. What a plugin does not tell is not checked. */
+ * one device. Figures that a plugin does not report are not checked. */
 static bn_code check_devices(const rt_executable *executable, bn_status *st)
 {
     const rt_plugin *plugin = executable->plugin;
@@ -296,7 +296,7 @@ bn_code rt_executable_optimized(const rt_executable *executable, char format[32]
     PJRT_Program program = {.struct_size = PJRT_Program_STRUCT_SIZE};
     PJRT_Executable_OptimizedProgram_Args args = RT_ARGS(
         PJRT_Executable_OptimizedProgram, .executable = executable->handle, .program = &program);
-    /* The first call tells the size, the second fills the room. */
+    /* The first call gives the size, the second fills the room. */
     bn_code code =
         RT_CALL(executable->plugin, PJRT_Executable_OptimizedProgram, &args, RT_STAGE_OTHER, st);
     if (code != BN_OK)

@@ -22,7 +22,7 @@
 /* A file as it was when it was hashed. */
 typedef struct rt_identity {
     struct stat file;
-    char mapped[RT_MAPPED_TEXT]; /* device and inode, as /proc/self/maps tells them of a mapping */
+    char mapped[RT_MAPPED_TEXT]; /* device and inode, as /proc/self/maps has them of a mapping */
     char sha256[BN_SHA256_TEXT];
 } rt_identity;
 
@@ -79,7 +79,7 @@ BN_MUST_USE bn_code rt_identity_check(const char *path, const rt_identity *ident
 
 /* ---- calls and errors (error.c) --------------------------------------- */
 
-/* What was being done, which decides the class of an error without a class of
+/* The stage of work, which decides the class of an error without a class of
  * its own. */
 enum rt_stage { RT_STAGE_OTHER, RT_STAGE_CREATE, RT_STAGE_COMPILE, RT_STAGE_EXECUTE };
 

@@ -1,5 +1,5 @@
 /*
- * settings.c - what a client was told beside the program: its options, and the environment that
+ * settings.c - the settings of a client beside the program: its options, and the environment that
  * plugins read when they compile. Executables depend on both.
  *
  * Sources: XLA_FLAGS is read by xla/tsl/util/command_line_flags.cc and parse_flags_from_env.cc; a
@@ -76,7 +76,7 @@ static int option_order(const void *a, const void *b)
     return order ? order : (*left > *right) - (*left < *right);
 }
 
-/* How many cores this thread may use, where that can be told. */
+/* How many cores this thread may use, where that is known. */
 static void put_cores(bn_text *out)
 {
     cpu_set_t set[CORE_SETS] = {0};

@@ -19,7 +19,8 @@ static int64_t find_integer(const rt_attribute *list, size_t count, const char *
     return -1;
 }
 
-/* Copies what the plugin tells of FIRST, the first device, if there is one. All of it is optional.
+/* Copies the plugin's description of FIRST, the first device, if there is one. All of it is
+ * optional.
  */
 static void describe_device(rt_topology *t, PJRT_DeviceDescription *first)
 {

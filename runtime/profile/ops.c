@@ -108,7 +108,7 @@ static void add_line(gathering *g, int64_t tf_op, const line_message *line)
     }
 }
 
-/* What the statistics of kernels are called on a plane. */
+/* Numbers of the statistics of kernels on a plane. */
 typedef struct kernel_stats {
     int64_t module, number, instruction;
 } kernel_stats;
