@@ -122,8 +122,8 @@ static tg_tensor *conv1d(tg_trace *t, const gpt2_conv1d *layer, tg_tensor *x)
     return x;
 }
 
-/* X (B, T, 2304) holds three parts side by side: takes PART, split into heads. */
-static tg_tensor *take(tg_trace *t, tg_tensor *x, int64_t part, int64_t heads)
+/* X (B, T, 2304) holds three parts side by side: PART, split into heads. */
+static tg_tensor *heads_of_part(tg_trace *t, tg_tensor *x, int64_t part, int64_t heads)
 {
     const int64_t width = tg_tensor_type(x)->dims[2] / 3;
     x = nn_part(t, x, 2, part * width, width); /* (B, T, 768) */
@@ -134,9 +134,9 @@ static tg_tensor *attention(tg_trace *t, const gpt2_block *b, tg_tensor *x, tg_t
 {
     tg_scope_push(t, "attn");
     x = conv1d(t, &b->attn.c_attn, x); /* (B, T, 2304) */
-    tg_tensor *q = take(t, x, 0, b->attn.heads);
-    tg_tensor *k = take(t, x, 1, b->attn.heads);
-    tg_tensor *v = take(t, x, 2, b->attn.heads); /* (B, T, 12, 64) */
+    tg_tensor *q = heads_of_part(t, x, 0, b->attn.heads);
+    tg_tensor *k = heads_of_part(t, x, 1, b->attn.heads);
+    tg_tensor *v = heads_of_part(t, x, 2, b->attn.heads); /* (B, T, 12, 64) */
     const nn_attend how = {.scale = 1.0 / sqrt((double)tg_tensor_type(q)->dims[3]),
                            .hidden = -INFINITY,
                            .mask = mask,

@@ -85,8 +85,8 @@ static bn_code create(model_export *x, const char *path, const char *const *meta
     return code;
 }
 
-static bn_code begin(const model *instance, const char *path, const char *const *metadata,
-                     bool inputs, bool replace, model_export **out, bn_status *st)
+static bn_code begin_export(const model *instance, const char *path, const char *const *metadata,
+                            bool inputs, bool replace, model_export **out, bn_status *st)
 {
     model_export *x = bn_zalloc(1, sizeof *x);
     x->instance = instance;
@@ -103,13 +103,13 @@ static bn_code begin(const model *instance, const char *path, const char *const 
 bn_code model_export_begin(const model *instance, const char *path, const char *const *metadata,
                            bool replace, model_export **out, bn_status *st)
 {
-    return begin(instance, path, metadata, false, replace, out, st);
+    return begin_export(instance, path, metadata, false, replace, out, st);
 }
 
 bn_code model_export_batch(const model *instance, const char *path, const char *const *metadata,
                            bool replace, model_export **out, bn_status *st)
 {
-    return begin(instance, path, metadata, true, replace, out, st);
+    return begin_export(instance, path, metadata, true, replace, out, st);
 }
 
 bn_code model_export_next(model_export *x, bool *more, bn_status *st)

@@ -60,7 +60,7 @@ static void make_header(const model_file_tensor *tensors, size_t count, const ch
 
 /* ---- file --------------------------------------------------------------------------- */
 
-static bn_code taken(const char *path, bn_status *st)
+static bn_code refuse_existing(const char *path, bn_status *st)
 {
     return bn_fail(st, BN_IO,
                    "%s is there already and is not overwritten: choose another name, or --force",
@@ -75,7 +75,7 @@ bn_code model_file_create(const char *path, const model_file_tensor *tensors, si
     bn_text header = {0};
     /* Refused now rather than after gigabytes; the renaming at the end is what counts. */
     if (!replace && lstat(path, &info) == 0)
-        return taken(path, st);
+        return refuse_existing(path, st);
     model_file_writer *w = bn_zalloc(1, sizeof *w);
     w->path = bn_strdup(path);
     w->replace = replace;
@@ -109,7 +109,7 @@ bn_code model_file_finish(model_file_writer *w, size_t *size, bn_status *st)
     if (code == BN_OK && size)
         *size = w->header_bytes + w->data_bytes;
     else if (code != BN_OK && !w->replace && lstat(w->path, &info) == 0)
-        taken(w->path, st);
+        refuse_existing(w->path, st);
     else if (code != BN_OK)
         bn_fail(st, code, "%s", why.message);
     model_file_abandon(w);

@@ -133,8 +133,8 @@ static bool fits(const head *h, size_t size)
 }
 
 /* Makes *TIMELINE of DATA. */
-static bn_code take(const char *path, const char *data, size_t size, bn_timeline **timeline,
-                    bn_status *st)
+static bn_code parse_timeline(const char *path, const char *data, size_t size,
+                              bn_timeline **timeline, bn_status *st)
 {
     head h;
     bn_timeline *t = NULL;
@@ -169,7 +169,7 @@ bn_code bn_timeline_read(const char *path, bn_timeline **timeline, bn_status *st
     size_t size = 0;
     bn_code code = bn_regular_read(path, &data, &size, st);
     if (code == BN_OK)
-        code = take(path, data, size, timeline, st);
+        code = parse_timeline(path, data, size, timeline, st);
     free(data);
     return code;
 }

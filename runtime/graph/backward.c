@@ -331,7 +331,7 @@ static const tg_node *append_saving(gradient *g)
     return node;
 }
 
-static void take(tg_loop_plan *p, size_t *count, tg_tensor *in, tg_tensor *operand)
+static void add_input(tg_loop_plan *p, size_t *count, tg_tensor *in, tg_tensor *operand)
 {
     p->in[*count] = in;
     p->operands[(*count)++] = operand;
@@ -349,30 +349,30 @@ static bool plan_inputs(gradient *g, const tg_node *saving)
     p->operands = bn_arena_alloc(g->t->arena, most * sizeof *p->operands);
     for (size_t k = 0; k < carried; k++)
         if (g->wrt[k])
-            take(p, &n, g->seeds[k],
-                 g->gout[k] ? g->gout[k] : tg_full(g->t, &g->wrt[k]->type, 0.0));
+            add_input(p, &n, g->seeds[k],
+                      g->gout[k] ? g->gout[k] : tg_full(g->t, &g->wrt[k]->type, 0.0));
     for (size_t k = captured; k < f->input_count; k++)
         if (g->sums[k])
-            take(p, &n, g->sums[k], tg_full(g->t, &g->wrt[k]->type, 0.0));
+            add_input(p, &n, g->sums[k], tg_full(g->t, &g->wrt[k]->type, 0.0));
     for (size_t r = carried; r < f->output_count; r++)
         if (g->seeds[r])
-            take(p, &n, g->seeds[r], g->gout[r]);
+            add_input(p, &n, g->seeds[r], g->gout[r]);
     for (size_t k = carried; k < captured; k++)
         if (g->used[k])
-            take(p, &n, f->inputs[k], g->node->operands[k]);
+            add_input(p, &n, f->inputs[k], g->node->operands[k]);
     for (size_t i = 0; i < g->saved_count; i++)
-        take(p, &n, g->saved[i], saving->results + f->output_count + i);
+        add_input(p, &n, g->saved[i], saving->results + f->output_count + i);
     p->stacked = n - p->carried;
     p->takes = g->saved_count;
     for (size_t k = captured; k < f->input_count; k++)
         if (g->used[k])
-            take(p, &n, f->inputs[k], g->node->operands[k]);
+            add_input(p, &n, f->inputs[k], g->node->operands[k]);
     p->captured = n - p->carried - p->stacked;
     return g->t->status.code == BN_OK;
 }
 
 /* The results of BACK, in the order of plan_results. */
-static void give(const gradient *g, const tg_node *back, tg_tensor **gin)
+static void assign_gradients(const gradient *g, const tg_node *back, tg_tensor **gin)
 {
     const size_t carried = (size_t)g->a->carried, captured = carried + (size_t)g->a->stacked;
     size_t n = 0;
@@ -414,6 +414,6 @@ void tg_loop_gradient(tg_trace *t, const tg_node *node, tg_tensor *const *gout, 
         return;
     const tg_node *back = tg_region_append(t, node->op, &g.back);
     if (back)
-        give(&g, back, gin);
+        assign_gradients(&g, back, gin);
     tg_scope_changed(t);
 }

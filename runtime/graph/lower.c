@@ -335,7 +335,7 @@ static void write_return(tg_lowering *l)
 }
 
 /* Room for names, and what is needed of the graph. */
-static void begin(tg_lowering *l)
+static void names_begin(tg_lowering *l)
 {
     const tg_graph *g = l->graph;
     size_t values = g->trace->value_count + 1u;
@@ -347,7 +347,7 @@ static void begin(tg_lowering *l)
     mark_needed(g, l->known, l->needed);
 }
 
-static void end(tg_lowering *l)
+static void names_end(tg_lowering *l)
 {
     free(l->name);
     free(l->known);
@@ -393,20 +393,20 @@ void tg_graph_lower_laid_out(const tg_graph *g, const char *name, const tg_layou
                              bn_text *out)
 {
     tg_lowering l = {.graph = g, .layouts = layouts, .out = out};
-    begin(&l);
+    names_begin(&l);
     for (size_t i = 0; i < g->input_count; i++)
         l.name[g->inputs[i]->id] = -1 - (int32_t)i;
     write_header(&l, name);
     tg_lowering_nodes(&l);
     write_return(&l);
-    end(&l);
+    names_end(&l);
 }
 
 tg_lowering *tg_lowering_enter(tg_lowering *l, const tg_graph *graph)
 {
     tg_lowering *inner = bn_alloc(sizeof *inner);
     *inner = (tg_lowering){.graph = graph, .out = l->out, .next = l->next, .fresh = l->fresh};
-    begin(inner);
+    names_begin(inner);
     return inner;
 }
 
@@ -459,7 +459,7 @@ void tg_lowering_leave(tg_lowering *l, tg_lowering *inner)
 {
     l->next = inner->next;
     l->fresh = inner->fresh;
-    end(inner);
+    names_end(inner);
     free(inner);
 }
 

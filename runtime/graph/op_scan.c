@@ -44,7 +44,7 @@ static bn_code infer_scan(const tg_node *node, bn_status *st)
             continue;
         }
         if (!tg_type_equal(given, tg_operand_type(node, r)))
-            return tg_type_fail_pair(st, "a round hands on another type than it took",
+            return tg_type_fail_pair(st, "an iteration passes on another type than it took",
                                      tg_operand_type(node, r), given);
         node->results[r].type = *given;
     }
@@ -405,7 +405,7 @@ const tg_op *const tg_ops_loop[] = {&op_scan, NULL};
 static bool is_loop(tg_trace *t, const tg_loop *loop)
 {
     if (loop->length < 1 || loop->carried_count + loop->outs == 0) {
-        tg_trace_fail(t, BN_INVALID, "scan: %lld rounds that give %zu values",
+        tg_trace_fail(t, BN_INVALID, "scan: %lld iterations that give %zu values",
                       (long long)loop->length, loop->carried_count + loop->outs);
         return false;
     }
@@ -444,7 +444,7 @@ static void trace_round(tg_trace *t, const tg_loop *loop, tg_loop_plan *p)
         if (given)
             p->out[k] = given;
         else
-            tg_trace_fail(p->round, BN_INVALID, "scan: a round does not give value %zu", k);
+            tg_trace_fail(p->round, BN_INVALID, "scan: an iteration does not give value %zu", k);
     }
 }
 

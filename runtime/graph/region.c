@@ -34,7 +34,8 @@ void tg_bind(tg_trace *round, tg_tensor *variable, tg_tensor *value)
         return;
     if (variable->kind != TG_KIND_VARIABLE || !round->outer ||
         (variable->trace == round && variable->epoch == round->epoch)) {
-        tg_trace_fail(round, BN_INVALID, "a loop's round binds variables, each of them once");
+        tg_trace_fail(round, BN_INVALID,
+                      "an iteration of a loop binds variables, each of them once");
         return;
     }
     bn_grow(&round->bound, round->bound_count + 1, &round->bound_capacity, sizeof *round->bound);

@@ -370,7 +370,8 @@ void tg_assign(tg_trace *t, tg_tensor *variable, tg_tensor *value)
     }
     if (!in_trace(t, variable)) {
         if (t->outer) {
-            tg_trace_fail(t, BN_INVALID, "assign %s: a loop's round assigns what it binds only",
+            tg_trace_fail(t, BN_INVALID,
+                          "assign %s: an iteration of a loop assigns variables that it binds only",
                           v->name);
             return;
         }

@@ -346,8 +346,7 @@ static void data_against_the_phases_is_an_error(void **state)
     tg_tensor *late = tg_exp(f->t, f->x);
     tg_trace_phase(f->t, TG_PHASE_FORWARD);
     tg_assign(f->t, f->w, tg_mul(f->t, late, f->w));
-    assert_fails(tg_trace_cut(f->t, two, NULL, &f->graphs, &f->count, &st), BN_INVALID,
-                 "exp of a later phase is used in an earlier one", &st);
+    assert_fails(tg_trace_cut(f->t, two, NULL, &f->graphs, &f->count, &st), BN_INVALID, "exp", &st);
     /* In one graph there is no order to break; nor where a constant is used. */
     cut_end(f, one);
     assert_int_equal(f->count, 1);

@@ -114,7 +114,7 @@ static void topology_compiles_without_a_device(void **state)
     rt_executable_describe(executable, &stats);
     assert_int_equal(stats.argument_bytes, 28);
     assert_fails(rt_execute(executable, NULL, 0, NULL, 0, results, NULL, &st), BN_INVALID,
-                 "cannot be executed", &st);
+                 "topology", &st);
     rt_executable_destroy(executable);
     rt_topology_destroy(topology);
     rt_topology_destroy(NULL);

@@ -47,7 +47,7 @@ static void names_are_found(void **state)
     assert_fails(rt_plugin_find("tpu", small, sizeof small, &st), BN_INVALID, "too long", &st);
     setenv("TPU_LIBRARY_PATH", "libtpu.so", 1);
     assert_fails(rt_plugin_find("tpu", path, sizeof path, &st), BN_INVALID,
-                 "TPU_LIBRARY_PATH: 'libtpu.so' is a path without a slash", &st);
+                 "TPU_LIBRARY_PATH|'libtpu.so'", &st);
     unsetenv("TPU_LIBRARY_PATH");
     assert_ok(rt_plugin_find(rt_plugin_describe(plugin)->path, path, sizeof path, &st), &st);
     assert_fails(rt_plugin_find("/no/such.so", path, sizeof path, &st), BN_NOT_FOUND, "/no/such.so",
@@ -67,18 +67,18 @@ static void names_are_found(void **state)
     assert_non_null(getcwd(before, sizeof before));
     assert_int_equal(chdir(folder), 0);
     setenv("BENCH_RUNTIMES", ".", 1);
-    assert_fails(rt_plugin_find("tpu", path, sizeof path, &st), BN_INVALID,
-                 "BENCH_RUNTIMES: '.' is not a whole path", &st);
+    assert_fails(rt_plugin_find("tpu", path, sizeof path, &st), BN_INVALID, "BENCH_RUNTIMES|'.'",
+                 &st);
     assert_int_equal(chdir(before), 0);
     memset(overlong, '/', sizeof overlong - 1);
     overlong[sizeof overlong - 1] = '\0';
     setenv("BENCH_RUNTIMES", overlong, 1);
-    assert_fails(rt_plugin_find("tpu", path, sizeof path, &st), BN_INVALID,
-                 "BENCH_RUNTIMES: a path of 4999 bytes is too long", &st);
+    assert_fails(rt_plugin_find("tpu", path, sizeof path, &st), BN_INVALID, "BENCH_RUNTIMES|4999",
+                 &st);
     setenv("BENCH_RUNTIMES", "/nowhere", 1);
     setenv("VIRTUAL_ENV", "venv", 1);
-    assert_fails(rt_plugin_find("tpu", path, sizeof path, &st), BN_INVALID,
-                 "VIRTUAL_ENV: 'venv' is not a whole path", &st);
+    assert_fails(rt_plugin_find("tpu", path, sizeof path, &st), BN_INVALID, "VIRTUAL_ENV|'venv'",
+                 &st);
     unsetenv("VIRTUAL_ENV");
     unsetenv("BENCH_RUNTIMES");
     unlink(wheel);
