@@ -415,14 +415,14 @@ bn_code mode_complete(mode *m, bn_status *st)
         code = mode_await_events(m, &m->events, st);
     } else {
         if (m->flight_used == m->flight_count) {
-            code = mode_await_events(m, &m->flights[m->flight_first].events, st);
+            code = mode_await_events(m, &m->flights[m->flight_first], st);
             m->flight_first = (m->flight_first + 1) % m->flight_count;
             m->flight_used--;
         }
         /* The step's events and an empty list with room change places. */
         size_t last = (m->flight_first + m->flight_used++) % m->flight_count;
-        mode_list swap = m->flights[last].events;
-        m->flights[last].events = m->events;
+        mode_list swap = m->flights[last];
+        m->flights[last] = m->events;
         m->events = swap;
     }
     mode_clock(m, before);

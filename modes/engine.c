@@ -102,7 +102,7 @@ void mode_destroy(mode *m)
     for (size_t i = 0; i < m->rows.count; i++)
         free(m->rows.items[i]);
     for (size_t i = 0; i <= m->flight_count && m->flights; i++)
-        mode_list_free(&m->flights[i].events);
+        mode_list_free(&m->flights[i]);
     mode_list *lists[] = {&m->rows,    &m->arguments,   &m->results, &m->targets,
                           &m->buffers, &m->temporaries, &m->retired, &m->events};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
@@ -139,10 +139,10 @@ bn_code mode_drain(mode *m, bn_status *st)
 {
     bn_code code = BN_OK;
     while (m->flight_used > 0) {
-        mode_flight *oldest = &m->flights[m->flight_first];
+        mode_list *oldest = &m->flights[m->flight_first];
         m->flight_first = (m->flight_first + 1) % m->flight_count;
         m->flight_used--;
-        bn_code c = mode_await_events(m, &oldest->events, code == BN_OK ? st : NULL);
+        bn_code c = mode_await_events(m, oldest, code == BN_OK ? st : NULL);
         if (code == BN_OK)
             code = c;
     }

@@ -68,11 +68,6 @@ typedef struct mode_list {
     size_t count, capacity;
 } mode_list;
 
-/* A step that is not awaited yet. */
-typedef struct mode_flight {
-    mode_list events;
-} mode_flight;
-
 /*
  * The functions of one mode: a row of table.c, or plain.c's own kind. The engine calls
  * these, on the mode's one thread.
@@ -163,7 +158,7 @@ struct mode {
     mode_list temporaries;        /* buffers that die with the step */
     mode_list retired;            /* handles to release after dispatch */
     mode_list events;             /* completions of the step */
-    mode_flight *flights;         /* ring of steps not awaited */
+    mode_list *flights;           /* ring of steps not awaited: their completions */
     size_t flight_count, flight_first, flight_used;
     unsigned probe_repeat; /* 0: not probing */
     mode_probe probe;      /* how it is repeated */
