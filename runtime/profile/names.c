@@ -11,16 +11,16 @@ static int by_id(const void *left, const void *right)
     return (a->id > b->id) - (a->id < b->id);
 }
 
-/* Makes the list of NAMES anew of COUNT entries. READ gives one of them; false: it has no name. */
+/* Makes the list of NAMES anew of COUNT entries. TAKE gives one of them; false: it has no name. */
 static bool fill(rt_names *names, const Rt__Profile__Plane *plane, size_t count,
-                 bool (*read)(const Rt__Profile__Plane *, size_t, rt_name *))
+                 bool (*take)(const Rt__Profile__Plane *, size_t, rt_name *))
 {
     names->count = 0;
     if (!bn_reserve(&names->list, count, &names->room, sizeof *names->list))
         return false;
     for (size_t i = 0; i < count; i++) {
         rt_name *name = &names->list[names->count];
-        if (!read(plane, i, name))
+        if (!take(plane, i, name))
             continue;
         if (!rt_name_fits(name->name))
             name->name = "";
@@ -31,7 +31,7 @@ static bool fill(rt_names *names, const Rt__Profile__Plane *plane, size_t count,
     return true;
 }
 
-static bool read_event_name(const Rt__Profile__Plane *plane, size_t at, rt_name *out)
+static bool take_event(const Rt__Profile__Plane *plane, size_t at, rt_name *out)
 {
     const Rt__Profile__EventNameEntry *entry = plane->event_names[at];
     if (entry->value)
@@ -39,7 +39,7 @@ static bool read_event_name(const Rt__Profile__Plane *plane, size_t at, rt_name 
     return entry->value != NULL;
 }
 
-static bool read_stat_name(const Rt__Profile__Plane *plane, size_t at, rt_name *out)
+static bool take_stat(const Rt__Profile__Plane *plane, size_t at, rt_name *out)
 {
     const Rt__Profile__StatNameEntry *entry = plane->stat_names[at];
     if (entry->value)
@@ -49,12 +49,12 @@ static bool read_stat_name(const Rt__Profile__Plane *plane, size_t at, rt_name *
 
 bool rt_xspace_names_of_events(rt_names *names, const Rt__Profile__Plane *plane)
 {
-    return fill(names, plane, plane->n_event_names, read_event_name);
+    return fill(names, plane, plane->n_event_names, take_event);
 }
 
 bool rt_xspace_names_of_stats(rt_names *names, const Rt__Profile__Plane *plane)
 {
-    return fill(names, plane, plane->n_stat_names, read_stat_name);
+    return fill(names, plane, plane->n_stat_names, take_stat);
 }
 
 void rt_xspace_names_free(rt_names *names)

@@ -19,7 +19,7 @@ static inline uint64_t rt_xspace_unsigned(int64_t value)
 
 /* A message that was read, and what reading it may still cost. Some foreign bytes take fifty times
  * their size in memory, and a message in many parts takes far longer to read. So all memory that is
- * ever asked for counts, also what was freed. */
+ * ever asked for counts, also what was given back. */
 typedef struct rt_xspace {
     Rt__Profile__Space *space;
     ProtobufCAllocator allocator; /* its data is this struct, which must not move */
@@ -67,7 +67,7 @@ BN_MUST_USE bool rt_xspace_names_of_stats(rt_names *names, const Rt__Profile__Pl
 void rt_xspace_names_free(rt_names *names);
 /* "" where there is none. */
 const char *rt_xspace_names_find(const rt_names *names, int64_t id);
-/* The text of STAT, its own or by the number of a statistic's name; "" where it has none. */
+/* What STAT says, itself or by the number of a statistic's name; "" where it says nothing. */
 const char *rt_xspace_names_text(const rt_names *stats, const Rt__Profile__Stat *stat);
 /* As strcmp, at once where both are one text. */
 static inline int rt_names_compare(const char *a, const char *b)
@@ -102,7 +102,7 @@ typedef struct rt_places {
  * rt_xspace_places_free, also then. */
 BN_MUST_USE bool rt_xspace_places_make(rt_xspace *x, rt_places *places);
 void rt_xspace_places_free(rt_xspace *x, rt_places *places);
-/* The op of INSTRUCTION in the program MODULE with NUMBER; "" where it is unknown. */
+/* The op of INSTRUCTION in the program MODULE with NUMBER; "" where it is not told. */
 const char *rt_xspace_place(const rt_places *places, const char *module, int64_t number,
                             const char *instruction);
 
