@@ -16,7 +16,7 @@ static void expect_error(const char *name, model_options options, const char *id
     options.small = true;
     assert_int_equal(model_new(name, &options, &m, &st), BN_INVALID);
     assert_null(m);
-    if (!says(st.message, identifiers))
+    if (!has_identifiers(st.message, identifiers))
         fail_msg("%s", st.message);
 }
 

@@ -194,7 +194,7 @@ static void expect_error(const char *name, model_options options, bn_code code, 
     assert_int_equal(model_new(name, &options, &m, &st), code);
     assert_int_equal(st.code, code);
     assert_null(m);
-    if (!says(st.message, part))
+    if (!has_identifiers(st.message, part))
         fail_msg("'%s' is not in: %s", part, st.message);
 }
 

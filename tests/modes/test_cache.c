@@ -44,10 +44,10 @@ static void disk_counters(const char *folder, int64_t *compiles, int64_t *hits, 
     mode_destroy(m);
 }
 
-/* The last mode said that it refused FILE, with IDENTIFIERS (says.h). */
+/* The last mode said that it refused FILE, with IDENTIFIERS (identifiers.h). */
 static void refuses(const char *file, const char *identifiers)
 {
-    if (!strstr(refusal, bn_base_name(file)) || !says(refusal, identifiers))
+    if (!strstr(refusal, bn_base_name(file)) || !has_identifiers(refusal, identifiers))
         fail_msg("\"%s\" does not say \"%s\" of %s", refusal, identifiers, file);
 }
 

@@ -1,16 +1,16 @@
 /*
- * says.h - whether a message has the identifiers that a test wants in it: names, numbers, paths.
- * Its prose is no test's business.
+ * identifiers.h - whether a message has the identifiers that a test wants in it: names, numbers,
+ * paths. Its prose is no test's business.
  */
-#ifndef BENCH_TESTS_SAYS_H
-#define BENCH_TESTS_SAYS_H
+#ifndef BENCH_TESTS_IDENTIFIERS_H
+#define BENCH_TESTS_IDENTIFIERS_H
 
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 /* IDENTIFIERS: "option image|50|8", each of which must stand in MESSAGE. */
-static inline bool says(const char *message, const char *identifiers)
+static inline bool has_identifiers(const char *message, const char *identifiers)
 {
     while (*identifiers) {
         char one[256];
