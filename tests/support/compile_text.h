@@ -7,11 +7,11 @@
 #include "runtime/pjrt/pjrt.h"
 
 BN_MUST_USE static inline bn_code compile_text(rt_client *client, const char *text, size_t length,
-                                               const rt_compile_options *options,
+                                               const rt_compile_options *compile_options,
                                                rt_executable **executable, bn_status *st)
 {
-    const rt_program program = {.format = "mlir", .code = text, .size = length};
-    return rt_compile_program(client, &program, options, executable, st);
+    const rt_program its = {.format = "mlir", .code = text, .size = length};
+    return rt_compile_program(client, &its, compile_options, executable, st);
 }
 
 /* The same for devices that are not here. */
@@ -19,8 +19,8 @@ BN_MUST_USE static inline bn_code compile_text_for(rt_topology *topology, const 
                                                    size_t length, rt_executable **executable,
                                                    bn_status *st)
 {
-    const rt_program program = {.format = "mlir", .code = text, .size = length};
-    return rt_topology_compile_program(topology, &program, NULL, executable, st);
+    const rt_program its = {.format = "mlir", .code = text, .size = length};
+    return rt_topology_compile_program(topology, &its, NULL, executable, st);
 }
 
 #endif
