@@ -39,13 +39,12 @@ bn_code mode_upload(mode *m, const tg_type *type, const void *host, rt_buffer **
     return code;
 }
 
-bn_code mode_place(mode *m, tg_tensor *variable, rt_buffer *buffer, bn_status *st)
+void mode_place(mode *m, tg_tensor *variable, rt_buffer *buffer)
 {
     void *old = tg_tensor_data(variable);
-    bn_code code = old ? mode_list_push(&m->retired, old, st) : BN_OK;
-    if (code == BN_OK)
-        tg_tensor_set_data(variable, buffer);
-    return code;
+    if (old)
+        mode_list_push(&m->retired, old);
+    tg_tensor_set_data(variable, buffer);
 }
 
 bn_code mode_read_buffer(mode *m, rt_buffer *buffer, void *host, size_t size, bn_status *st)

@@ -41,7 +41,7 @@ static const char *layout_of_input(const step *s, size_t graph, size_t input)
     return json_string_value(json_array_get(json_object_get(s->found[from], "layouts"), output));
 }
 
-static bn_code lower(const step *s, size_t graph, bn_text *text, bn_status *st)
+static void lower(const step *s, size_t graph, bn_text *text)
 {
     const mode_plan_graph *info = mode_plan_describe(s->plan, graph);
     const char **in = bn_zalloc(info->input_count + 1, sizeof *in);
@@ -50,10 +50,9 @@ static bn_code lower(const step *s, size_t graph, bn_text *text, bn_status *st)
         in[i] = layout_of_input(s, graph, i);
     for (size_t o = 0; o < info->output_count; o++)
         out[o] = is_automatic(s) && mode_plan_passes(s->plan, graph, o) ? "auto" : NULL;
-    const bn_code code = mode_plan_lower(s->plan, graph, &(tg_layouts){in, out}, text, st);
+    mode_plan_lower(s->plan, graph, &(tg_layouts){in, out}, text);
     free(in);
     free(out);
-    return code;
 }
 
 /* ---- the step ---------------------------------------------------------------- */
@@ -95,12 +94,12 @@ static void set_title(step *s, const char *graph)
              is_automatic(s) ? ", layouts auto" : "");
 }
 
-static bn_code do_graph(step *s, size_t graph, bn_status *st)
+static void do_graph(step *s, size_t graph)
 {
     const mode_plan_graph *info = mode_plan_describe(s->plan, graph);
     bn_text text = {0};
     set_title(s, info->label);
-    bn_code code = lower(s, graph, &text, st);
+    lower(s, graph, &text);
     const estimate_program program = {.what = &s->what,
                                       .title = s->title,
                                       .index = graph,
@@ -115,10 +114,8 @@ static bn_code do_graph(step *s, size_t graph, bn_status *st)
                                       .format = "mlir",
                                       .text = text.data,
                                       .size = text.length};
-    if (code == BN_OK)
-        s->found[graph] = estimate_compile(s->run, s->task, &program);
+    s->found[graph] = estimate_compile(s->run, s->task, &program);
     bn_text_free(&text);
-    return code;
 }
 
 bn_code estimate_step(estimate_run *run, const estimate_task *task, bn_status *st)
@@ -129,7 +126,7 @@ bn_code estimate_step(estimate_run *run, const estimate_task *task, bn_status *s
     bn_code code = begin(&s, &failure);
     for (size_t i = 0; code == BN_OK && i < s.count && !job_interrupted(); i++) {
         run->number++;
-        code = do_graph(&s, i, &failure);
+        do_graph(&s, i);
     }
     if (code != BN_OK && code != BN_OUT_OF_MEMORY) {
         /* The model refuses its options, or the step reads a value. */

@@ -110,8 +110,7 @@ static void run_round(tracer *w, tg_trace *plain, tg_trace *timed)
 static bn_code run_half(tracer *w, int half, bn_status *st)
 {
     tg_trace *plain = w->traces[half], *timed = w->traces[!half];
-    if (!tg_trace_time_scopes(timed, true))
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the time of scopes");
+    tg_trace_time_scopes(timed, true);
     for (int i = 0; i < WARM; i++) {
         trace_once(w, plain);
         trace_once(w, timed);
@@ -119,7 +118,7 @@ static bn_code run_half(tracer *w, int half, bn_status *st)
     for (size_t i = 0; i < w->rounds; i++)
         run_round(w, plain, timed);
     bn_code code = tg_trace_status(timed, st);
-    (void)!tg_trace_time_scopes(timed, false);
+    tg_trace_time_scopes(timed, false);
     return code;
 }
 
@@ -128,16 +127,16 @@ static bn_code run_half(tracer *w, int half, bn_status *st)
 /* Traces once, makes all lines, and plans the rounds. */
 static bn_code prepare(tracer *w, bn_status *st)
 {
-    if (!(w->traces[0] = tg_trace_new()) || !(w->traces[1] = tg_trace_new()) ||
-        !tg_trace_time_scopes(w->traces[0], true))
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a trace");
+    w->traces[0] = tg_trace_new();
+    w->traces[1] = tg_trace_new();
+    tg_trace_time_scopes(w->traces[0], true);
     double ns = trace_once(w, w->traces[0]);
     ns = fmin(ns, trace_once(w, w->traces[0]));
     keep_stretches(w, w->traces[0]);
     bn_code code = count(w->table, w->traces[0], st);
     if (code != BN_OK)
         return bn_context(st, "tracing the step");
-    (void)!tg_trace_time_scopes(w->traces[0], false);
+    tg_trace_time_scopes(w->traces[0], false);
     const double most = fmin(MOST_ROUNDS, LONG_NS / (4 * ns));
     w->rounds = most < LEAST_ROUNDS ? LEAST_ROUNDS : (size_t)most;
     w->lines = w->table->count;

@@ -26,8 +26,7 @@ static bn_code count_nodes(double *nodes, bn_status *st)
     model_options o = {.train = true, .batch = 1, .dtype = TG_F32, .seed = 1};
     model *m = NULL;
     tg_trace *t = tg_trace_new();
-    bn_code code =
-        t ? model_new("resnet50", &o, &m, st) : bn_fail(st, BN_OUT_OF_MEMORY, "no memory");
+    bn_code code = model_new("resnet50", &o, &m, st);
     if (code == BN_OK) {
         tg_trace_begin(t);
         model_step(t, m);

@@ -2,7 +2,7 @@
  * op_constant.c - values from nothing: one number everywhere, counting, random bits.
  *
  * A constant carries its type and the bits of a double as attributes, so that
- * -0.0 and NaN are told apart from 0.0 in the hash. The value is brought to the
+ * -0.0 and NaN differ from 0.0 in the hash. The value is brought to the
  * dtype before it becomes an attribute: the same constant has one spelling.
  *
  * Random bits come from a counter-based generator: key and counter come in as data and the

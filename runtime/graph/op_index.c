@@ -427,7 +427,7 @@ GRADIENT(grad_top_k)
     gin[0] = tg_reduce_sum(t, spread, 1u << last);
 }
 
-/* Each element is looked at once; how often more is the compiler's affair. */
+/* One comparison an element; more are the compiler's choice. */
 static double flops_top_k(const tg_node *node)
 {
     return (double)tg_type_elements(tg_operand_type(node, 0));

@@ -104,7 +104,7 @@ bn_code tg_type_fail(bn_status *st, const char *what, const tg_type *type)
 {
     bn_text text = {0};
     tg_type_write(type, &text);
-    bn_fail(st, BN_INVALID, "%s %s", what, text.failed ? "another type" : text.data);
+    bn_fail(st, BN_INVALID, "%s %s", what, text.data);
     bn_text_free(&text);
     return BN_INVALID;
 }
@@ -115,7 +115,7 @@ bn_code tg_type_fail_pair(bn_status *st, const char *what, const tg_type *a, con
     tg_type_write(a, &text);
     bn_text_puts(&text, " and ");
     tg_type_write(b, &text);
-    bn_fail(st, BN_INVALID, "%s: %s", what, text.failed ? "no memory to say more" : text.data);
+    bn_fail(st, BN_INVALID, "%s: %s", what, text.data);
     bn_text_free(&text);
     return BN_INVALID;
 }
@@ -125,9 +125,7 @@ bn_code tg_type_fail_pair(bn_status *st, const char *what, const tg_type *a, con
 tg_tensor *tg_variable_new(const char *name, const tg_type *type)
 {
     size_t length = strlen(name);
-    tg_variable *v = calloc(1, sizeof *v + length + 1);
-    if (!v)
-        return NULL;
+    tg_variable *v = bn_zalloc(1, sizeof *v + length + 1);
     v->head.type = *type;
     v->head.kind = TG_KIND_VARIABLE;
     memcpy(v->name, name, length + 1);
@@ -234,11 +232,7 @@ void tg_place_nodes(tg_trace *t, tg_place place)
 {
     if (!t->keeps_places)
         return;
-    if (!bn_reserve(&t->places, t->node_count, &t->place_capacity, sizeof *t->places)) {
-        if (t->status.code == BN_OK)
-            bn_fail(&t->status, BN_OUT_OF_MEMORY, "no memory for places");
-        return;
-    }
+    bn_grow(&t->places, t->node_count, &t->place_capacity, sizeof *t->places);
     while (t->placed < t->node_count)
         t->places[t->placed++] = place;
 }

@@ -1,7 +1,7 @@
 /*
  * declared.c - what a program in XLA's own form declares, as runtime/stablehlo has it: the types
  * and layouts of its entry, what is donated, and the devices that it names. Of a program that was
- * compiled it tells what the compiler made of what was declared.
+ * compiled it says what the compiler made of the declarations.
  */
 #include "runtime/hlo/hlo_priv.h"
 
@@ -101,19 +101,15 @@ static shape of_part(const Hlo__Wire__Part *p)
                    p->dimensions,   p->is_dynamic,   p->layout};
 }
 
-static bool read_layout(const shape *s, shlo_value *v, bn_arena *store)
+static void read_layout(const shape *s, shlo_value *v, bn_arena *store)
 {
     bn_text text = {0};
-    bool good = true;
     if (s->layout && s->layout->memory_space != 0)
         v->memory = "of another space (XLA's S)";
     hlo_put_layout(s->layout, s->rank, &text);
-    if (text.length) {
+    if (text.length)
         v->layout = bn_arena_strdup(store, text.data);
-        good = v->layout && !text.failed;
-    }
     bn_text_free(&text);
-    return good;
 }
 
 static bn_code read_value(const shape *s, size_t index, shlo_value *v, bn_arena *store,
@@ -143,8 +139,8 @@ static bn_code read_value(const shape *s, size_t index, shlo_value *v, bn_arena 
             return bn_fail(st, BN_FORMAT, "value %zu: dimension %zu is %lld", index, i,
                            (long long)s->dims[i]);
     }
-    return read_layout(s, v, store) ? BN_OK
-                                    : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for layouts");
+    read_layout(s, v, store);
+    return BN_OK;
 }
 
 /* The values of COUNT shapes, in *LIST. With PARTS a lone tuple is its parts. */
@@ -154,8 +150,6 @@ static bn_code read_values(Hlo__Wire__Shape *const *shapes, size_t count, bool p
     const bool tuple = parts && count == 1 && shapes[0]->element_type == PRIMITIVE_TUPLE;
     *found = tuple ? shapes[0]->n_parts : count;
     *list = bn_arena_zalloc(store, (*found + 1) * sizeof **list);
-    if (!*list)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu values", *found);
     bn_code code = BN_OK;
     for (size_t i = 0; i < *found && code == BN_OK; i++) {
         const shape s = tuple ? of_part(shapes[0]->parts[i]) : of_shape(shapes[i]);

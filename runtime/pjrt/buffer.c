@@ -96,11 +96,11 @@ static bn_code from_host(rt_client *client, const void *data, rt_dtype dtype, co
         if (dims[i] < 0)
             return bn_fail(st, BN_INVALID, "dimension %zu is %lld", i, (long long)dims[i]);
     }
-    PJRT_Client_BufferFromHostBuffer_Args args = RT_ARGS(
-        PJRT_Client_BufferFromHostBuffer, .client = client->handle, .data = data,
-        .type = rt_dtype_pjrt(dtype), .dims = rank > 0 ? dims : no_dims, .num_dims = rank,
-        .host_buffer_semantics = semantics, .device = client->devices[client->device_in_use],
-        .device_layout = order ? &layout : NULL);
+    PJRT_Client_BufferFromHostBuffer_Args args =
+        RT_ARGS(PJRT_Client_BufferFromHostBuffer, .client = client->handle, .data = data,
+                .type = rt_dtype_pjrt(dtype), .dims = rank > 0 ? dims : no_dims, .num_dims = rank,
+                .host_buffer_semantics = semantics, .device = client->devices[0],
+                .device_layout = order ? &layout : NULL);
     bn_code code =
         RT_CALL(client->plugin, PJRT_Client_BufferFromHostBuffer, &args, RT_STAGE_OTHER, st);
     if (code != BN_OK)
@@ -307,7 +307,7 @@ bn_code rt_buffer_from_host_laid_out(rt_client *client, const void *data, rt_dty
     bn_code code = BN_OK;
     bool good = false;
     /* A plugin either puts the rows in the order that is asked for, or notes the order and copies
-     * the bytes as they are: then they must come in that order. What lies there tells which. */
+     * the bytes as they are: then they must come in that order. The contents show which. */
     for (int way = 1; way <= 2 && code == BN_OK && !good; way++) {
         if (client->lays_out && way != client->lays_out)
             continue;
@@ -327,7 +327,7 @@ bn_code rt_buffer_from_host_laid_out(rt_client *client, const void *data, rt_dty
         (void)bn_text_layout(&text, order, rank);
         code = bn_fail(st, BN_NOT_SUPPORTED,
                        "the plugin does not lay out an argument as the program wants it, %s}",
-                       text.failed ? "{" : text.data);
+                       text.data);
         bn_text_free(&text);
     }
     if (code != BN_OK)
@@ -355,7 +355,7 @@ bool rt_buffer_is_deleted(rt_client *client, rt_buffer *buffer)
            args.is_deleted;
 }
 
-/* How BUFFER lies, as the plugin tells it. */
+/* The layout of BUFFER, as the plugin reports it. */
 static bn_code layout_of(rt_client *client, rt_buffer *buffer,
                          PJRT_Buffer_MemoryLayout_Tiled *layout, bn_status *st)
 {
@@ -367,7 +367,8 @@ static bn_code layout_of(rt_client *client, rt_buffer *buffer,
         return code;
     if (args.layout.type != PJRT_Buffer_MemoryLayout_Type_Tiled ||
         layout->minor_to_major_size > RT_MAX_RANK)
-        return bn_fail(st, BN_NOT_SUPPORTED, "the plugin tells no order of a buffer's dimensions");
+        return bn_fail(st, BN_NOT_SUPPORTED,
+                       "the plugin reports no order of a buffer's dimensions");
     return BN_OK;
 }
 
@@ -398,7 +399,7 @@ bn_code rt_buffer_order(rt_client *client, rt_buffer *buffer, int64_t *order, si
     if (code == BN_OK &&
         (layout.minor_to_major_size != rank || !rt_order_is_one(layout.minor_to_major, rank)))
         code =
-            bn_fail(st, BN_NOT_SUPPORTED, "the plugin tells an order of dimensions that is none");
+            bn_fail(st, BN_NOT_SUPPORTED, "the plugin reports an order of dimensions that is none");
     if (code == BN_OK && rank)
         memcpy(order, layout.minor_to_major, rank * sizeof *order);
     return code;
@@ -415,14 +416,14 @@ bn_code rt_buffer_layout(rt_client *client, rt_buffer *buffer, bn_text *out, boo
         return code;
     if (!rt_order_is_one(layout.minor_to_major, rank))
         return bn_fail(st, BN_NOT_SUPPORTED,
-                       "the plugin tells an order of dimensions that is none");
+                       "the plugin reports an order of dimensions that is none");
     *by_rows = rt_order_is_by_rows(layout.minor_to_major, rank);
     (void)bn_text_layout(out, layout.minor_to_major, rank);
     const int64_t *sizes = layout.tile_dims;
     for (size_t t = 0; t < layout.num_tiles; sizes += layout.tile_dim_sizes[t++])
         bn_text_tile(out, t, sizes, layout.tile_dim_sizes[t]);
     bn_text_putc(out, '}');
-    return out->failed ? bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a layout") : BN_OK;
+    return BN_OK;
 }
 
 bn_code rt_buffer_address(rt_client *client, rt_buffer *buffer, uintptr_t *address, bn_status *st)

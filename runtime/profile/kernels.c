@@ -1,7 +1,7 @@
 /*
  * kernels.c - executions out of the kernels of a GPU's profile.
  *
- * XLA's GPU profiler tells kernels and copies, each with the program that it is of (the statistic
+ * XLA's GPU profiler reports kernels and copies, each with the program that it is of (the statistic
  * hlo_module) and the scope in which the host launched it (scope_range_id). The plane
  * "/host:__ScopeRangeCallStack__" has the scope around each scope. XLA opens one for each execution
  * of a program, so kernels with the same outermost scope are of one execution. Source:
@@ -65,7 +65,7 @@ static int64_t outermost(const reading *r, int64_t id)
 
 /* ---- kernels -------------------------------------------------------------------------- */
 
-/* What the statistics of a plane are called there. */
+/* Numbers of a plane's statistics. */
 typedef struct plane_words {
     int64_t module, scope;
 } plane_words;

@@ -108,7 +108,7 @@ static void add_line(gathering *g, int64_t tf_op, const line_message *line)
     }
 }
 
-/* What the statistics of kernels are called on a plane. */
+/* Numbers of the statistics of kernels on a plane. */
 typedef struct kernel_stats {
     int64_t module, number, instruction;
 } kernel_stats;
@@ -188,8 +188,8 @@ static uint64_t sum_of(uint64_t a, uint64_t b)
     return a < UINT64_MAX - b ? a + b : UINT64_MAX;
 }
 
-/* Adds up what has one name, into ARENA; false without memory. */
-static bool merge(gathering *g, bn_arena *arena, rt_op_time **list, size_t *count)
+/* Adds up what has one name, into ARENA. */
+static void merge(gathering *g, bn_arena *arena, rt_op_time **list, size_t *count)
 {
     size_t n = 0;
     if (g->count)
@@ -203,14 +203,11 @@ static bool merge(gathering *g, bn_arena *arena, rt_op_time **list, size_t *coun
         }
     }
     *list = bn_arena_alloc(arena, (n + 1) * sizeof **list);
-    for (size_t i = 0; *list && i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         (*list)[i] = g->list[i];
         (*list)[i].name = bn_arena_strdup(arena, g->list[i].name);
-        if (!(*list)[i].name)
-            return false;
     }
     *count = n;
-    return *list != NULL;
 }
 
 bn_code rt_xspace_op_times(const void *xspace, size_t size, bn_arena *arena, rt_op_time **list,
@@ -228,8 +225,10 @@ bn_code rt_xspace_op_times(const void *xspace, size_t size, bn_arena *arena, rt_
             room = add_plane(&g, x.space->planes[i]);
     if (x.refused)
         code = bn_fail(st, BN_FORMAT, "a profile whose programs take too much memory");
-    else if (!room || !merge(&g, arena, list, count))
+    else if (!room)
         code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the ops of a profile");
+    else
+        merge(&g, arena, list, count);
     free(g.list);
     free(g.line);
     free(g.open);

@@ -1,6 +1,7 @@
 /* device.c - one graph on the default runtime; see device.h. */
 #include "tests/support/device.h"
 
+#include "tests/support/compile_text.h"
 #include "tests/support/evaluator.h"
 #include "tests/support/plugin_leaks.h"
 
@@ -63,9 +64,8 @@ static bn_code compile(rt_client *client, const tg_graph *graph, rt_executable *
                        bn_status *st)
 {
     bn_text text = {0};
-    bn_code code = tg_graph_lower(graph, "samples", &text, st);
-    if (code == BN_OK)
-        code = rt_compile(client, text.data, text.length, NULL, executable, st);
+    tg_graph_lower(graph, "samples", &text);
+    bn_code code = compile_text(client, text.data, text.length, NULL, executable, st);
     bn_text_free(&text);
     return code;
 }

@@ -137,7 +137,7 @@ static void run_on_device(rt_client *client, const char *name, const char *text,
     bn_status st = {0};
     assert_non_null(given);
     assert_non_null(made);
-    if (rt_compile(client, text, length, &options, &executable, &st) != BN_OK)
+    if (compile_text(client, text, length, &options, &executable, &st) != BN_OK)
         fail_msg("%s: %s\n%.*s", name, st.message, (int)(length < 3000 ? length : 3000), text);
     for (size_t i = 0; i < in; i++) {
         const sim_type *type = &p->types[body->arguments[i]];

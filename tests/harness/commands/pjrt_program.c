@@ -25,7 +25,7 @@
  * of the weights and of all losses that were read.
  */
 #define _GNU_SOURCE
-#include "runtime/pjrt/pjrt.h"
+#include "tests/support/compile_text.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -221,7 +221,7 @@ static rt_executable *compile(loop *l, const char *text)
     state(l, text, stated);
     for (size_t i = 0; i < STATED; i++)
         flags[i] = stated[i].data;
-    DO(rt_compile(l->client, program.data, program.length, &options, &executable, &l->st),
+    DO(compile_text(l->client, program.data, program.length, &options, &executable, &l->st),
        "compile");
     for (size_t i = 0; i < STATED; i++)
         bn_text_free(&stated[i]);

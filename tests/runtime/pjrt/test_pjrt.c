@@ -4,6 +4,7 @@
  *
  * BENCH_TEST_RUNTIME names another runtime or plugin to test.
  */
+#include "tests/support/plugin_handles.h"
 #include "tests/support/test_runtime.h"
 
 #include <stdio.h>
@@ -94,7 +95,7 @@ static rt_executable *compiled(const char *text)
 {
     bn_status st = {0};
     rt_executable *executable = NULL;
-    assert_ok(rt_compile(client, text, strlen(text), NULL, &executable, &st), &st);
+    assert_ok(compile_text(client, text, strlen(text), NULL, &executable, &st), &st);
     return executable;
 }
 
@@ -298,9 +299,9 @@ static void compile_errors_have_a_place(void **state)
     (void)state;
     bn_status st = {0};
     rt_executable *executable = NULL;
-    assert_fails(rt_compile(client, bad_text, strlen(bad_text), NULL, &executable, &st), BN_COMPILE,
-                 ":3:10", &st);
-    assert_fails(rt_compile(client, "nonsense", 8, NULL, &executable, &st), BN_COMPILE, ":1:1",
+    assert_fails(compile_text(client, bad_text, strlen(bad_text), NULL, &executable, &st),
+                 BN_COMPILE, ":3:10", &st);
+    assert_fails(compile_text(client, "nonsense", 8, NULL, &executable, &st), BN_COMPILE, ":1:1",
                  &st);
 }
 
@@ -312,16 +313,16 @@ static void compile_flags_reach_the_compiler(void **state)
     const char *flags[] = {"--xla_cpu_enable_fast_math=true",
                            "xla_cpu_parallel_codegen_split_count=1"};
     rt_compile_options options = {.flags = flags, .flag_count = 2};
-    assert_ok(rt_compile(client, add_text, strlen(add_text), &options, &executable, &st), &st);
+    assert_ok(compile_text(client, add_text, strlen(add_text), &options, &executable, &st), &st);
     rt_executable_destroy(executable);
     flags[1] = "xla_dump_to="; /* an empty value is a value */
-    assert_ok(rt_compile(client, add_text, strlen(add_text), &options, &executable, &st), &st);
+    assert_ok(compile_text(client, add_text, strlen(add_text), &options, &executable, &st), &st);
     rt_executable_destroy(executable);
     flags[1] = "xla_no_such_flag=1";
-    assert_fails(rt_compile(client, add_text, strlen(add_text), &options, &executable, &st),
+    assert_fails(compile_text(client, add_text, strlen(add_text), &options, &executable, &st),
                  BN_COMPILE, "xla_no_such_flag", &st);
     flags[1] = "xla_cpu_parallel_codegen_split_count=many";
-    assert_fails(rt_compile(client, add_text, strlen(add_text), &options, &executable, &st),
+    assert_fails(compile_text(client, add_text, strlen(add_text), &options, &executable, &st),
                  BN_COMPILE, "many", &st);
 }
 
@@ -415,9 +416,9 @@ static void several_devices_take_programs(void **state)
     const float a[4] = {1, 2, 3, 4};
     float sum[4];
     rt_buffer *argument = NULL, *result = NULL;
-    assert_ok(rt_compile(many, add_text, strlen(add_text), &options, &executable, &st), &st);
-    assert_ok(rt_client_use_device(many, 2, &st), &st);
-    assert_ok(rt_buffer_from_host(many, a, RT_F32, dims, 2, &argument, &st), &st);
+    assert_ok(compile_text(many, add_text, strlen(add_text), &options, &executable, &st), &st);
+    rt_client third = client_on(many, 2);
+    assert_ok(rt_buffer_from_host(&third, a, RT_F32, dims, 2, &argument, &st), &st);
     rt_buffer *arguments[2] = {argument, argument};
     assert_ok(rt_execute(executable, arguments, 2, NULL, 0, &result, NULL, &st), &st);
     assert_ok(rt_buffer_to_host(many, result, sum, sizeof sum, &st), &st);
@@ -426,7 +427,6 @@ static void several_devices_take_programs(void **state)
     rt_buffer_release(many, argument);
 
     /* A buffer on another device than the program's is refused. */
-    assert_ok(rt_client_use_device(many, 0, &st), &st);
     assert_ok(rt_buffer_from_host(many, a, RT_F32, dims, 2, &argument, &st), &st);
     arguments[0] = arguments[1] = argument;
     assert_fails(rt_execute(executable, arguments, 2, NULL, 0, &result, NULL, &st), BN_EXECUTE, "",

@@ -150,7 +150,7 @@ static inline runner runner_new(const char *setting, const char *program)
 {
     bn_status st = {0};
     runner r = {.client = recorded_client(setting)};
-    MUST_DO(rt_compile(r.client, program, strlen(program), NULL, &r.executable, &st), &st);
+    MUST_DO(compile_text(r.client, program, strlen(program), NULL, &r.executable, &st), &st);
     return r;
 }
 

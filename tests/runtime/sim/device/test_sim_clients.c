@@ -147,8 +147,8 @@ static void what_is_still_computed_is_copied_in_its_turn(void **state)
     rt_executable *slow = sim_compile_on(client, SLOW, 0),
                   *twice = sim_compile_on(client, TWICE, 1);
     rt_buffer *ones = square(client, 1), *product = NULL, *sum = NULL;
-    assert_ok(rt_client_use_device(client, 1, &st), &st);
-    rt_buffer *there = square(client, 0);
+    rt_client second = client_on(client, 1);
+    rt_buffer *there = square(&second, 0);
     assert_ok(rt_execute(slow, &ones, 1, NULL, 0, &product, NULL, &st), &st);
     PJRT_Buffer *copy = copy_to((PJRT_Buffer *)product, device_of((PJRT_Buffer *)there));
     rt_buffer_release(client, product);
