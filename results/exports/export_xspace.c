@@ -171,7 +171,7 @@ static plane_message *make_session(builder *b, const res_record *record)
         stat_message *stat = res_xspace_make_stat(b, i + 1);
         if (!stat)
             return NULL;
-        stat->has_uint_value = true;
+        stat->number_of_case = BENCH__TRACE__STAT__NUMBER_OF_UINT_VALUE;
         stat->uint_value = times[i];
         plane->stats[plane->n_stats++] = stat;
         res_xspace_add_name(b, plane->stat_names, &plane->n_stat_names, i + 1, names[i]);
