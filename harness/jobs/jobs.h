@@ -187,7 +187,7 @@ const char *job_usual_option(const char *runtime, const char *path);
  * bf16, which NumPy lacks, is written as uint16 bits; two-byte void, as ml_dtypes writes it, is
  * read too. */
 typedef struct job_npy {
-    rt_dtype dtype; /* of the file; RT_U16 may stand for bf16 */
+    rt_dtype dtype; /* of the file; BN_U16 may stand for bf16 */
     bool void_bits; /* two-byte void: bf16 */
     size_t rank;
     int64_t dims[RT_MAX_RANK];

@@ -52,14 +52,14 @@ static bn_code choose(model_export *x, bool inputs, bn_status *st)
     x->variables = calloc(count + 1, sizeof *x->variables);
     if (!x->variables)
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu names", count);
-    for (int64_t width = 4; width >= 2; width -= 2)
+    for (size_t width = 4; width >= 2; width -= 2)
         for (size_t i = 0; i < count; i++) {
             if (!is_chosen(&v[i], inputs))
                 continue;
             if (dtype_in_file(v[i].shape.dtype) == MODEL_FILE_DTYPE_COUNT)
                 return bn_fail(st, BN_NOT_SUPPORTED, "%s: %s is not written to files", v[i].name,
-                               tg_dtype_text(v[i].shape.dtype));
-            if (tg_dtype_bytes(v[i].shape.dtype) == width)
+                               bn_dtype_text(v[i].shape.dtype));
+            if (bn_dtype_bytes(v[i].shape.dtype) == width)
                 add(x, &v[i]);
         }
     return BN_OK;

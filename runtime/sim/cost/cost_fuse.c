@@ -238,7 +238,7 @@ static void pass_free(sim_weighing *w, const sim_op *op)
         return;
     }
     int value = op->results[0];
-    bool number = op->constant_bytes == sim_dtype_bytes(sim_weigh_type(w, value)->dtype);
+    bool number = op->constant_bytes == bn_dtype_bytes(sim_weigh_type(w, value)->dtype);
     w->values[value].root = number ? -1 : value;
 }
 

@@ -62,14 +62,13 @@ static bool integer_of(const sim_weighing *w, const place *p, double *integer)
 {
     const sim_op *op = w->values[p->value].op;
     const sim_type *type = sim_weigh_type(w, p->value);
-    sim_class class = sim_dtype_class(type->dtype);
-    if (!op || op->opcode != SIM_OP_CONSTANT ||
-        op->constant_bytes != sim_dtype_bytes(type->dtype) ||
-        (class != SIM_SIGNED && class != SIM_UNSIGNED))
+    bn_class class = bn_dtype_class(type->dtype);
+    if (!op || op->opcode != SIM_OP_CONSTANT || op->constant_bytes != bn_dtype_bytes(type->dtype) ||
+        (class != BN_SIGNED && class != BN_UNSIGNED))
         return false;
     uint64_t bits = 0, sign = (uint64_t)1 << (8 * op->constant_bytes - 1);
     memcpy(&bits, op->constant, op->constant_bytes);
-    bool negative = class == SIM_SIGNED && (bits & sign);
+    bool negative = class == BN_SIGNED && (bits & sign);
     if (negative)
         bits = (bits ^ sign) - sign;
     *integer = negative ? (double)(int64_t)bits : (double)bits;

@@ -66,7 +66,7 @@ static inline const sim_type *sim_weigh_type(const sim_weighing *w, int value)
 /* cost_flops.c: operations of OP once, added to GROUP. */
 void sim_weigh_op(const sim_weighing *w, const sim_op *op, sim_group *group,
                   double *transcendentals);
-sim_rate sim_weigh_rate(sim_dtype dtype);
+sim_rate sim_weigh_rate(bn_dtype dtype);
 
 /* cost_fuse.c */
 void sim_fuse_op(sim_weighing *w, const sim_op *op, int block, double times);

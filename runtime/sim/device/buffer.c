@@ -61,11 +61,12 @@ static PJRT_Error *no_layout(void)
 static PJRT_Error *host_type(const PJRT_Client_BufferFromHostBuffer_Args *args, sim_type *type)
 {
     int64_t bytes;
-    if (args->num_dims > SIM_MAX_RANK || !sim_buffer_dtype(args->type, &type->dtype))
+    type->dtype = bn_dtype_numbered(args->type, false, BN_DTYPES_SIMULATED);
+    if (args->num_dims > SIM_MAX_RANK || type->dtype == BN_DTYPES_SIMULATED)
         return sim_error(SIM_UNIMPLEMENTED, "rank %zu or element type %d", args->num_dims,
                          (int)args->type);
     type->rank = (int)args->num_dims;
-    bytes = (int64_t)sim_dtype_bytes(type->dtype);
+    bytes = (int64_t)bn_dtype_bytes(type->dtype);
     for (int i = 0; i < type->rank; i++) {
         type->dims[i] = args->dims[i];
         if (args->dims[i] < 0 || __builtin_mul_overflow(bytes, args->dims[i], &bytes))
@@ -247,7 +248,7 @@ SIM_ENTRY(Buffer_IsDeleted)
 
 SIM_ENTRY(Buffer_ElementType)
 {
-    args->type = sim_buffer_type(args->buffer->type.dtype);
+    args->type = (PJRT_Buffer_Type)bn_dtypes[args->buffer->type.dtype].pjrt;
     return NULL;
 }
 

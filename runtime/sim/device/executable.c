@@ -61,7 +61,7 @@ static bool fill_results(PJRT_Executable *x)
         return false;
     for (size_t i = 0; i < n; i++) {
         const sim_type *type = &x->program->types[body->results[i]];
-        x->result_types[i] = sim_buffer_type(type->dtype);
+        x->result_types[i] = (PJRT_Buffer_Type)bn_dtypes[type->dtype].pjrt;
         x->result_ranks[i] = (size_t)type->rank;
         memcpy(x->result_dims + used, type->dims, (size_t)type->rank * sizeof(int64_t));
         used += (size_t)type->rank;

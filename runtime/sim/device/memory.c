@@ -108,7 +108,7 @@ sim_code sim_memory_copy(sim_memory *to, const sim_memory *from, sim_status *st)
 
 static bool is_dense(const sim_type *type, const int64_t *strides)
 {
-    int64_t dense = (int64_t)sim_dtype_bytes(type->dtype);
+    int64_t dense = (int64_t)bn_dtype_bytes(type->dtype);
     for (int d = type->rank - 1; d >= 0; d--) {
         if (type->dims[d] > 1 && strides[d] != dense)
             return false;
@@ -121,7 +121,7 @@ void sim_host_read(unsigned char *to, const void *data, const sim_type *type,
                    const int64_t *strides)
 {
     const unsigned char *from = data;
-    size_t size = sim_dtype_bytes(type->dtype);
+    size_t size = bn_dtype_bytes(type->dtype);
     int64_t at[SIM_MAX_RANK] = {0}, elements = sim_type_elements(type);
     if (!strides || elements == 0 || is_dense(type, strides)) {
         memcpy(to, from, (size_t)elements * size);
@@ -143,7 +143,7 @@ void sim_host_read(unsigned char *to, const void *data, const sim_type *type,
 void sim_host_write(void *to, const unsigned char *from, const sim_type *type,
                     const sim_layout *layout)
 {
-    size_t size = sim_dtype_bytes(type->dtype), lies = 0;
+    size_t size = bn_dtype_bytes(type->dtype), lies = 0;
     int64_t strides[SIM_MAX_RANK], at[SIM_MAX_RANK] = {0}, elements = sim_type_elements(type);
     int64_t stride = 1;
     for (int i = 0; i < layout->rank; i++) {
@@ -164,25 +164,4 @@ void sim_host_write(void *to, const unsigned char *from, const sim_type *type,
             at[d] = 0;
         }
     }
-}
-
-PJRT_Buffer_Type sim_buffer_type(sim_dtype dtype)
-{
-    static const PJRT_Buffer_Type types[SIM_DTYPE_COUNT] = {
-#define X(name, text, bytes, class, pjrt) [name] = PJRT_Buffer_Type_##pjrt,
-        SIM_DTYPES(X)
-#undef X
-    };
-    return types[dtype];
-}
-
-bool sim_buffer_dtype(PJRT_Buffer_Type type, sim_dtype *dtype)
-{
-    for (int i = 0; i < SIM_DTYPE_COUNT; i++) {
-        if (sim_buffer_type((sim_dtype)i) == type) {
-            *dtype = (sim_dtype)i;
-            return true;
-        }
-    }
-    return false;
 }

@@ -56,8 +56,5 @@ void sim_host_read(unsigned char *to, const void *data, const sim_type *type,
 /* The other way round: FROM, dense row-major, to the host's TO, where it lies by LAYOUT. */
 void sim_host_write(void *to, const unsigned char *from, const sim_type *type,
                     const sim_layout *layout);
-/* PJRT's number of an element type, and the other way round; false: there is none. */
-PJRT_Buffer_Type sim_buffer_type(sim_dtype dtype);
-bool sim_buffer_dtype(PJRT_Buffer_Type type, sim_dtype *dtype);
 
 #endif

@@ -122,28 +122,12 @@ typedef struct type_list {
     size_t count, capacity;
 } type_list;
 
-static bool read_dtype(const char *text, size_t length, sim_dtype *dtype)
-{
-    static const char *const names[SIM_DTYPE_COUNT] = {
-        [SIM_PRED] = "pred", [SIM_S8] = "s8",   [SIM_S16] = "s16",   [SIM_S32] = "s32",
-        [SIM_S64] = "s64",   [SIM_U8] = "u8",   [SIM_U16] = "u16",   [SIM_U32] = "u32",
-        [SIM_U64] = "u64",   [SIM_F16] = "f16", [SIM_BF16] = "bf16", [SIM_F32] = "f32",
-        [SIM_F64] = "f64",   [SIM_C64] = "c64", [SIM_C128] = "c128",
-    };
-    for (int d = 0; d < SIM_DTYPE_COUNT; d++)
-        if (strlen(names[d]) == length && memcmp(names[d], text, length) == 0) {
-            *dtype = (sim_dtype)d;
-            return true;
-        }
-    return false;
-}
-
 /* "f32[2,3]" at *AT, which moves behind it. */
 static bool read_type(const char **at, sim_type *type)
 {
     const size_t length = strcspn(*at, "[");
-    *type = (sim_type){0};
-    if ((*at)[length] != '[' || !read_dtype(*at, length, &type->dtype))
+    *type = (sim_type){.dtype = bn_dtype_named(*at, length, true, BN_DTYPES_SIMULATED)};
+    if ((*at)[length] != '[' || type->dtype == BN_DTYPES_SIMULATED)
         return false;
     *at += length + 1;
     while (**at != ']') {
@@ -184,7 +168,7 @@ static void put_type(FILE *out, const sim_type *type)
     fputs("tensor<", out);
     for (int i = 0; i < type->rank; i++)
         fprintf(out, "%lldx", (long long)type->dims[i]);
-    fprintf(out, "%s>", sim_dtype_text(type->dtype));
+    fprintf(out, "%s>", bn_dtype_text(type->dtype));
 }
 
 /* Reads "0:1;4:2" into ALIAS, the result for each of COUNT arguments. */
@@ -219,12 +203,12 @@ static void put_name(FILE *out, const char *name)
 /* A whole number or zeros: what a constant of TYPE is written as. */
 static const char *zero_of(const sim_type *type)
 {
-    switch (sim_dtype_class(type->dtype)) {
-    case SIM_BOOLEAN:
+    switch (bn_dtype_class(type->dtype)) {
+    case BN_BOOLEAN:
         return "false";
-    case SIM_FLOAT:
+    case BN_FLOAT:
         return "0.0";
-    case SIM_COMPLEX:
+    case BN_COMPLEX:
         return "(0.0, 0.0)";
     default:
         return "0";

@@ -50,7 +50,7 @@ static sim_code check_branches(const sim_program *p, const sim_op *op, sim_statu
     return SIM_OK;
 }
 
-static bool is_one(const sim_program *p, const sim_op *op, sim_dtype dtype)
+static bool is_one(const sim_program *p, const sim_op *op, bn_dtype dtype)
 {
     return op->operand_count == 1 && sim_operand_type(p, op, 0)->dtype == dtype &&
            sim_type_elements(sim_operand_type(p, op, 0)) == 1;
@@ -58,7 +58,7 @@ static bool is_one(const sim_program *p, const sim_op *op, sim_dtype dtype)
 
 sim_code sim_can_if(const sim_program *p, const sim_op *op, sim_status *st)
 {
-    if (op->region_count != 2 || !is_one(p, op, SIM_PRED))
+    if (op->region_count != 2 || !is_one(p, op, BN_PRED))
         return sim_refuse(op, st, SIM_INVALID_ARGUMENT, "wants an i1 and two regions");
     return check_branches(p, op, st);
 }
@@ -71,7 +71,7 @@ sim_code sim_rule_if(sim_run *run, const sim_op *op)
 
 sim_code sim_can_case(const sim_program *p, const sim_op *op, sim_status *st)
 {
-    if (op->region_count < 1 || !is_one(p, op, SIM_S32))
+    if (op->region_count < 1 || !is_one(p, op, BN_S32))
         return sim_refuse(op, st, SIM_INVALID_ARGUMENT, "wants an i32 and regions");
     return check_branches(p, op, st);
 }
@@ -121,7 +121,7 @@ sim_code sim_can_while(const sim_program *p, const sim_op *op, sim_status *st)
     const sim_block *condition = &op->regions[0], *body = &op->regions[1];
     if (!are_like(p, condition->arguments, condition->argument_count, op->operands,
                   op->operand_count) ||
-        condition->result_count != 1 || p->types[condition->results[0]].dtype != SIM_PRED ||
+        condition->result_count != 1 || p->types[condition->results[0]].dtype != BN_PRED ||
         sim_type_elements(&p->types[condition->results[0]]) != 1)
         return sim_refuse(op, st, SIM_INVALID_ARGUMENT,
                           "the condition wants the operands' types and gives i1");

@@ -71,32 +71,32 @@ typedef struct arithmetic {
     pairwise *pairwise;
 } arithmetic;
 
-static arithmetic arithmetic_of(sim_dtype dtype)
+static arithmetic arithmetic_of(bn_dtype dtype)
 {
-    static const arithmetic rows[SIM_DTYPE_COUNT] = {
-        [SIM_S8] = {product_8, pairwise_8},      [SIM_U8] = {product_8, pairwise_8},
-        [SIM_S32] = {product_32, pairwise_32},   [SIM_U32] = {product_32, pairwise_32},
-        [SIM_S64] = {product_64, pairwise_64},   [SIM_U64] = {product_64, pairwise_64},
-        [SIM_F32] = {product_f32, pairwise_f32}, [SIM_F64] = {product_f64, pairwise_f64},
-        [SIM_C64] = {product_c64, pairwise_c64}, [SIM_C128] = {product_c128, pairwise_c128},
+    static const arithmetic rows[BN_DTYPES_SIMULATED] = {
+        [BN_S8] = {product_8, pairwise_8},      [BN_U8] = {product_8, pairwise_8},
+        [BN_S32] = {product_32, pairwise_32},   [BN_U32] = {product_32, pairwise_32},
+        [BN_S64] = {product_64, pairwise_64},   [BN_U64] = {product_64, pairwise_64},
+        [BN_F32] = {product_f32, pairwise_f32}, [BN_F64] = {product_f64, pairwise_f64},
+        [BN_C64] = {product_c64, pairwise_c64}, [BN_C128] = {product_c128, pairwise_c128},
     };
     return rows[dtype];
 }
 
 /* The type of the sums for results of DTYPE. */
-static sim_dtype sum_type(sim_dtype dtype)
+static bn_dtype sum_type(bn_dtype dtype)
 {
-    return dtype == SIM_S16 ? SIM_S32 : dtype == SIM_U16 ? SIM_U32 : sim_wide(dtype);
+    return dtype == BN_S16 ? BN_S32 : dtype == BN_U16 ? BN_U32 : sim_wide(dtype);
 }
 
 /* ---- operands --------------------------------------------------------------------------- */
 
 /* The dimensions of VALUE in a new order, as DTYPE; *OUT is malloced. */
-static sim_code reordered(sim_run *run, int value, const int *order, sim_dtype dtype, void **out)
+static sim_code reordered(sim_run *run, int value, const int *order, bn_dtype dtype, void **out)
 {
     const sim_type *type = &run->program->types[value];
     const int64_t n = sim_type_elements(type);
-    const size_t bytes = sim_dtype_bytes(dtype);
+    const size_t bytes = bn_dtype_bytes(dtype);
     sim_type other = *type;
     sim_walk walk = {.rank = type->rank};
     int64_t strides[SIM_MAX_RANK];
@@ -125,7 +125,7 @@ static sim_code reordered(sim_run *run, int value, const int *order, sim_dtype d
 
 /* Operands in order, and zeros for the sums. */
 typedef struct operands {
-    sim_dtype dtype;
+    bn_dtype dtype;
     size_t bytes; /* of an element */
     void *left, *right, *sums;
 } operands;
@@ -143,7 +143,7 @@ static sim_code operands_make(sim_run *run, const sim_op *op, const int *left, c
     const sim_type *out = sim_result_type(run->program, op, 0);
     const int64_t n = sim_type_elements(out);
     *o = (operands){.dtype = sum_type(out->dtype)};
-    o->bytes = sim_dtype_bytes(o->dtype);
+    o->bytes = bn_dtype_bytes(o->dtype);
     sim_code code = reordered(run, op->operands[0], left, o->dtype, &o->left);
     if (code != SIM_OK)
         o->left = NULL;
@@ -160,14 +160,14 @@ static sim_code operands_make(sim_run *run, const sim_op *op, const int *left, c
 
 static sim_code check_types(const sim_program *p, const sim_op *op, sim_status *st)
 {
-    const sim_dtype to = sim_result_type(p, op, 0)->dtype;
+    const bn_dtype to = sim_result_type(p, op, 0)->dtype;
     for (int i = 0; i < 2; i++) {
-        const sim_dtype from = sim_operand_type(p, op, i)->dtype;
-        if (!arithmetic_of(sum_type(to)).product || from == SIM_PRED ||
-            (sim_dtype_class(from) == SIM_COMPLEX && sim_dtype_class(to) != SIM_COMPLEX))
+        const bn_dtype from = sim_operand_type(p, op, i)->dtype;
+        if (!arithmetic_of(sum_type(to)).product || from == BN_PRED ||
+            (bn_dtype_class(from) == BN_COMPLEX && bn_dtype_class(to) != BN_COMPLEX))
             return sim_refuse(op, st, SIM_UNIMPLEMENTED,
-                              "the simulator cannot evaluate it on %s to %s", sim_dtype_text(from),
-                              sim_dtype_text(to));
+                              "the simulator cannot evaluate it on %s to %s", bn_dtype_text(from),
+                              bn_dtype_text(to));
     }
     return SIM_OK;
 }
@@ -491,7 +491,7 @@ static sim_code deliver(sim_run *run, const sim_op *op, const convolution *c, co
 {
     const sim_type *out = sim_result_type(run->program, op, 0);
     const int64_t n = sim_type_elements(out);
-    const size_t bytes = sim_dtype_bytes(out->dtype);
+    const size_t bytes = bn_dtype_bytes(out->dtype);
     sim_type sums = *out;
     sim_walk walk = {.rank = out->rank};
     int64_t strides[SIM_MAX_RANK];

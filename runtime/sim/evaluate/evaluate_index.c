@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_integer(sim_dtype dtype)
+static bool is_integer(bn_dtype dtype)
 {
-    return sim_dtype_class(dtype) == SIM_SIGNED || sim_dtype_class(dtype) == SIM_UNSIGNED;
+    return bn_dtype_class(dtype) == BN_SIGNED || bn_dtype_class(dtype) == BN_UNSIGNED;
 }
 
 static int64_t clamp(int64_t x, int64_t low, int64_t high)
@@ -68,7 +68,7 @@ sim_code sim_can_dynamic_slice(const sim_program *p, const sim_op *op, sim_statu
 sim_code sim_rule_dynamic_slice(sim_run *run, const sim_op *op)
 {
     const sim_type *out = sim_result_type(run->program, op, 0);
-    const size_t bytes = sim_dtype_bytes(out->dtype);
+    const size_t bytes = bn_dtype_bytes(out->dtype);
     sim_walk walk = {.rank = out->rank};
     const int64_t start = part_start(run, op, out, 1, walk.from);
     memcpy(walk.dims, out->dims, sizeof walk.dims);
@@ -89,7 +89,7 @@ sim_code sim_rule_dynamic_update_slice(sim_run *run, const sim_op *op)
 {
     const sim_type *out = sim_result_type(run->program, op, 0);
     const sim_type *part = sim_operand_type(run->program, op, 1);
-    const size_t bytes = sim_dtype_bytes(out->dtype);
+    const size_t bytes = bn_dtype_bytes(out->dtype);
     sim_walk walk = {.rank = out->rank};
     const int64_t start = part_start(run, op, part, 2, walk.to);
     memcpy(walk.dims, part->dims, sizeof walk.dims);
@@ -271,7 +271,7 @@ sim_code sim_rule_gather(sim_run *run, const sim_op *op)
     if (gather_read(run->program, op, &l, run->st) != SIM_OK)
         return run->st->code;
     const int64_t *sizes = sim_attribute_find(op, "slice_sizes")->ints;
-    const int64_t bytes = (int64_t)sim_dtype_bytes(l.operand->dtype);
+    const int64_t bytes = (int64_t)bn_dtype_bytes(l.operand->dtype);
     if (sim_type_elements(l.parts) == 0 || sim_type_elements(l.operand) == 0) {
         memset(sim_result(run, op, 0), 0, (size_t)sim_type_bytes(l.parts));
         return SIM_OK;

@@ -19,12 +19,12 @@ sim_code sim_can_rng_bit_generator(const sim_program *p, const sim_op *op, sim_s
     if (strcmp(word, "THREE_FRY") != 0)
         return sim_refuse(op, st, SIM_UNIMPLEMENTED,
                           "the simulator cannot evaluate the generator \"%s\"", word);
-    if (state->dtype != SIM_U64 || state->rank != 1 || state->dims[0] != 2)
+    if (state->dtype != BN_U64 || state->rank != 1 || state->dims[0] != 2)
         return sim_refuse(op, st, SIM_UNIMPLEMENTED,
                           "the simulator wants a state of tensor<2xui64>");
-    const size_t bytes = sim_dtype_bytes(sim_result_type(p, op, 1)->dtype);
+    const size_t bytes = bn_dtype_bytes(sim_result_type(p, op, 1)->dtype);
     if ((bytes != 4 && bytes != 8) ||
-        sim_dtype_class(sim_result_type(p, op, 1)->dtype) == SIM_COMPLEX)
+        bn_dtype_class(sim_result_type(p, op, 1)->dtype) == BN_COMPLEX)
         return sim_refuse(op, st, SIM_UNIMPLEMENTED,
                           "the simulator gives random words of 32 and 64 bits");
     return SIM_OK;
@@ -96,7 +96,7 @@ sim_code sim_rule_rng_bit_generator(sim_run *run, const sim_op *op)
     uint64_t state[2];
     memcpy(state, sim_operand(run, op, 0), sizeof state);
     uint64_t used = (uint64_t)n;
-    if (n > 0 && sim_dtype_bytes(type->dtype) == 4)
+    if (n > 0 && bn_dtype_bytes(type->dtype) == 4)
         used = fill_halves(type, state, sim_result(run, op, 1));
     else
         for (int64_t i = 0; i < n; i++)

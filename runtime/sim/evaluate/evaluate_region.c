@@ -101,16 +101,16 @@ sim_code sim_region_store(sim_region *region, void *const *arguments, void *cons
     if (sim_region_call(region, arguments) != SIM_OK)
         return region->run->st->code;
     for (int i = 0; i < count; i++)
-        memcpy(results[i], sim_region_result(region, i), sim_dtype_bytes(types[values[i]].dtype));
+        memcpy(results[i], sim_region_result(region, i), bn_dtype_bytes(types[values[i]].dtype));
     for (int i = 0; i < count; i++)
-        memcpy(targets[i], results[i], sim_dtype_bytes(types[values[i]].dtype));
+        memcpy(targets[i], results[i], bn_dtype_bytes(types[values[i]].dtype));
     return SIM_OK;
 }
 
 sim_code sim_region_combine(sim_region *region, void *acc, void *x, int64_t n)
 {
     const size_t bytes =
-        sim_dtype_bytes(region->run->program->types[region->block->results[0]].dtype);
+        bn_dtype_bytes(region->run->program->types[region->block->results[0]].dtype);
     if (region->argument >= 0) {
         if (region->argument == 1)
             memcpy(acc, x, (size_t)n * bytes);
@@ -131,7 +131,7 @@ sim_code sim_region_combine(sim_region *region, void *acc, void *x, int64_t n)
 
 /* ---- checking --------------------------------------------------------------------------- */
 
-static bool is_element(const sim_program *p, int value, sim_dtype dtype)
+static bool is_element(const sim_program *p, int value, bn_dtype dtype)
 {
     return p->types[value].dtype == dtype && sim_type_elements(&p->types[value]) == 1;
 }
@@ -151,7 +151,7 @@ sim_code sim_can_region(const sim_program *p, const sim_op *op, int region, cons
         fits =
             is_element(p, block->arguments[i], p->types[values[paired ? i / 2 : i % count]].dtype);
     for (int i = 0; i < block->result_count && fits; i++)
-        fits = is_element(p, block->results[i], predicate ? SIM_PRED : p->types[values[i]].dtype);
+        fits = is_element(p, block->results[i], predicate ? BN_PRED : p->types[values[i]].dtype);
     if (!fits)
         return sim_refuse(op, st, SIM_INVALID_ARGUMENT,
                           "region %d wants and gives other elements than the op's", region);

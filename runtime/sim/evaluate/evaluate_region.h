@@ -18,7 +18,7 @@ typedef struct sim_region {
     void *memory;
     sim_kernel *kernel;
     sim_opcode opcode; /* with a kernel */
-    sim_dtype from, to;
+    bn_dtype from, to;
     int left, right; /* arguments of the kernel */
     int argument;    /* that is the one result, or -1 */
     _Alignas(SIM_ELEMENT) char scratch[SIM_ELEMENT];

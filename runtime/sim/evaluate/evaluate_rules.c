@@ -20,7 +20,7 @@ static const rule_row rules[SIM_OP_COUNT] = {
 
 static bool is_elementwise(sim_opcode opcode)
 {
-    return sim_kernel_find(opcode, SIM_F32) || sim_kernel_find(opcode, SIM_S32);
+    return sim_kernel_find(opcode, BN_F32) || sim_kernel_find(opcode, BN_S32);
 }
 
 sim_code sim_rule_any(sim_run *run, const sim_op *op)

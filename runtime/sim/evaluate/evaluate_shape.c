@@ -20,7 +20,7 @@ static sim_walk walk_over(const sim_type *type)
 
 static size_t result_bytes(const sim_run *run, const sim_op *op)
 {
-    return sim_dtype_bytes(sim_result_type(run->program, op, 0)->dtype);
+    return bn_dtype_bytes(sim_result_type(run->program, op, 0)->dtype);
 }
 
 static const int64_t *ints(const sim_op *op, const char *name)
@@ -56,7 +56,7 @@ static sim_code bad_dims(const sim_op *op, sim_status *st)
 sim_code sim_can_constant(const sim_program *p, const sim_op *op, sim_status *st)
 {
     const sim_type *type = sim_result_type(p, op, 0);
-    const int64_t all = sim_type_bytes(type), one = (int64_t)sim_dtype_bytes(type->dtype);
+    const int64_t all = sim_type_bytes(type), one = (int64_t)bn_dtype_bytes(type->dtype);
     if (op->result_count != 1 ||
         (all > 0 && (!op->constant ||
                      ((int64_t)op->constant_bytes != all && (int64_t)op->constant_bytes != one))))
@@ -347,7 +347,7 @@ sim_code sim_rule_concatenate(sim_run *run, const sim_op *op)
 sim_code sim_can_iota(const sim_program *p, const sim_op *op, sim_status *st)
 {
     const sim_type *out = sim_result_type(p, op, 0);
-    if (out->dtype == SIM_PRED)
+    if (out->dtype == BN_PRED)
         return sim_refuse(op, st, SIM_INVALID_ARGUMENT, "cannot count in i1");
     return sim_checked_ints(op, "iota_dimension", 1, 0, out->rank - 1, st) ? SIM_OK : st->code;
 }
@@ -369,7 +369,7 @@ sim_code sim_rule_iota(sim_run *run, const sim_op *op)
         const int64_t chunk = n - at < SIM_CHUNK ? n - at : SIM_CHUNK;
         for (int64_t i = 0; i < chunk; i++)
             numbers[i] = at + i;
-        sim_convert(out->dtype, (char *)line + (size_t)at * bytes, SIM_S64, numbers, chunk);
+        sim_convert(out->dtype, (char *)line + (size_t)at * bytes, BN_S64, numbers, chunk);
     }
     walk.from[along] = 1;
     sim_copy(sim_result(run, op, 0), line, &walk, bytes);

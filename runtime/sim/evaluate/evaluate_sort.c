@@ -81,7 +81,7 @@ static sim_code sort_line(sorting *s)
     }
     for (int i = 0; i < s->op->operand_count && code == SIM_OK; i++) {
         const size_t bytes =
-            sim_dtype_bytes(sim_operand_type(s->region->run->program, s->op, i)->dtype);
+            bn_dtype_bytes(sim_operand_type(s->region->run->program, s->op, i)->dtype);
         for (int64_t to = 0; to < s->count; to++)
             sim_fill(element(s, s->op->results[i], to),
                      element(s, s->op->operands[i], s->order[to]), 1, bytes);

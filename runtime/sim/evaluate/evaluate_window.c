@@ -18,7 +18,7 @@
 /* Sums, and the operand they are made from, in the type of the kernel. */
 typedef struct folding {
     sim_kernel *kernel;
-    sim_dtype dtype;
+    bn_dtype dtype;
     int64_t bytes; /* of an element */
     const char *in;
     char *acc;
@@ -34,7 +34,7 @@ static sim_code folding_begin(sim_run *run, const sim_op *op, sim_kernel *kernel
     const int64_t results = sim_type_elements(sim_result_type(run->program, op, 0));
     _Alignas(SIM_ELEMENT) char first[SIM_ELEMENT];
     *f = (folding){.kernel = kernel, .dtype = sim_wide(in->dtype)};
-    f->bytes = (int64_t)sim_dtype_bytes(f->dtype);
+    f->bytes = (int64_t)bn_dtype_bytes(f->dtype);
     f->in = sim_operand(run, op, 0);
     f->acc = sim_result(run, op, 0);
     if (f->dtype != in->dtype) {
@@ -199,7 +199,7 @@ static void fill_results(sim_run *run, const sim_op *op)
     for (int i = 0; i < op->result_count; i++) {
         const sim_type *type = sim_result_type(run->program, op, i);
         sim_fill(sim_result(run, op, i), sim_operand(run, op, inputs_of(op) + i),
-                 sim_type_elements(type), sim_dtype_bytes(type->dtype));
+                 sim_type_elements(type), bn_dtype_bytes(type->dtype));
     }
 }
 
@@ -463,7 +463,7 @@ static sim_code scatter_windows(sim_run *run, const sim_op *op, sim_region *sele
     const window w = window_of(op, in, source);
     int64_t o[SIM_MAX_RANK] = {0}, number = 0;
     sim_fill(sim_result(run, op, 0), sim_operand(run, op, 2), sim_type_elements(in),
-             sim_dtype_bytes(in->dtype));
+             bn_dtype_bytes(in->dtype));
     if (sim_type_elements(source) == 0)
         return SIM_OK;
     sim_code code = sim_run_work(run, window_work(&w));

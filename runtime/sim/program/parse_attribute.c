@@ -176,9 +176,9 @@ static void read_array(sim_reader *r, sim_raw *raw)
 static int64_t element_int(const sim_type *type, const void *data, size_t index)
 {
     int64_t value = 0;
-    size_t bytes = sim_dtype_bytes(type->dtype);
+    size_t bytes = bn_dtype_bytes(type->dtype);
     memcpy(&value, (const char *)data + index * bytes, bytes);
-    if (sim_dtype_class(type->dtype) == SIM_SIGNED && bytes < 8) {
+    if (bn_dtype_class(type->dtype) == BN_SIGNED && bytes < 8) {
         int64_t sign = (int64_t)1 << (8 * bytes - 1);
         value = (value ^ sign) - sign;
     }
@@ -225,9 +225,9 @@ static void read_dense(sim_reader *r, sim_raw *raw)
     if (!wanted(raw) || !sim_read_literal(r) || memcmp(raw->name, "value", 5) == 0)
         return;
     const sim_type *type = &r->literal.type;
-    sim_class class = sim_dtype_class(type->dtype);
+    bn_class class = bn_dtype_class(type->dtype);
     int64_t elements = sim_type_elements(type);
-    if (class == SIM_FLOAT || class == SIM_COMPLEX || elements > SIM_MAX_INTS ||
+    if (class == BN_FLOAT || class == BN_COMPLEX || elements > SIM_MAX_INTS ||
         !sim_read_elements(r, &data, &bytes))
         return;
     bool all = (int64_t)bytes == sim_type_bytes(type);

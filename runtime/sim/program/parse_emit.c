@@ -116,7 +116,7 @@ int sim_emit(sim_reader *r, const char *at, sim_op *op, const sim_type *types, i
     return first >= 0 && emit_at(r, at, op, first, count) ? first : -1;
 }
 
-bool sim_make_region(sim_reader *r, int code, sim_dtype dtype, const char *at, int line,
+bool sim_make_region(sim_reader *r, int code, bn_dtype dtype, const char *at, int line,
                      sim_block *block)
 {
     size_t mark = r->ops.count;

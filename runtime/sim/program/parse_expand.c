@@ -95,7 +95,7 @@ static int choose(builder *b, int predicate, int x, int y, int result)
 /* NUMBER everywhere in a tensor of TYPE. */
 static int constant(builder *b, const sim_type *type, double number)
 {
-    size_t bytes = sim_dtype_bytes(type->dtype);
+    size_t bytes = bn_dtype_bytes(type->dtype);
     void *element = sim_reader_take(b->r, bytes);
     if (!element)
         return -1;
@@ -155,7 +155,7 @@ static bool begin_norm(norm *n, sim_reader *r, const sim_reading *o, const sim_o
     for (size_t i = o->raws; i < r->raws.count; i++)
         if (raws[i].name_length == 7 && memcmp(raws[i].name, "epsilon", 7) == 0)
             n->epsilon = raws[i].real;
-    if (n->feature < 0 || n->feature >= n->x.rank || sim_dtype_class(n->x.dtype) != SIM_FLOAT) {
+    if (n->feature < 0 || n->feature >= n->x.rank || bn_dtype_class(n->x.dtype) != BN_FLOAT) {
         sim_reader_fail(r, o->at, SIM_INVALID_ARGUMENT,
                         "%s: feature_index is no dimension, or the operand is not of floats",
                         sim_op_text(o->code));
@@ -251,7 +251,7 @@ static void expand_as(norm *n, const sim_op *op, int first)
 /* TYPE in f32. */
 static sim_type wide(sim_type type)
 {
-    type.dtype = SIM_F32;
+    type.dtype = BN_F32;
     return type;
 }
 
@@ -290,7 +290,7 @@ static void expand_norm(sim_reader *r, const sim_reading *o, const sim_op *op, i
     const int results = inference ? 1 : 3;
     if (!begin_norm(&n, r, o, op) || !check_norm(&n, op, 1, grad ? 4 : 5, results))
         return;
-    if (n.x.dtype == SIM_F16 || n.x.dtype == SIM_BF16)
+    if (n.x.dtype == BN_F16 || n.x.dtype == BN_BF16)
         expand_wide(&n, op, first, results);
     else
         expand_as(&n, op, first);
@@ -301,7 +301,7 @@ static void expand_norm(sim_reader *r, const sim_reading *o, const sim_op *op, i
 static void expand_erfc(builder *b, int x, int result)
 {
     sim_type type = *sim_reader_type(b->r, x);
-    if (sim_dtype_class(type.dtype) != SIM_FLOAT) {
+    if (bn_dtype_class(type.dtype) != BN_FLOAT) {
         sim_reader_fail(b->r, b->o->at, SIM_INVALID_ARGUMENT, "erfc: wants floats");
         return;
     }
@@ -321,12 +321,12 @@ static void expand_erf_inv(builder *b, int x, int result)
                                  -0.00367342844,  0.00573950773,  -0.0076224613,
                                  0.00943887047,   1.00167406,     2.83297682};
     sim_type type = *sim_reader_type(b->r, x), truth = type;
-    if (sim_dtype_class(type.dtype) != SIM_FLOAT || type.dtype == SIM_F64) {
+    if (bn_dtype_class(type.dtype) != BN_FLOAT || type.dtype == BN_F64) {
         sim_reader_fail(b->r, b->o->at, SIM_UNIMPLEMENTED,
                         "chlo.erf_inv is simulated of f32 and narrower floats only");
         return;
     }
-    truth.dtype = SIM_PRED;
+    truth.dtype = BN_PRED;
     int minus = unary(b, SIM_OP_NEGATE, binary(b, SIM_OP_MULTIPLY, x, x));
     int w = unary(b, SIM_OP_NEGATE, unary(b, SIM_OP_LOG_PLUS_ONE, minus));
     int below = compare(b, "LT", w, constant(b, &type, 5), &truth);
@@ -343,9 +343,9 @@ static void expand_erf_inv(builder *b, int x, int result)
 }
 
 /* The region of a sort: whether the first of two pairs has the larger element. */
-static bool larger_first(builder *b, sim_dtype dtype, sim_block *region)
+static bool larger_first(builder *b, bn_dtype dtype, sim_block *region)
 {
-    const sim_type x = {.dtype = dtype}, place = {.dtype = SIM_S32}, truth = {.dtype = SIM_PRED};
+    const sim_type x = {.dtype = dtype}, place = {.dtype = BN_S32}, truth = {.dtype = BN_PRED};
     const sim_type types[4] = {x, x, place, place};
     size_t mark = b->r->ops.count;
     int *arguments = sim_reader_take(b->r, 5 * sizeof *arguments);
@@ -356,7 +356,7 @@ static bool larger_first(builder *b, sim_dtype dtype, sim_block *region)
         return false;
     words[0] = (sim_attribute){.name = "comparison_direction", .word = "GT"};
     words[1] = (sim_attribute){.name = "compare_type", .word = ""};
-    if (sim_dtype_class(dtype) == SIM_FLOAT)
+    if (bn_dtype_class(dtype) == BN_FLOAT)
         words[1].word = "TOTALORDER";
     for (int i = 0; i < 4; i++)
         arguments[i] = first + i;
@@ -429,15 +429,15 @@ static void expand_top_k(builder *b, const sim_op *op, int first)
     sim_type x = *sim_reader_type(r, op->operands[0]), types[2] = {x, x};
     const int64_t last = x.rank - 1, k = sim_attribute_int(op, "k");
     const sim_type *y = sim_reader_type(r, first);
-    bool fits = x.rank > 0 && k >= 0 && k <= x.dims[last] && x.dtype != SIM_PRED &&
-                sim_dtype_class(x.dtype) != SIM_COMPLEX && y[0].rank == x.rank &&
-                y[0].dims[last] == k && y[1].dtype == SIM_S32 && sim_type_same_shape(&y[0], &y[1]);
+    bool fits = x.rank > 0 && k >= 0 && k <= x.dims[last] && x.dtype != BN_PRED &&
+                bn_dtype_class(x.dtype) != BN_COMPLEX && y[0].rank == x.rank &&
+                y[0].dims[last] == k && y[1].dtype == BN_S32 && sim_type_same_shape(&y[0], &y[1]);
     if (!fits) {
         sim_reader_fail(r, b->o->at, SIM_INVALID_ARGUMENT,
                         "top_k: types do not fit, or places are not of i32");
         return;
     }
-    types[1].dtype = SIM_S32;
+    types[1].dtype = BN_S32;
     int sorted = sort_with_places(b, op->operands[0], types, last);
     for (int i = 0; sorted >= 0 && i < 2; i++)
         first_places(b, sorted + i, first + i);

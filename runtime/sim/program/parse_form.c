@@ -113,7 +113,7 @@ static void read_applied(sim_reader *r, const sim_reading *o)
     }
     sim_next(r);
     sim_block block;
-    sim_dtype dtype = sim_reader_type(r, sim_reading_operands(r, o)[0])->dtype;
+    bn_dtype dtype = sim_reader_type(r, sim_reading_operands(r, o)[0])->dtype;
     if (!sim_make_region(r, code, dtype, at, line, &block))
         return;
     sim_block *slot = sim_reader_add(r, &r->blocks, 1);

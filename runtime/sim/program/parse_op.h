@@ -84,7 +84,7 @@ int sim_emit(sim_reader *r, const char *at, sim_op *op, const sim_type *types, i
 /* The same with the one result RESULT, a value that is there already. */
 bool sim_emit_to(sim_reader *r, const char *at, sim_op *op, int result);
 /* BLOCK becomes a region that applies op CODE to two scalars of DTYPE. */
-bool sim_make_region(sim_reader *r, int code, sim_dtype dtype, const char *at, int line,
+bool sim_make_region(sim_reader *r, int code, bn_dtype dtype, const char *at, int line,
                      sim_block *block);
 /* Several ops for one (OP: its operands and attributes); the first of its results,
  * which are neighbours, or -1. */

@@ -147,7 +147,7 @@ bool sim_read_literal(sim_reader *r);
  * the text has one for all. */
 bool sim_read_elements(sim_reader *r, const void **data, size_t *bytes);
 /* V as an element of DTYPE, a float, rounded to nearest even. */
-void sim_store_float(sim_dtype dtype, double v, void *out);
+void sim_store_float(bn_dtype dtype, double v, void *out);
 
 /* ---- attributes (parse_attribute.c) --------------------------------------------------------- */
 

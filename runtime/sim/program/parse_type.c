@@ -13,7 +13,7 @@ const char *sim_type_write(const sim_type *type, char *text, size_t size)
     for (int i = 0; i < type->rank && used < size; i++)
         used += (size_t)snprintf(text + used, size - used, "%lldx", (long long)type->dims[i]);
     if (used < size)
-        snprintf(text + used, size - used, "%s>", sim_dtype_text(type->dtype));
+        snprintf(text + used, size - used, "%s>", bn_dtype_text(type->dtype));
     return text;
 }
 
@@ -37,12 +37,9 @@ static bool read_element(sim_reader *r, const char **at, sim_type *type)
         ++*at;
     }
     size_t length = (size_t)(*at - start);
-    for (int d = 0; d < SIM_DTYPE_COUNT; d++)
-        if (strlen(sim_dtype_text((sim_dtype)d)) == length &&
-            memcmp(sim_dtype_text((sim_dtype)d), start, length) == 0) {
-            type->dtype = (sim_dtype)d;
-            return true;
-        }
+    type->dtype = bn_dtype_named(start, length, false, BN_DTYPES_SIMULATED);
+    if (type->dtype != BN_DTYPES_SIMULATED)
+        return true;
     sim_reader_fail(r, start, SIM_UNIMPLEMENTED, "element type '%.*s' is not simulated",
                     (int)(length < 40 ? length : 40), start);
     return false;
@@ -50,7 +47,7 @@ static bool read_element(sim_reader *r, const char **at, sim_type *type)
 
 static bool check_bytes(sim_reader *r, const char *start, const sim_type *type)
 {
-    int64_t bytes = (int64_t)sim_dtype_bytes(type->dtype);
+    int64_t bytes = (int64_t)bn_dtype_bytes(type->dtype);
     for (int i = 0; i < type->rank; i++)
         if (__builtin_mul_overflow(bytes, type->dims[i] ? type->dims[i] : 1, &bytes) ||
             bytes > MAX_BYTES) {

@@ -14,9 +14,7 @@
 #ifndef BENCH_RUNTIME_SIM_PROGRAM_H
 #define BENCH_RUNTIME_SIM_PROGRAM_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "runtime/base/dtypes.h"
 
 #define SIM_MAX_RANK 32
 
@@ -52,39 +50,8 @@ sim_code sim_fail(sim_status *st, sim_code code, const char *format, ...)
 
 /* ---- types ------------------------------------------------------------------------- */
 
-typedef enum sim_class { SIM_BOOLEAN, SIM_SIGNED, SIM_UNSIGNED, SIM_FLOAT, SIM_COMPLEX } sim_class;
-
-/* Element types: MLIR's word, bytes, class, the number PJRT_Buffer_Type gives it. */
-#define SIM_DTYPES(X)                                                                              \
-    X(SIM_PRED, "i1", 1, SIM_BOOLEAN, PRED)                                                        \
-    X(SIM_S8, "i8", 1, SIM_SIGNED, S8)                                                             \
-    X(SIM_S16, "i16", 2, SIM_SIGNED, S16)                                                          \
-    X(SIM_S32, "i32", 4, SIM_SIGNED, S32)                                                          \
-    X(SIM_S64, "i64", 8, SIM_SIGNED, S64)                                                          \
-    X(SIM_U8, "ui8", 1, SIM_UNSIGNED, U8)                                                          \
-    X(SIM_U16, "ui16", 2, SIM_UNSIGNED, U16)                                                       \
-    X(SIM_U32, "ui32", 4, SIM_UNSIGNED, U32)                                                       \
-    X(SIM_U64, "ui64", 8, SIM_UNSIGNED, U64)                                                       \
-    X(SIM_F16, "f16", 2, SIM_FLOAT, F16)                                                           \
-    X(SIM_BF16, "bf16", 2, SIM_FLOAT, BF16)                                                        \
-    X(SIM_F32, "f32", 4, SIM_FLOAT, F32)                                                           \
-    X(SIM_F64, "f64", 8, SIM_FLOAT, F64)                                                           \
-    X(SIM_C64, "complex<f32>", 8, SIM_COMPLEX, C64)                                                \
-    X(SIM_C128, "complex<f64>", 16, SIM_COMPLEX, C128)
-
-typedef enum sim_dtype {
-#define X(dtype, text, bytes, class, pjrt) dtype,
-    SIM_DTYPES(X)
-#undef X
-        SIM_DTYPE_COUNT
-} sim_dtype;
-
-size_t sim_dtype_bytes(sim_dtype dtype);
-sim_class sim_dtype_class(sim_dtype dtype);
-const char *sim_dtype_text(sim_dtype dtype);
-
 typedef struct sim_type {
-    sim_dtype dtype;
+    bn_dtype dtype;
     int rank;
     int64_t dims[SIM_MAX_RANK];
 } sim_type;
@@ -99,14 +66,14 @@ bool sim_type_equals(const sim_type *a, const sim_type *b);
 /* ---- half-width floats (half.c) ----------------------------------------------------------- */
 
 /*
- * N elements between a half-width type HALF, SIM_F16 or SIM_BF16, and float or double.
+ * N elements between a half-width type HALF, BN_F16 or BN_BF16, and float or double.
  * What does not fit is rounded to nearest even, once, and overflows to infinity. A NaN
  * stays a NaN of the same sign. IN and OUT must not overlap.
  */
-void sim_half_to_float(sim_dtype half, const uint16_t *in, float *out, int64_t n);
-void sim_half_to_double(sim_dtype half, const uint16_t *in, double *out, int64_t n);
-void sim_half_from_float(sim_dtype half, const float *in, uint16_t *out, int64_t n);
-void sim_half_from_double(sim_dtype half, const double *in, uint16_t *out, int64_t n);
+void sim_half_to_float(bn_dtype half, const uint16_t *in, float *out, int64_t n);
+void sim_half_to_double(bn_dtype half, const uint16_t *in, double *out, int64_t n);
+void sim_half_from_float(bn_dtype half, const float *in, uint16_t *out, int64_t n);
+void sim_half_from_double(bn_dtype half, const double *in, uint16_t *out, int64_t n);
 
 /* ---- arrays that grow (memory.c) -------------------------------------------------------- */
 

@@ -237,7 +237,7 @@ static void client_tells_its_devices(void **state)
     const float data[4] = {1, 2, 3, 4};
     assert_ok(rt_client_use_device(many, 2, &st), &st);
     assert_fails(rt_client_use_device(many, 3, &st), BN_INVALID, "device 3 of 3", &st);
-    assert_ok(rt_buffer_from_host(many, data, RT_F32, dims, 1, &buffer, &st), &st);
+    assert_ok(rt_buffer_from_host(many, data, BN_F32, dims, 1, &buffer, &st), &st);
     assert_ok(rt_client_memory(many, 2, &memory, &st), &st);
     assert_int_equal(memory.bytes_in_use, 16);
     rt_buffer_release(many, buffer);
