@@ -191,7 +191,7 @@ $(foreach room,$(ROOMS),$(eval $(call archive_rules,$(room))))
 # characters): position-independent, all hidden but the entry.
 SIM_OBJECTS := $(patsubst %.c,$(BUILD)/pic/%.o,\
     $(wildcard $(foreach room,$(SIM_ROOMS),$(FOLDER_$(room))/*.c)) \
-    $(addprefix runtime/base/,near.c text.c array.c alloc.c dtypes.c))
+    $(addprefix runtime/base/,near.c text.c array.c arena.c alloc.c dtypes.c))
 $(BUILD)/pic/%.o: %.c $(BUILD)/flags
 	$(call note,CC,$< (plugin))
 	@mkdir -p $(@D)

@@ -39,11 +39,8 @@ typedef struct sim_cost {
     int64_t peak_temp_bytes; /* of values alive at once, without arguments and results */
 } sim_cost;
 
-/*
- * Weighs PROGRAM into *COST, which sim_cost_free frees. SIM_RESOURCE_EXHAUSTED without
- * memory: *COST then owns nothing. Threads may share PROGRAM.
- */
-sim_code sim_program_cost(const sim_program *program, sim_cost *cost, sim_status *st);
+/* Weighs PROGRAM into *COST, which sim_cost_free frees. Threads may share PROGRAM. */
+void sim_program_cost(const sim_program *program, sim_cost *cost);
 void sim_cost_free(sim_cost *cost);
 
 #endif

@@ -77,10 +77,8 @@ static int64_t inner_peak(lives *l, const sim_op *op)
 static int64_t block_peak(lives *l, const sim_block *b)
 {
     int64_t live = 0, peak = 0;
-    int64_t *freed = calloc((size_t)b->op_count + 1, sizeof *freed);
-    if (!freed)
-        l->w->failed = true;
-    for (int i = 0; freed && i < b->op_count; i++) {
+    int64_t *freed = bn_zalloc((size_t)b->op_count + 1, sizeof *freed);
+    for (int i = 0; i < b->op_count; i++) {
         const sim_op *op = &b->ops[i];
         for (int k = 0; k < op->result_count; k++) {
             int value = op->results[k];

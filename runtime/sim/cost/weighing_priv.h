@@ -6,6 +6,7 @@
 #ifndef BENCH_RUNTIME_SIM_COST_PRIV_H
 #define BENCH_RUNTIME_SIM_COST_PRIV_H
 
+#include "runtime/base/base.h"
 #include "runtime/sim/cost/cost.h"
 
 /* What is known of a value while ops are put into groups. */
@@ -55,7 +56,6 @@ typedef struct sim_weighing {
     int *depth;             /* [value] regions around it */
     double transcendentals, op_count;
     int unknown_loops;
-    bool failed; /* no memory */
 } sim_weighing;
 
 static inline const sim_type *sim_weigh_type(const sim_weighing *w, int value)

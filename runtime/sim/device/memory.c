@@ -1,6 +1,7 @@
 /* memory.c - what a device's memory holds, and how values lie there and on the host. */
 #include "runtime/sim/device/memory.h"
 
+#include "runtime/base/base.h"
 #include "runtime/sim/device/client.h"
 #include "runtime/sim/device/device.h"
 
@@ -27,9 +28,7 @@ sim_code sim_memory_fits(const PJRT_Device *device, int64_t bytes, int64_t extra
 
 sim_memory *sim_memory_new(PJRT_Device *device, int64_t bytes)
 {
-    sim_memory *memory = calloc(1, sizeof *memory);
-    if (!memory)
-        return NULL;
+    sim_memory *memory = bn_zalloc(1, sizeof *memory);
     atomic_init(&memory->references, 1);
     memory->device = device;
     memory->bytes = bytes;
@@ -44,9 +43,7 @@ sim_memory *sim_memory_new(PJRT_Device *device, int64_t bytes)
 
 sim_memory *sim_memory_after(const sim_memory *old)
 {
-    sim_memory *memory = calloc(1, sizeof *memory);
-    if (!memory)
-        return NULL;
+    sim_memory *memory = bn_zalloc(1, sizeof *memory);
     atomic_init(&memory->references, 1);
     memory->device = old->device;
     memory->bytes = old->bytes;

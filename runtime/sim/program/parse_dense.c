@@ -232,12 +232,10 @@ static bool read_hex(sim_reader *r, size_t bytes, char *out)
 /* Booleans are written eight to a byte, the first in the lowest bit. */
 static bool read_bits(sim_reader *r, size_t count, char *out)
 {
-    char *packed = malloc(count / 8 + 1);
-    bool read = packed && read_hex(r, (count + 7) / 8, packed);
+    char *packed = bn_alloc(count / 8 + 1);
+    bool read = read_hex(r, (count + 7) / 8, packed);
     for (size_t i = 0; read && i < count; i++)
         out[i] = packed[i / 8] >> i % 8 & 1;
-    if (!packed)
-        sim_reader_fail(r, r->lex.start, SIM_RESOURCE_EXHAUSTED, "no memory for the program");
     free(packed);
     return read;
 }
@@ -255,9 +253,9 @@ static bool read_bytes(sim_reader *r, const sim_type *type, const void **data, s
         return false;
     }
     *bytes = packed ? all : given;
-    char *out = sim_reader_take(r, *bytes);
+    char *out = bn_arena_alloc(r->arena, *bytes);
     *data = out;
-    return out && (packed ? read_bits(r, all, out) : read_hex(r, given, out));
+    return packed ? read_bits(r, all, out) : read_hex(r, given, out);
 }
 
 static bool read_from(sim_reader *r, const void **data, size_t *bytes)
@@ -274,10 +272,8 @@ static bool read_from(sim_reader *r, const void **data, size_t *bytes)
                         "a list of fewer than the type's %lld elements", (long long)elements);
         return false;
     }
-    char *out = sim_reader_take(r, *bytes);
+    char *out = bn_arena_alloc(r->arena, *bytes);
     *data = out;
-    if (!out)
-        return false;
     if (sim_kind(r) == '>') { /* dense<>, of a tensor without elements */
         *bytes = 0;
         if (elements != 0)

@@ -32,7 +32,7 @@ typedef struct sim_reading {
 
 static inline int *sim_reading_operands(const sim_reader *r, const sim_reading *o)
 {
-    return (int *)r->ints.data + o->ints;
+    return r->ints.items + o->ints;
 }
 static inline int sim_reading_operand_count(const sim_reader *r, const sim_reading *o)
 {

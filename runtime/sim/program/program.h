@@ -2,14 +2,12 @@
  * program.h - a StableHLO program as the simulator holds it. This room reads it from
  * text; room cost weighs it, room evaluate computes it, room device runs it.
  *
- * A program owns one block of memory with all its parts. Nothing in it changes after
- * it was read, so threads may share it. Values (results of ops, arguments of functions
- * and regions) are numbers: places in the program's table of types.
+ * A program owns all its parts. Nothing in it changes after it was read, so threads may share it.
+ * Values (results of ops, arguments of functions and regions) are numbers: places in the program's
+ * table of types.
  *
- * Also here, because all rooms of the simulator use them: status codes, element types,
- * half-width floats, arrays that grow. Source of names and meanings: the StableHLO
- * specification of openxla/stablehlo. Prefix sim_. The simulator uses nothing of the
- * other rooms of the house, because libpjrt_sim.so stands alone.
+ * Also here, because all rooms of the simulator use them: status codes and half-width floats.
+ * Source of names and meanings: the StableHLO specification of openxla/stablehlo. Prefix sim_.
  */
 #ifndef BENCH_RUNTIME_SIM_PROGRAM_H
 #define BENCH_RUNTIME_SIM_PROGRAM_H
@@ -74,16 +72,6 @@ void sim_half_to_float(bn_dtype half, const uint16_t *in, float *out, int64_t n)
 void sim_half_to_double(bn_dtype half, const uint16_t *in, double *out, int64_t n);
 void sim_half_from_float(bn_dtype half, const float *in, uint16_t *out, int64_t n);
 void sim_half_from_double(bn_dtype half, const double *in, uint16_t *out, int64_t n);
-
-/* ---- arrays that grow (memory.c) -------------------------------------------------------- */
-
-/*
- * Makes room for COUNT elements of SIZE bytes in ARRAY, which is NULL or came from here
- * and has room for *CAPACITY. Returns the array, which may have moved, and the new
- * *CAPACITY, always a power of two. New elements are not set. Returns NULL without
- * memory; ARRAY and *CAPACITY are then as they were. The caller frees the array.
- */
-void *sim_grow(void *array, size_t *capacity, size_t count, size_t size);
 
 /* ---- ops --------------------------------------------------------------------------- */
 
@@ -314,7 +302,7 @@ typedef struct sim_program {
     const sim_function *functions;
     int function_count;
     const sim_function *main; /* @main, the only one or the public one */
-    void *memory;             /* that holds all of it */
+    struct bn_arena *memory;  /* of all but the types */
 } sim_program;
 
 /*
@@ -322,7 +310,7 @@ typedef struct sim_program {
  * are safe, and a zero byte at the end is not needed. TEXT may go away afterwards.
  *
  * Errors: SIM_INVALID_ARGUMENT for text that is not StableHLO, SIM_UNIMPLEMENTED for ops
- * and types that the simulator does not know, SIM_RESOURCE_EXHAUSTED without memory. The
+ * and types that the simulator does not know, SIM_RESOURCE_EXHAUSTED for too long a text. The
  * message begins "LINE:COLUMN: " and says what was found; *PROGRAM is then NULL.
  *
  * The program has the types that the text states. The reader checks that ops fit their
