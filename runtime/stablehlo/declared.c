@@ -74,14 +74,6 @@ static shlo_scanner inside_of(const shlo_token *angle)
     return (shlo_scanner){angle->at + 1, angle->at + angle->length - 1, angle->line, false};
 }
 
-static int hex_digit(char c)
-{
-    return shlo_is_digit(c)       ? c - '0'
-           : c >= 'a' && c <= 'f' ? c - 'a' + 10
-           : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                  : -1;
-}
-
 /* The contents of TOKEN, a string, in the store; NULL without memory. */
 static const char *string_of(const reader *r, const shlo_token *token)
 {
@@ -89,8 +81,8 @@ static const char *string_of(const reader *r, const shlo_token *token)
     const char *end = token->at + token->length - 1;
     for (const char *at = token->at + 1; text && at < end; at++) {
         const bool escaped = *at == '\\' && end - at > 1;
-        const int high = escaped ? hex_digit(at[1]) : -1;
-        const int low = high >= 0 && end - at > 2 ? hex_digit(at[2]) : -1;
+        const int high = escaped ? shlo_hex_digit(at[1]) : -1;
+        const int low = high >= 0 && end - at > 2 ? shlo_hex_digit(at[2]) : -1;
         at += escaped + (low >= 0);
         *to++ = low >= 0 ? (char)(high << 4 | low) : *at;
     }
@@ -151,20 +143,16 @@ static bn_code read_tensor(const reader *r, const shlo_token *angle, shlo_value 
     const char *at = angle->at + 1, *end = angle->at + angle->length - 1;
     while (at < end && (*at == ' ' || *at == '\n' || *at == '\t'))
         at++;
-    while (at < end && (shlo_is_digit(*at) || *at == '?')) {
-        int64_t size = *at == '?' ? -1 : 0;
-        at += *at == '?';
-        for (; at < end && size >= 0 && shlo_is_digit(*at); at++) {
-            if (size > INT64_MAX / 16)
-                return fail_at(r, angle, BN_FORMAT, "a dimension is too large");
-            size = size * 10 + (*at - '0');
-        }
-        if (at >= end || *at++ != 'x')
-            return fail_at(r, angle, BN_FORMAT, "a dimension does not end in x");
-        if (v->rank == SHLO_MOST_RANK)
-            return fail_at(r, angle, BN_NOT_SUPPORTED,
-                           "a type has more than 32 dimensions, which cannot be passed");
-        v->dims[v->rank++] = size;
+    switch (shlo_read_sizes(&at, end, v->dims, &v->rank)) {
+    case SHLO_SIZE_TOO_LARGE:
+        return fail_at(r, angle, BN_FORMAT, "a dimension is too large");
+    case SHLO_SIZE_WITHOUT_X:
+        return fail_at(r, angle, BN_FORMAT, "a dimension does not end in x");
+    case SHLO_SIZES_TOO_MANY:
+        return fail_at(r, angle, BN_NOT_SUPPORTED,
+                       "a type has more than 32 dimensions, which cannot be passed");
+    case SHLO_SIZES_READ:
+        break;
     }
     const char *start = at;
     for (int depth = 0; at < end && (depth > 0 || *at != ','); at++)

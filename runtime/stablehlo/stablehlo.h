@@ -14,6 +14,7 @@
 #define BENCH_RUNTIME_STABLEHLO_H
 
 #include "runtime/base/base.h"
+#include "runtime/stablehlo/tokens.h"
 
 /* ---- graphs (read.c) --------------------------------------------------------------- */
 
@@ -99,8 +100,6 @@ void shlo_graph_free(shlo_graph *graph); /* NULL allowed */
 
 /* ---- what a program declares (declared.c, bytecode.c, devices.c)-------------------------------
  */
-
-#define SHLO_MOST_RANK 32
 
 /* An argument or a result of the entry function, @main. Texts are NULL where it says nothing. */
 typedef struct shlo_value {

@@ -2,6 +2,7 @@
  * stablehlo_priv.h - what the files of the room share.
  *
  *   map.c     hashes -> numbers            align.c   a common sequence of two lists of keys
+ *   tokens.c  what the simulator cuts alike (tokens.h)
  *   scan.c    text -> tokens               match.c   which statements stand for each other
  *   alias.c   names of types, attributes
  *   names.c   values, ops, places          diff.c    differences, counts
@@ -23,28 +24,8 @@ static inline bool shlo_is_piece(shlo_piece piece, const char *text)
     return piece.length == strlen(text) && memcmp(piece.at, text, piece.length) == 0;
 }
 
-/* ---- characters (scan.c) ------------------------------------------------------------------ */
-
-/* What each byte can be, as bits of a digit: texts are read byte by byte. */
-enum { SHLO_BLANK = 1, SHLO_DIGIT = 2, SHLO_NAME = 4 /* of names and numbers alike */ };
-extern const char shlo_kinds[256];
-
-static inline bool shlo_is_blank(char c)
-{
-    return shlo_kinds[(unsigned char)c] & SHLO_BLANK;
-}
-
-static inline bool shlo_is_digit(char c)
-{
-    return shlo_kinds[(unsigned char)c] & SHLO_DIGIT;
-}
-
-static inline bool shlo_is_name(char c)
-{
-    return shlo_kinds[(unsigned char)c] & SHLO_NAME;
-}
-
-/* Behind the string that begins at AT, with its quotes; END where it does not end. */
+/* Behind the string that begins at AT, with its quotes, however many lines it has; END where it
+ * does not end. (scan.c) */
 const char *shlo_behind_string(const char *at, const char *end);
 
 /* ---- hashes and maps (map.c) ------------------------------------------------------------ */

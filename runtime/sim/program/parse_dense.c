@@ -207,19 +207,12 @@ static bool read_lists(sim_reader *r, const sim_type *type, char *out)
     return r->code == SIM_OK;
 }
 
-static int hex_digit(char c)
-{
-    return c >= '0' && c <= '9'                 ? c - '0'
-           : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10
-                                                : -1;
-}
-
 /* "0x..." of BYTES bytes to OUT. */
 static bool read_hex(sim_reader *r, size_t bytes, char *out)
 {
     const char *digits = r->lex.token + 2;
     for (size_t i = 0; i < bytes; i++) {
-        int high = hex_digit(digits[2 * i]), low = hex_digit(digits[2 * i + 1]);
+        int high = shlo_hex_digit(digits[2 * i]), low = shlo_hex_digit(digits[2 * i + 1]);
         if (high < 0 || low < 0) {
             sim_reader_expected(r, "hexadecimal digits");
             return false;

@@ -96,7 +96,7 @@ static void read_pairs(sim_reader *r, const sim_reading *o)
 static void read_applied(sim_reader *r, const sim_reading *o)
 {
     const char *at = r->lex.start;
-    int line = r->lex.start_line;
+    int line = (int)r->lex.start_line;
     int code = sim_kind(r) == SIM_T_WORD ? sim_op_find(r, r->lex.token, r->lex.length) : -1;
     bool binary = code >= 0 && code < SIM_OP_COUNT && sim_op_operands((sim_opcode)code) == 2 &&
                   sim_op_cost_class((sim_opcode)code) == SIM_ELEMENTWISE &&

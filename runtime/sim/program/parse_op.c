@@ -173,7 +173,7 @@ static void read_op(sim_reader *r)
     o.result_count = read_labels(r);
     size_t label_count = r->labels.count - labels;
     o.at = r->lex.start;
-    o.line = r->lex.start_line;
+    o.line = (int)r->lex.start_line;
     bool generic = sim_kind(r) == SIM_T_STRING;
     o.code = read_name(r);
     if (o.code < 0)

@@ -17,16 +17,6 @@ const char *sim_type_write(const sim_type *type, char *text, size_t size)
     return text;
 }
 
-/* A size at *AT; false where it does not fit. */
-static bool read_size(const char **at, const char *end, int64_t *size)
-{
-    for (*size = 0; *at < end && **at >= '0' && **at <= '9'; ++*at)
-        if (__builtin_mul_overflow(*size, 10, size) ||
-            __builtin_add_overflow(*size, **at - '0', size))
-            return false;
-    return true;
-}
-
 /* The element type at *AT, up to the bracket or comma behind it. */
 static bool read_element(sim_reader *r, const char **at, sim_type *type)
 {
@@ -60,30 +50,24 @@ static bool check_bytes(sim_reader *r, const char *start, const sim_type *type)
 /* "2x3xf32>" from the lexer's place on. */
 static bool read_inside(sim_reader *r, sim_type *type)
 {
-    const char *start = r->lex.start, *at = r->lex.at, *end = r->lex.end;
-    type->rank = 0;
-    while (at < end && ((*at >= '0' && *at <= '9') || *at == '?' || *at == '*')) {
-        if (*at == '?' || *at == '*') {
-            sim_reader_fail(r, at, SIM_UNIMPLEMENTED,
-                            "sizes that only running tells ('%c') are not simulated", *at);
-            return false;
-        }
-        if (type->rank == SIM_MAX_RANK) {
-            sim_reader_fail(r, at, SIM_UNIMPLEMENTED, "a rank above %d is not simulated",
-                            SIM_MAX_RANK);
-            return false;
-        }
-        const char *size = at;
-        if (!read_size(&at, end, &type->dims[type->rank++])) {
-            sim_reader_fail(r, size, SIM_INVALID_ARGUMENT, "a size that does not fit 63 bits");
-            return false;
-        }
-        if (at == end || *at != 'x') {
-            sim_reader_fail(r, at, SIM_INVALID_ARGUMENT, "expected 'x' behind a size");
-            return false;
-        }
-        at++;
-    }
+    const char *start = r->lex.start, *inside = r->lex.at, *at = inside, *end = r->lex.end;
+    size_t rank;
+    const shlo_sizes sizes = shlo_read_sizes(&at, end, type->dims, &rank);
+    type->rank = (int)rank;
+    const char *dynamic = memchr(inside, '?', (size_t)(at - inside));
+    if (!dynamic && at < end && *at == '*')
+        dynamic = at;
+    if (dynamic)
+        sim_reader_fail(r, dynamic, SIM_UNIMPLEMENTED,
+                        "sizes that only running tells ('%c') are not simulated", *dynamic);
+    if (sizes == SHLO_SIZES_TOO_MANY)
+        sim_reader_fail(r, at, SIM_UNIMPLEMENTED, "a rank above %d is not simulated", SIM_MAX_RANK);
+    else if (sizes == SHLO_SIZE_TOO_LARGE)
+        sim_reader_fail(r, at, SIM_INVALID_ARGUMENT, "a size that does not fit 63 bits");
+    else if (sizes == SHLO_SIZE_WITHOUT_X)
+        sim_reader_fail(r, at, SIM_INVALID_ARGUMENT, "expected 'x' behind a size");
+    if (r->code != SIM_OK)
+        return false;
     if (!read_element(r, &at, type) || !check_bytes(r, start, type))
         return false;
     r->lex.at = at;

@@ -13,8 +13,9 @@
 #define BENCH_RUNTIME_SIM_PROGRAM_H
 
 #include "runtime/base/dtypes.h"
+#include "runtime/stablehlo/tokens.h"
 
-#define SIM_MAX_RANK 32
+#define SIM_MAX_RANK SHLO_MOST_RANK
 
 /* ---- errors ------------------------------------------------------------------------ */
 
