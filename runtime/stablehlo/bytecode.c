@@ -43,11 +43,6 @@ enum {
 #define OP_USE_ORDER  0x20
 #define OP_PROPERTIES 0x40
 
-static bn_code no_memory(const shlo_code *c)
-{
-    return bn_fail(c->st, BN_OUT_OF_MEMORY, "no memory for a program of %zu bytes", c->length);
-}
-
 /* CODE, but for what is not known: the first reason is kept, and the rest is read, too, as it may
  * name devices. WHAT, if it is not empty, names some for certain. */
 static bn_code pass_over(shlo_code *c, bn_code code, shlo_piece what)
@@ -124,7 +119,7 @@ static bn_code read_sections(shlo_code *c, shlo_bytes b, shlo_bytes sections[SEC
     return BN_OK;
 }
 
-/* COUNT of SIZE bytes each; NULL without memory. */
+/* COUNT of SIZE bytes each. */
 static void *table(const shlo_code *c, uint64_t count, size_t size)
 {
     return bn_arena_zalloc(c->store, ((size_t)count + 1) * size);
@@ -137,8 +132,6 @@ static bn_code read_strings(shlo_code *c, shlo_bytes b)
     const uint8_t *behind = b.end;
     c->strings = table(c, count, sizeof *c->strings);
     c->string_count = (size_t)count;
-    if (!c->strings)
-        return no_memory(c);
     for (size_t i = c->string_count; i-- > 0;) {
         const uint64_t size = shlo_varint(&b);
         if (b.cut || b.at > behind || size == 0 || size > (uint64_t)(behind - b.at) ||
@@ -164,8 +157,6 @@ static bn_code read_op_names(shlo_code *c, shlo_bytes *b)
         (void)shlo_varint(b);
     /* Each has a byte at least. */
     c->ops = table(c, shlo_left(b), sizeof *c->ops);
-    if (!c->ops)
-        return no_memory(c);
     while (shlo_left(b) > 0 && !b->cut) {
         const uint64_t dialect = shlo_varint(b);
         const uint64_t count = count_of(b);
@@ -192,8 +183,6 @@ static bn_code read_dialects(shlo_code *c, shlo_bytes b)
     const uint64_t count = count_of(&b);
     c->dialects = table(c, count, sizeof *c->dialects);
     c->dialect_count = (size_t)count;
-    if (!c->dialects)
-        return no_memory(c);
     for (size_t i = 0; i < c->dialect_count; i++) {
         uint64_t name = shlo_varint(&b);
         bool versioned = false;
@@ -241,8 +230,6 @@ static bn_code read_tables(shlo_code *c, shlo_bytes sizes, shlo_bytes data)
     c->type_count = (size_t)count_of(&sizes);
     c->attributes = table(c, c->attribute_count, sizeof *c->attributes);
     c->types = table(c, c->type_count, sizeof *c->types);
-    if (!c->attributes || !c->types)
-        return no_memory(c);
     if (sizes.cut)
         return shlo_damaged(c, "it has more attributes and types than bytes");
     bn_code code = read_items(c, &sizes, &data, c->attributes, c->attribute_count);
@@ -254,8 +241,6 @@ static bn_code read_properties(shlo_code *c, shlo_bytes b)
     const uint64_t count = count_of(&b);
     c->properties = table(c, count, sizeof *c->properties);
     c->property_count = (size_t)count;
-    if (!c->properties)
-        return no_memory(c);
     for (size_t i = 0; i < c->property_count; i++)
         c->properties[i] = shlo_part(&b, shlo_varint(&b));
     return b.cut ? shlo_damaged(c, "the properties of ops are cut off") : BN_OK;
@@ -482,8 +467,6 @@ static bn_code read_values(shlo_code *c, shlo_bytes types, uint64_t count, uint6
     if (code != BN_OK)
         return code;
     *list = bn_arena_zalloc(c->to->store, ((size_t)count + 1) * sizeof **list);
-    if (!*list)
-        return no_memory(c);
     for (*list_count = 0; *list_count < count && code == BN_OK;) {
         shlo_value *v = &(*list)[(*list_count)++];
         *v = (shlo_value){.result = -1};
@@ -765,16 +748,14 @@ bn_code shlo_declared_read_bytecode(const void *bytes, size_t length, shlo_decla
 {
     shlo_code c = {
         .begin = bytes, .length = length, .main_depth = INT_MAX, .to = declared, .st = st};
-    bn_code code = shlo_declared_open(declared, st);
-    if (code != BN_OK)
-        return code;
+    shlo_declared_open(declared);
     if (length > SHLO_MOST_BYTES)
         return bn_fail(st, BN_FORMAT, "%zu bytes: programs may have %zu", length, SHLO_MOST_BYTES);
     if (length < 4 || memcmp(bytes, "ML\xEFR", 4) != 0)
         return bn_fail(st, BN_FORMAT, "no MLIR byte code");
     c.steps = 64 * length;
     c.store = bn_arena_new(length);
-    code = c.store ? read_code(&c) : no_memory(&c);
+    bn_code code = read_code(&c);
     bn_arena_free(c.store);
     return code;
 }

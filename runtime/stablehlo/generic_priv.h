@@ -38,8 +38,7 @@ typedef struct shlo_statement {
 
 /* What a statement says, in either form, of its op's attributes: *SUM is the same for both.
  * APPLIES: the hash of the op that a reduction applies, or 0. False: it is not in generic form, and
- * how its op is written is not known, or there is no memory: SCRATCH, whose text is replaced, has
- * failed. */
+ * how its op is written is not known. SCRATCH's text is replaced. */
 bool shlo_says(const shlo_statement *statement, bn_text *scratch, uint64_t *sum, uint64_t *applies);
 
 /* One name for each op: "return" is func.return. */

@@ -141,7 +141,7 @@ BN_MUST_USE bn_code shlo_declared_read(const char *text, size_t length, shlo_dec
 BN_MUST_USE bn_code shlo_declared_read_bytecode(const void *bytes, size_t length,
                                                 shlo_declared *declared, bn_status *st);
 /* An empty one, for readers of other forms (runtime/hlo). */
-BN_MUST_USE bn_code shlo_declared_open(shlo_declared *declared, bn_status *st);
+void shlo_declared_open(shlo_declared *declared);
 /* Notes in DECLARED that what WHAT names, of LENGTH bytes, is for the device DEVICE; -1: that it
  * communicates and names none. The highest device stays. */
 void shlo_note_device(shlo_declared *declared, int64_t device, const char *what, size_t length);
@@ -214,7 +214,7 @@ typedef struct shlo_diff {
  * The graphs are the same, COUNT 0, exactly if every statement has a match without a difference:
  * they then compute the same, up to collisions of 64-bit hashes. In which of MLIR's text forms they
  * are written does not count. BN_NOT_SUPPORTED: an op is in generic form in one, and in a form of
- * its own in the other that is not known; its name is told. BN_OUT_OF_MEMORY.
+ * its own in the other that is not known; the message has its name.
  */
 BN_MUST_USE bn_code shlo_diff_make(const shlo_graph *a, const shlo_graph *b, shlo_diff **diff,
                                    bn_status *st);

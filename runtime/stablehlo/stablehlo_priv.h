@@ -51,7 +51,7 @@ typedef struct shlo_map {
 } shlo_map;
 /* Where KEY's number is; NULL: there is none. Holds until the next shlo_map_at. */
 uint32_t *shlo_map_find(const shlo_map *map, uint64_t key);
-/* The same; a new one is SHLO_NONE. NULL without memory. */
+/* The same; a new one is SHLO_NONE. */
 uint32_t *shlo_map_at(shlo_map *map, uint64_t key);
 void shlo_map_free(shlo_map *map);
 
@@ -159,7 +159,6 @@ typedef struct shlo_reader {
 
 /* ---- (names.c) */
 bn_code shlo_fail_at(const shlo_reader *r, uint32_t line, const char *what);
-bn_code shlo_no_memory(const shlo_reader *r);
 /* From here on the name of hash NAME is VALUE. */
 BN_MUST_USE bn_code shlo_define(shlo_reader *r, uint64_t name, shlo_operand value);
 /* What TOKEN, a value, stands for. BN_FORMAT: it has not been defined. */
@@ -168,7 +167,7 @@ BN_MUST_USE bn_code shlo_look_up(const shlo_reader *r, const shlo_token *token,
 /* Names are again what they were when there were UNDO changes. */
 void shlo_forget(shlo_reader *r, size_t undo);
 /* The number of the op called NAME. */
-BN_MUST_USE bn_code shlo_op_number(shlo_reader *r, shlo_piece name, uint32_t *number);
+uint32_t shlo_op_number(shlo_reader *r, shlo_piece name);
 /* Behind "loc(...)", if that is what stands at AT; else AT. */
 size_t shlo_behind_place(const shlo_token *tokens, size_t at, size_t count);
 /* The text of the tokens from FIRST to before BEHIND; empty where there are none. */
@@ -221,8 +220,8 @@ void shlo_align(const uint64_t *x, size_t x_count, const uint64_t *y, size_t y_c
 /* ---- matches (match.c) ----------------------------------------------------------------------- */
 
 /* Fills PAIR and BACK as shlo_diff has them. MOVED, all zero, one for each node of A, gets 1 where
- * the match stands in another order than the others. False without memory. */
-bool shlo_match(const shlo_graph *a, const shlo_graph *b, uint32_t *pair, uint32_t *back,
+ * the match stands in another order than the others. */
+void shlo_match(const shlo_graph *a, const shlo_graph *b, uint32_t *pair, uint32_t *back,
                 uint32_t *moved);
 
 #endif
