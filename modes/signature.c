@@ -183,10 +183,8 @@ bn_code mode_result_place(const shlo_value *v, size_t index, mode_argument *a, b
 
 bn_code mode_values_take(const shlo_value *list, size_t count, mode_argument **out, bn_status *st)
 {
-    mode_argument *taken = calloc(count + 1, sizeof *taken);
+    mode_argument *taken = bn_zalloc(count, sizeof *taken);
     *out = NULL;
-    if (!taken)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu arguments", count);
     for (size_t i = 0; i < count; i++) {
         bn_code code = take_value(&list[i], i, &taken[i], st);
         if (code != BN_OK) {

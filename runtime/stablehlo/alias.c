@@ -46,7 +46,7 @@ static const char *line_end(const char *at, const char *end)
     return stop ? stop : end;
 }
 
-/* What the line at AT defines *NAME to be; NULL where it defines nothing, or a place. */
+/* The text that the line at AT defines *NAME as; NULL where it defines nothing, or a place. */
 static const char *definition(const char *at, const char *end, shlo_piece *name)
 {
     at = skip_blanks(at, end);

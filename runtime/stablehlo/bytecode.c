@@ -1,12 +1,12 @@
 /*
  * bytecode.c - what a program in MLIR's byte code declares, as a portable artifact of StableHLO has
- * it (dialect vhlo) and as JAX hands it to a plugin (stablehlo, func, sdy).
+ * it (dialect vhlo) and as JAX passes it to a plugin (stablehlo, func, sdy).
  *
  *   "ML\xEFR" version producer, then sections: 0 strings, 1 dialects and names of ops, 2 attributes
  *   and types, 3 their sizes, 4 ops, 8 properties of ops; resources and others are passed over
  *
  * Attributes and types are numbered, and read where they are asked for. What @main declares must be
- * known as a whole, or nothing of it is told: BN_NOT_SUPPORTED. Devices that were found are.
+ * known as a whole, or nothing of it is reported: BN_NOT_SUPPORTED. Devices that were found are.
  */
 #include "runtime/stablehlo/bytecode_priv.h"
 
@@ -20,7 +20,7 @@
 #define VERSION_OF_DIALECTS   1
 #define VERSION_REGIONS_APART 2 /* regions that use no value from outside are sections */
 #define VERSION_USE_ORDER     3
-#define VERSION_SHORT_PLACES  4 /* of block arguments; and the number of ops is told */
+#define VERSION_SHORT_PLACES  4 /* of block arguments; and the number of ops is stored */
 #define VERSION_PROPERTIES    5
 
 enum {
@@ -248,7 +248,7 @@ static bn_code read_properties(shlo_code *c, shlo_bytes b)
 
 /* ---- attributes of ops ----------------------------------------------------------------------- */
 
-/* What an op says by name: its properties, and the rest. */
+/* Named attributes of an op: its properties, and the rest. */
 typedef struct op_words {
     const shlo_op_name *op;
     uint64_t dictionary; /* an attribute, or SHLO_NO_ITEM */
@@ -370,7 +370,7 @@ static bn_code find_in(const shlo_code *c, uint64_t index, const char *key, uint
     return bytes.cut ? shlo_damaged(c, "a dictionary is cut off") : BN_OK;
 }
 
-/* What WORDS say of KEY, an attribute; SHLO_NO_ITEM: nothing. */
+/* The value of KEY in WORDS, an attribute; SHLO_NO_ITEM: it has none. */
 static bn_code find_word(const shlo_code *c, const op_words *words, const char *key,
                          uint64_t *value)
 {
@@ -536,7 +536,7 @@ static bn_code read_collective(shlo_code *c, const op_words *words)
     return pass_over(c, code, (shlo_piece){name, (size_t)length});
 }
 
-/* What attribute VALUE, called KEY, says by its strings, one or a list. */
+/* Notes the devices in the strings, one or a list, of attribute VALUE, called KEY. */
 static bn_code note_spread(shlo_code *c, shlo_piece key, uint64_t value)
 {
     shlo_attribute_kind kind;
@@ -555,7 +555,7 @@ static bn_code note_spread(shlo_code *c, shlo_piece key, uint64_t value)
     return code == BN_OK && list.cut ? shlo_damaged(c, "an array is cut off") : code;
 }
 
-/* What a dictionary says of devices, whatever it belongs to. */
+/* Notes the devices in any dictionary. */
 static bn_code survey_dictionary(shlo_code *c, shlo_bytes bytes)
 {
     const uint64_t count = count_of(&bytes);

@@ -131,7 +131,7 @@ static void name_type(shlo_value *v, const char *at, size_t length)
     v->dtype[fits] = '\0';
 }
 
-/* What stands in the brackets of "tensor<2x3xf32>", ANGLE. */
+/* The brackets of "tensor<2x3xf32>", ANGLE. */
 static bn_code read_tensor(const reader *r, const shlo_token *angle, shlo_value *v)
 {
     const char *at = angle->at + 1, *end = angle->at + angle->length - 1;
@@ -298,7 +298,7 @@ static shlo_value *add_result(reader *r)
 }
 
 /* Whether the @main in hand is the program's: that of a module within the module is another one's.
- * What was read of such a one is forgotten. */
+ * Values of such a one are dropped. */
 static bool is_outer_main(reader *r)
 {
     if (r->depth >= r->main_depth)
@@ -512,7 +512,7 @@ static int64_t largest_of(const shlo_token *angle)
     return most;
 }
 
-/* Whether by NAME, "stablehlo.all_reduce", devices exchange values. */
+/* Whether NAME, "stablehlo.all_reduce", is a collective. */
 static bool communicates(shlo_piece name)
 {
     const char *dot = memchr(name.at, '.', name.length);
@@ -522,7 +522,7 @@ static bool communicates(shlo_piece name)
 
 /* ---- the whole text ------------------------------------------------------------------------ */
 
-/* What KEY says by the strings of VALUE, one or a list; behind an alias may stand any. */
+/* Notes the devices in the strings of VALUE, one or a list, of KEY; an alias may name any. */
 static bn_code note_spread(const reader *r, shlo_piece key, shlo_token value, shlo_scanner s)
 {
     bn_code code = BN_OK;
@@ -539,7 +539,7 @@ static bn_code note_spread(const reader *r, shlo_piece key, shlo_token value, sh
     return code;
 }
 
-/* What an attribute called KEY with the value behind S says of devices. OP: the op that has it. */
+/* Notes the devices of an attribute called KEY with the value behind S. OP: the op that has it. */
 static bn_code note_attribute(reader *r, const shlo_token *key, shlo_scanner s, shlo_piece op)
 {
     const bool quoted = key->kind == SHLO_TOKEN_STRING;

@@ -323,7 +323,7 @@ static void keep_encoding(const shlo_code *c, bn_text *text, shlo_value *v)
     bn_text_free(text);
 }
 
-/* What stands behind the comma of a tensor's type. */
+/* The encoding of a tensor's type, behind its comma. */
 static bn_code encoding_of(const shlo_code *c, uint64_t index, shlo_value *v)
 {
     static const char what[] = "the encoding of a type of @main";

@@ -37,7 +37,7 @@ static uint64_t key_deep(const shlo_node *node)
     return node->deep;
 }
 
-/* What it says, and where. */
+/* Its own words, and where it stands. */
 static uint64_t key_placed(const shlo_node *node)
 {
     return shlo_mix(node->local, node->place_hash);
@@ -65,7 +65,7 @@ static uint64_t key_op(const shlo_node *node)
     return shlo_mix(node->op_hash, nesting(node));
 }
 
-/* What it takes and gives: another op in the same place. */
+/* Its operands and results: another op in the same place. */
 static uint64_t key_types(const shlo_node *node)
 {
     const uint64_t what = node->kind == SHLO_OP && node->result_count > 0 ? 0 : node->op_hash;
@@ -201,7 +201,7 @@ static void run_pass(matching *m, const pass *p, whose of)
             end++;
         const size_t b_end = end < counts[0] ? m->pair[end] : counts[1];
         match_gap(m, a, end, b, b_end, p->once);
-        /* What was matched just now lies before END. */
+        /* The last match lies before END. */
         a = end + 1;
         b = b_end + 1;
     }
@@ -260,8 +260,8 @@ static void find_equal(matching *m)
         }
 }
 
-/* What NODE is computed of, whatever has changed above it. 0: it has changed itself, for all that
- * it takes is equal in both graphs. */
+/* Hash of what NODE is computed of, whatever has changed above it. 0: it has changed itself, while
+ * all that it takes is equal in both graphs. */
 static uint64_t sum_of(const shlo_graph *g, const side *s, const shlo_node *node)
 {
     uint64_t sum = node->local;
@@ -324,7 +324,7 @@ static size_t check_parents(matching *m, bool last)
     return undone;
 }
 
-/* What a statement is held by, and which of B's it stands in, or would stand in. SHLO_NONE: that
+/* The key that holds a statement, and which of B's it stands in, or would stand in. SHLO_NONE: that
  * one has no match yet. */
 static uint64_t elsewhere(uint64_t key, uint32_t parent)
 {

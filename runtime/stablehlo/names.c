@@ -130,7 +130,7 @@ bn_code shlo_alias(shlo_reader *r, uint64_t name, shlo_place place)
     return BN_OK;
 }
 
-/* What PIECE, the name of a place or its SOURCE, stands for where it is an alias. */
+/* PIECE, the name of a place or its SOURCE, with an alias replaced. */
 static shlo_piece resolve(const shlo_reader *r, shlo_piece piece, bool source)
 {
     for (int i = 0; i < MOST_ALIASES && piece.length > 0 && piece.at[0] == '#'; i++) {

@@ -388,7 +388,7 @@ static bn_code read_words(shlo_reader *r, const shlo_frame *f, size_t from, size
             bn_code code = add_operand(r, f->node, &t[i]);
             if (code != BN_OK)
                 return code;
-            /* What stands between operands would say how many there are. */
+            /* Marks between operands would count them. */
             i += i + 1 < to && shlo_is_mark(&t[i + 1], ',');
         } else if (t[i].kind != SHLO_TOKEN_REGION && !(module && t[i].at[0] == '@')) {
             hash = shlo_mix(hash, t[i].hash);
@@ -546,7 +546,7 @@ static void read_results_of(const shlo_token *t, size_t at, size_t to, shlo_node
     }
 }
 
-/* What a function says by its name and by whether others see it, "public". */
+/* Hash of a function's name and visibility, "public". */
 static uint64_t name_words(uint64_t name, const char *visible, size_t length)
 {
     const uint64_t seen = length ? shlo_mix(2, shlo_hash(visible, length)) : 0;
@@ -681,7 +681,7 @@ static void read_text(const shlo_token *t, size_t count, shlo_node *node)
     node->text = shlo_piece_of(t, 0, end);
 }
 
-/* What all that NODE is computed of says. */
+/* Hash of NODE and all that it is computed of. */
 static uint64_t deep_of(const shlo_graph *g, const shlo_node *node, uint64_t inside)
 {
     uint64_t deep = shlo_mix(node->local, inside);
@@ -694,7 +694,7 @@ static uint64_t deep_of(const shlo_graph *g, const shlo_node *node, uint64_t ins
     return deep;
 }
 
-/* What the labels of its blocks would say of an op in its own form: the types of a loop's values,
+/* Hash of the block labels that an op in its own form would have: the types of a loop's values,
  * for both regions, and of a reducer's. */
 static uint64_t block_types(const shlo_token *t, size_t count, const shlo_node *node,
                             shlo_piece name)

@@ -217,7 +217,7 @@ static bn_code read_block(shlo_reader *r, shlo_frame *around)
 
 /* ---- the graph ------------------------------------------------------------------------------- */
 
-/* What is no text at all. */
+/* Refuses bytes that are no text. */
 static bn_code check_text(const char *text, size_t length, bn_status *st)
 {
     if (length > SHLO_MOST_BYTES)

@@ -2,10 +2,10 @@
  * stablehlo.h - StableHLO text as a graph of its statements, and how two such graphs differ.
  *
  * The reader knows the shape of MLIR's text: statements, the values that they name and use,
- * regions, types, places. So it reads what any version of StableHLO prints, and it tells nothing of
- * what an op means. Of ops it knows only how they are written, in MLIR's generic form and in the
- * usual one. The compiler's own reader is the plugin's, the simulator's is runtime/sim/program. Both
- * refuse ops that they do not know, and drop what their work does not need. Source of the form:
+ * regions, types, places. So it reads what any version of StableHLO prints. Of ops it knows how
+ * they are written, in MLIR's generic form and in the usual one, and not what they mean. The
+ * simulator reads what they mean (runtime/sim/program), refuses ops that it does not know, and
+ * drops what it does not need: of both readers only tokens.h is the same. Source of the form:
  * MLIR's language reference.
  *
  * It knows no plugin and no trace. Prefix shlo_.

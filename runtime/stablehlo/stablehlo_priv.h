@@ -131,7 +131,7 @@ typedef struct shlo_frame {
     bool generic;             /* "stablehlo.add"(...): the op is quoted */
 } shlo_frame;
 
-/* What a name stood for before. */
+/* Former meaning of a name. */
 typedef struct shlo_undo {
     uint64_t name;
     uint32_t value;
@@ -161,7 +161,7 @@ typedef struct shlo_reader {
 bn_code shlo_fail_at(const shlo_reader *r, uint32_t line, const char *what);
 /* From here on the name of hash NAME is VALUE. */
 BN_MUST_USE bn_code shlo_define(shlo_reader *r, uint64_t name, shlo_operand value);
-/* What TOKEN, a value, stands for. BN_FORMAT: it has not been defined. */
+/* The value that TOKEN names. BN_FORMAT: it has not been defined. */
 BN_MUST_USE bn_code shlo_look_up(const shlo_reader *r, const shlo_token *token,
                                  shlo_operand *value);
 /* Names are again what they were when there were UNDO changes. */
@@ -172,7 +172,7 @@ uint32_t shlo_op_number(shlo_reader *r, shlo_piece name);
 size_t shlo_behind_place(const shlo_token *tokens, size_t at, size_t count);
 /* The text of the tokens from FIRST to before BEHIND; empty where there are none. */
 shlo_piece shlo_piece_of(const shlo_token *tokens, size_t first, size_t behind);
-/* What the COUNT tokens of "loc(...)" say: names and sources may be aliases, "#loc1". */
+/* The place of the COUNT tokens of "loc(...)": names and sources may be aliases, "#loc1". */
 shlo_place shlo_place_of(const shlo_token *tokens, size_t count);
 /* The alias of hash NAME stands for PLACE. */
 BN_MUST_USE bn_code shlo_alias(shlo_reader *r, uint64_t name, shlo_place place);
@@ -192,14 +192,14 @@ BN_MUST_USE bn_code shlo_node_finish(shlo_reader *r, shlo_frame *f);
 
 /* ---- devices (devices.c) -------------------------------------------------------------------- */
 
-/* Whether by OP, named without its dialect, devices exchange values. */
+/* Whether OP, named without its dialect, is a collective. */
 bool shlo_communicates(shlo_piece op);
 /* Notes in TO a mesh of DEVICES, which names HIGHEST, or -1. */
 void shlo_note_mesh(shlo_declared *to, int64_t devices, int64_t highest);
 /* The devices of the meshes in TEXT, each behind "mesh<", and the highest that they name, or -1.
  * There may be none: *DEVICES is 0. */
 void shlo_meshes_in(shlo_piece text, int64_t *devices, int64_t *highest);
-/* Whether an attribute called KEY spreads values over devices by what stands in strings. */
+/* Whether an attribute called KEY has strings that spread values over devices. */
 bool shlo_spreads(shlo_piece key);
 
 /* ---- alignment (align.c) -------------------------------------------------------------------- */

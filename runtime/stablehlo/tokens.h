@@ -12,7 +12,7 @@
 
 #define SHLO_MOST_RANK 32
 
-/* What each byte can be, as bits of a digit: texts are read byte by byte. */
+/* Classes of each byte, as bits of a digit. */
 enum { SHLO_BLANK = 1, SHLO_DIGIT = 2, SHLO_NAME = 4 /* of names and numbers alike */ };
 extern const char shlo_kinds[256];
 

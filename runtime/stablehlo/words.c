@@ -111,7 +111,7 @@ static void put_both(shlo_piece a, shlo_piece b, bn_text *out)
 
 /* ---- operands -------------------------------------------------------------------------------- */
 
-/* What gives operand INDEX of NODE. */
+/* The statement that gives operand INDEX of NODE. */
 static void put_operand(const shlo_graph *g, const shlo_node *node, uint32_t index, bn_text *out)
 {
     if (index >= node->operand_count) {

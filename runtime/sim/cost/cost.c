@@ -2,7 +2,7 @@
  * cost.c - weighs a program: its functions, each as often as it is called, with their
  * loops, branches and groups.
  *
- * A loop whose trip count the text tells (cost_trips.c) counts its body that often and
+ * A loop whose trip count is known from the text (cost_trips.c) counts its body that often and
  * its condition once more; any other counts once. Of the branches of an if or case each
  * counts as if it were as likely as the others.
  */

@@ -58,7 +58,7 @@ static int64_t bytes_of(const lives *l, int value)
 
 static int64_t block_peak(lives *l, const sim_block *b);
 
-/* What OP needs besides the values around it. */
+/* Bytes that OP needs besides the values around it. */
 static int64_t inner_peak(lives *l, const sim_op *op)
 {
     int64_t most = 0;
@@ -73,7 +73,7 @@ static int64_t inner_peak(lives *l, const sim_op *op)
     return most;
 }
 
-/* Whoever holds B counts the values that B returns, whose last use is at its end. */
+/* Values that B returns, whose last use is at its end, count for the op around B. */
 static int64_t block_peak(lives *l, const sim_block *b)
 {
     int64_t live = 0, peak = 0;

@@ -1,8 +1,8 @@
 /*
- * cost_trips.c - how often a loop runs, where the text tells: its condition compares an
+ * cost_trips.c - how often a loop runs, where the text shows it: its condition compares an
  * argument with a constant, its body adds a constant to that argument, and it starts
  * from a constant. JAX's fori_loop and scan come out so. Condition and body may call
- * functions for it; constants may be arguments that the body hands on unchanged.
+ * functions for it; constants may be arguments that the body passes on unchanged.
  */
 #include "runtime/sim/cost/weighing_priv.h"
 
@@ -100,7 +100,7 @@ static bool bound_of(const sim_weighing *w, const sim_op *loop, const place *p, 
     return argument_of(&loop->regions[1], &handed) == argument && integer_of(w, &start, bound);
 }
 
-/* What the body adds to ARGUMENT. */
+/* The step that the body adds to ARGUMENT. */
 static bool step_of(const sim_weighing *w, const sim_op *loop, int argument, double *step)
 {
     place p = result_of(w, &loop->regions[1], argument);

@@ -1,4 +1,4 @@
-/* buffer.c - buffers, transfers from and to the host, and what a buffer tells. */
+/* buffer.c - buffers: transfers from and to the host, attributes. */
 #include "runtime/sim/device/buffer.h"
 
 #include "runtime/base/base.h"
@@ -32,7 +32,7 @@ void sim_buffer_free(PJRT_Buffer *buffer)
 {
     if (!buffer)
         return;
-    sim_memory_give_back(buffer->memory);
+    sim_memory_drop(buffer->memory);
     sim_done_release(buffer->done);
     free(buffer);
 }
@@ -209,7 +209,7 @@ SIM_ENTRY(Buffer_ToHostBuffer)
     return NULL;
 }
 
-/* ---- what a buffer tells, and its end --------------------------------------------------- */
+/* ---- attributes, and its end ------------------------------------------------------------ */
 
 SIM_ENTRY(Buffer_Destroy)
 {
@@ -225,7 +225,7 @@ SIM_ENTRY(Buffer_Delete)
 {
     sim_memory *memory = args->buffer->memory;
     args->buffer->memory = NULL;
-    sim_memory_give_back(memory);
+    sim_memory_drop(memory);
     return NULL;
 }
 

@@ -1,4 +1,4 @@
-/* client.c - a client: its life, its report, and what it tells. */
+/* client.c - a client: its life, its report and its attributes. */
 #include "runtime/sim/device/client.h"
 #include "runtime/base/base.h"
 #include "runtime/sim/device/config.h"
@@ -132,7 +132,7 @@ SIM_ENTRY(Client_Destroy)
     return NULL;
 }
 
-/* ---- what a client tells ---------------------------------------------------------------- */
+/* ---- attributes ------------------------------------------------------------------------- */
 
 SIM_ENTRY(Client_PlatformName)
 {

@@ -1,6 +1,5 @@
 /*
- * compile.c - compiling for a device: loading, stored executables, and what a loaded executable
- * tells.
+ * compile.c - compiling for a device: loading, stored executables, attributes of loaded ones.
  */
 #include "runtime/base/base.h"
 #include "runtime/sim/device/client.h"
@@ -56,7 +55,7 @@ static sim_code load(PJRT_Device *device, const char *code_bytes, size_t size, b
     return SIM_OK;
 }
 
-/* What ARGS' options ask for, of a device that CLIENT has. */
+/* The options of ARGS, for a device of CLIENT. */
 static sim_code read_options(const PJRT_Client *client, const PJRT_Client_Compile_Args *args,
                              sim_asked *asked, sim_status *st)
 {

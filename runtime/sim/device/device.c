@@ -1,5 +1,5 @@
 /*
- * device.c - a device: its thread, its life, and what it and its memory tell.
+ * device.c - a device: its thread, its life, its attributes and memory statistics.
  */
 #include "runtime/sim/device/device.h"
 
@@ -176,7 +176,7 @@ SIM_ENTRY(Event_OnReady)
     return NULL;
 }
 
-/* ---- what devices tell ------------------------------------------------------------------ */
+/* ---- attributes and statistics ---------------------------------------------------------- */
 
 SIM_ENTRY(DeviceDescription_Id)
 {

@@ -45,7 +45,7 @@ void sim_done_await(sim_done *done)
             pthread_cond_wait(&client->settled, &client->lock);
         pthread_mutex_unlock(&client->lock);
     }
-    /* Who waits for an event that never fires waits for ever, as for a hung device. */
+    /* An event that never fires blocks its waiter for ever, as a hung device does. */
     while (done->ready_ns == SIM_NEVER)
         sim_wait_until(sim_now_ns() + UINT64_C(3600000000000));
     if (sim_now_ns() >= done->ready_ns)

@@ -1,5 +1,5 @@
 /*
- * executable.c - a compiled program: it is read, weighed, and then tells about itself.
+ * executable.c - a compiled program: reading and weighing it, and its attributes.
  */
 #include "runtime/sim/device/executable.h"
 
@@ -95,7 +95,7 @@ static sim_code set_times(const sim_config *config, PJRT_Executable *x, double o
             best_length = weight;
         }
     }
-    /* The model's time beside stated ones would make a speedup that nobody expects. */
+    /* The model's time next to stated ones would show a speedup that nobody expects. */
     if (!best && config->stated_only)
         return sim_fail(st, SIM_NOT_FOUND,
                         "no time is stated of module %.*s for this device, %.*s: write the file of "
@@ -195,7 +195,7 @@ sim_code sim_executable_new(const sim_config *config, const char *text, size_t b
     return SIM_OK;
 }
 
-/* ---- what an executable tells ----------------------------------------------------------- */
+/* ---- attributes ------------------------------------------------------------------------- */
 
 SIM_ENTRY(Executable_Destroy)
 {

@@ -230,22 +230,6 @@ static double call_us(const call *c)
     return us;
 }
 
-static void release_all(sim_memory **memory, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        sim_memory_release(memory[i]);
-    free(memory);
-}
-
-/* Gives back the memory that donated arguments had. Its bytes are now the results', or
- * nobody's. */
-static void give_back_all(sim_memory **taken, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        sim_memory_give_back(taken[i]);
-    free(taken);
-}
-
 /* Waits for the time at which the call ends, and where calls block for the execution's end. */
 static void finish(call *c, uint64_t submit_ns, sim_done *done)
 {
@@ -282,8 +266,13 @@ static sim_code execute(call *c, sim_status *st)
         give_results(c, memory, done, taken);
     }
     pthread_mutex_unlock(&client->lock);
-    release_all(memory, results);
-    give_back_all(taken, n);
+    for (size_t i = 0; i < results; i++)
+        sim_memory_release(memory[i]);
+    free(memory);
+    /* The bytes of donated arguments are now the results', or nobody's. */
+    for (size_t i = 0; i < n; i++)
+        sim_memory_drop(taken[i]);
+    free(taken);
     if (code == SIM_OK)
         finish(c, submit_ns, done);
     sim_done_release(done);

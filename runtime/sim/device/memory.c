@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What an allocator of a device rounds to. */
+/* Addresses are rounded to this. */
 #define ALIGNMENT 512
 
 /* ---- accounts --------------------------------------------------------------------------- */
@@ -80,7 +80,7 @@ void sim_memory_release(sim_memory *memory)
     free(memory);
 }
 
-void sim_memory_give_back(sim_memory *memory)
+void sim_memory_drop(sim_memory *memory)
 {
     if (memory)
         uncount(memory);

@@ -215,7 +215,7 @@ static bn_text write_space(void)
 
 /* ---- the extension ---------------------------------------------------------------------- */
 
-/* What is opaque in profiler_c_api.h: here the bytes to collect. */
+/* Opaque in profiler_c_api.h; here the bytes to collect. */
 typedef struct profiler {
     bn_text space;
     bool written;

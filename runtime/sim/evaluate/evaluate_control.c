@@ -133,7 +133,7 @@ sim_code sim_can_while(const sim_program *p, const sim_op *op, sim_status *st)
     return SIM_OK;
 }
 
-/* What a loop carries: where each value is now and will be next. Two rooms for each value
+/* The values that a loop carries: where each is now and will be next. Two rooms for each value
  * are used in turn, because a round's results are taken over while its arguments are still
  * read. */
 typedef struct loop {

@@ -208,7 +208,7 @@ sim_code sim_can_bitcast_convert(const sim_program *p, const sim_op *op, sim_sta
     return SIM_OK;
 }
 
-/* Parts of an element lie beside each other, the lowest first, as on this machine. */
+/* Parts of an element are adjacent, the lowest first, as on this machine. */
 sim_code sim_rule_bitcast_convert(sim_run *run, const sim_op *op)
 {
     memcpy(sim_result(run, op, 0), sim_operand(run, op, 0),

@@ -2,7 +2,7 @@
  * evaluate_random.c - rng_bit_generator: Threefry-2x32, bit for bit as XLA has it.
  *
  * Generator: Salmon et al., Parallel Random Numbers: As Easy as 1, 2, 3, SC 2011.
- * What is XLA's own: the state is a key and a counter of 64 bits; Threefry's words of
+ * XLA's own part: the state is a key and a counter of 64 bits; Threefry's words of
  * 32 bits alternate between the two of a block along the first even dimension.
  */
 #include "runtime/sim/evaluate/evaluate_rules.h"

@@ -107,7 +107,7 @@ sim_code sim_rule_optimization_barrier(sim_run *run, const sim_op *op)
 }
 
 /* Only an annotation of where a value is to lie can be evaluated: the device has one memory, so
- * the value stays, and memory statistics tell that nothing lies on the host. */
+ * the value stays, and memory statistics show that nothing lies on the host. */
 sim_code sim_can_custom_call(const sim_program *p, const sim_op *op, sim_status *st)
 {
     const sim_attribute *target = sim_attribute_find(op, "call_target_name");

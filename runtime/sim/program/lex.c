@@ -80,18 +80,6 @@ static void take_value(sim_lexer *lex)
     }
 }
 
-static void take_prefixed(sim_lexer *lex, int kind)
-{
-    char prefix = *lex->at++;
-    if (kind == SIM_T_SYMBOL && peek(lex, 0) == '"') {
-        take_string(lex, kind);
-        return;
-    }
-    take_name(lex, kind);
-    if (lex->length == 0)
-        lex->kind = prefix;
-}
-
 void sim_lex_next(sim_lexer *lex)
 {
     lex->at = shlo_behind_blanks(lex->at, lex->end, &lex->line);
@@ -114,10 +102,17 @@ void sim_lex_next(sim_lexer *lex)
     } else if (c == '"') {
         take_string(lex, SIM_T_STRING);
     } else if (c == '@' || c == '#' || c == '^' || c == '!') {
-        take_prefixed(lex, c == '@'   ? SIM_T_SYMBOL
-                           : c == '#' ? SIM_T_HASH
-                           : c == '^' ? SIM_T_CARET
-                                      : SIM_T_BANG);
+        const int kind = c == '@'   ? SIM_T_SYMBOL
+                         : c == '#' ? SIM_T_HASH
+                         : c == '^' ? SIM_T_CARET
+                                    : SIM_T_BANG;
+        lex->at++;
+        if (c == '@' && peek(lex, 0) == '"')
+            take_string(lex, kind);
+        else
+            take_name(lex, kind);
+        if (lex->at == lex->start + 1)
+            lex->kind = c;
     } else if (c == '-' && peek(lex, 1) == '>') {
         lex->kind = SIM_T_ARROW;
         lex->length = 2;

@@ -27,6 +27,28 @@ static void note_result(sim_reader *r, heading *h, size_t first)
     r->raws.count = first;
 }
 
+/* "type" or "(type {attributes}, ...)" onto r->signature; without H no attributes. */
+static void read_result_types(sim_reader *r, heading *h)
+{
+    bool brackets = sim_accept(r, '(');
+    while (r->code == SIM_OK && !(brackets && sim_kind(r) == ')')) {
+        sim_type type;
+        if (!sim_read_type(r, &type))
+            return;
+        sim_push(&r->signature, type);
+        size_t raws = r->raws.count;
+        if (h && brackets && sim_kind(r) == '{')
+            sim_read_dictionary(r);
+        if (h)
+            note_result(r, h, raws);
+        sim_skip_location(r);
+        if ((!h && !brackets) || !sim_accept(r, ','))
+            break;
+    }
+    if (brackets)
+        sim_expect(r, ')', "')' of the results");
+}
+
 /* "(%a: type {attributes}, ...) -> (type {attributes}, ...)" */
 static void read_heading(sim_reader *r, heading *h)
 {
@@ -41,22 +63,7 @@ static void read_heading(sim_reader *r, heading *h)
     h->results = r->signature.count;
     if (!sim_accept(r, SIM_T_ARROW))
         return;
-    bool brackets = sim_accept(r, '(');
-    while (r->code == SIM_OK && !(brackets && sim_kind(r) == ')')) {
-        sim_type type;
-        if (!sim_read_type(r, &type))
-            return;
-        sim_push(&r->signature, type);
-        size_t raws = r->raws.count;
-        if (brackets && sim_kind(r) == '{')
-            sim_read_dictionary(r);
-        note_result(r, h, raws);
-        sim_skip_location(r);
-        if (!sim_accept(r, ','))
-            break;
-    }
-    if (brackets)
-        sim_expect(r, ')', "')' of the results");
+    read_result_types(r, h);
 }
 
 /* BODY must return the types that the heading states, which end at END. */
@@ -223,16 +230,7 @@ static void read_stated_type(sim_reader *r, heading *h)
         return;
     }
     sim_next(r);
-    bool brackets = sim_accept(r, '(');
-    while (r->code == SIM_OK && !(brackets && sim_kind(r) == ')')) {
-        sim_type type;
-        if (sim_read_type(r, &type))
-            sim_push(&r->signature, type);
-        if (!brackets || !sim_accept(r, ','))
-            break;
-    }
-    if (brackets)
-        sim_expect(r, ')', "')' of the results");
+    read_result_types(r, NULL);
 }
 
 static void read_property(sim_reader *r, heading *h)

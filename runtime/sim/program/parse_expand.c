@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-/* What the new ops are made for. */
+/* The op that the new ops replace. */
 typedef struct builder {
     sim_reader *r;
     const sim_reading *o;
@@ -127,7 +127,7 @@ static int sum(builder *b, int x, int64_t feature, int result)
 
 /* ---- batch normalisation ---------------------------------------------------------------- */
 
-/* What all three ops need. */
+/* Common to all three ops. */
 typedef struct norm {
     builder b;
     sim_type x, row; /* of the operand, and of one element for each feature */

@@ -8,16 +8,6 @@
 
 /* ---- the generic form -------------------------------------------------------------------- */
 
-/* "({ ... }, { ... })" */
-static void read_regions(sim_reader *r)
-{
-    sim_next(r);
-    do
-        sim_read_region(r, NULL, NULL, 0);
-    while (sim_accept(r, ','));
-    sim_expect(r, ')', "')' behind the regions");
-}
-
 /* "(%a, %b) <{properties}> ({regions}) {attributes} : (types) -> types" */
 static void form_generic(sim_reader *r, sim_reading *o)
 {
@@ -30,8 +20,12 @@ static void form_generic(sim_reader *r, sim_reading *o)
     sim_literal literal = {.lex.text = NULL};
     if (o->code == SIM_OP_CONSTANT)
         literal = r->literal;
-    if (sim_kind(r) == '(')
-        read_regions(r);
+    if (sim_accept(r, '(')) {
+        do
+            sim_read_region(r, NULL, NULL, 0);
+        while (sim_accept(r, ','));
+        sim_expect(r, ')', "')' behind the regions");
+    }
     if (sim_kind(r) == '{')
         sim_read_dictionary(r);
     if (o->code == SIM_OP_CONSTANT && literal.lex.text)
@@ -76,7 +70,7 @@ static int read_labels(sim_reader *r)
     return (int)values;
 }
 
-/* What the reading collected, without its results. */
+/* The op that was read, without its results. */
 static bool make_op(sim_reader *r, sim_reading *o, sim_op *op)
 {
     int count = sim_reading_operand_count(r, o);

@@ -55,9 +55,9 @@ void sim_read_signature(sim_reader *r, sim_reading *o);
 /* "%a: type {attributes} loc" onto r->labels and r->signature. ARGUMENT, which may be
  * NULL, gets what the attributes say of donation and of how it lies. */
 void sim_read_argument(sim_reader *r, sim_argument *argument);
-/* What attributes from FIRST on say of how a value lies (mhlo.layout_mode). */
+/* The layout that attributes from FIRST on state (mhlo.layout_mode). */
 sim_layout sim_note_layout(const sim_reader *r, size_t first);
-/* What attributes from FIRST on say of donation and of how it lies; takes them off r->raws. */
+/* Donation and layout that attributes from FIRST on state; removes them from r->raws. */
 void sim_note_donation(sim_reader *r, size_t first, sim_argument *argument);
 /* COUNT LABELS of TYPES become the arguments of BLOCK. */
 void sim_define_arguments(sim_reader *r, const sim_label *labels, const sim_type *types, int count,

@@ -13,7 +13,7 @@
 /* How many integers; ranks are those of the first operand. */
 typedef enum counts { ONE, RANK, PAIRS, SPATIAL, SPATIAL_PAIRS, ANY, WORD } counts;
 
-/* What stands for a missing one: 0, 1, all last, or nothing can. */
+/* Value of a missing one: 0, 1, the last dimension; or it is required. */
 enum { LAST = -1, REQUIRED = -2 };
 
 typedef struct attribute_row {

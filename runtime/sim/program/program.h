@@ -76,7 +76,7 @@ void sim_half_from_double(bn_dtype half, const double *in, uint16_t *out, int64_
 
 /* ---- ops --------------------------------------------------------------------------- */
 
-/* What an op costs, as room cost counts it. */
+/* Cost of an op, as room cost counts it. */
 typedef enum sim_cost_class {
     SIM_FREE,           /* constants, tuples of values: nothing */
     SIM_ELEMENTWISE,    /* one operation a result element, fused into its users */
@@ -271,8 +271,8 @@ typedef struct sim_block {
     int op_count;
 } sim_block;
 
-/* In which order a value's dimensions lie, the most minor first. Values are
- * computed without it: it is what the program asks of its caller, and what a buffer tells. */
+/* The order of a value's dimensions in memory, the most minor first. Values are computed without
+ * it: the program asks it of its caller, and a buffer reports it. */
 typedef struct sim_layout {
     int rank; /* 0: by rows */
     unsigned char order[SIM_MAX_RANK];
