@@ -11,17 +11,6 @@
 #include <math.h>
 #include <string.h>
 
-/* All operands and the result have the same dimensions. */
-static sim_code check_places(const sim_program *p, const sim_op *op, sim_status *st)
-{
-    if (op->result_count != 1)
-        return sim_refuse(op, st, SIM_INVALID_ARGUMENT, "wants one result");
-    for (int i = 0; i < op->operand_count; i++)
-        if (!sim_type_same_shape(sim_operand_type(p, op, i), sim_result_type(p, op, 0)))
-            return sim_refuse(op, st, SIM_INVALID_ARGUMENT, "operand %d has other dimensions", i);
-    return SIM_OK;
-}
-
 static sim_code no_type(const sim_op *op, bn_dtype dtype, sim_status *st)
 {
     return sim_refuse(op, st, SIM_UNIMPLEMENTED, "the simulator cannot evaluate it on %s",
@@ -45,20 +34,10 @@ static bool is_modulus(const sim_program *p, const sim_op *op)
 
 sim_code sim_can_elementwise(const sim_program *p, const sim_op *op, sim_status *st)
 {
-    if (op->operand_count != sim_op_operands(op->opcode))
-        return sim_refuse(op, st, SIM_INVALID_ARGUMENT, "wants %d operands",
-                          sim_op_operands(op->opcode));
-    if (check_places(p, op, st) != SIM_OK)
-        return st->code;
-    if (is_modulus(p, op))
-        return SIM_OK;
     const bn_dtype dtype = sim_result_type(p, op, 0)->dtype;
-    for (int i = 0; i < op->operand_count; i++)
-        if (sim_operand_type(p, op, i)->dtype != dtype)
-            return sim_refuse(op, st, SIM_INVALID_ARGUMENT, "operand %d is %s, the result %s", i,
-                              bn_dtype_text(sim_operand_type(p, op, i)->dtype),
-                              bn_dtype_text(dtype));
-    return sim_kernel_find(op->opcode, sim_wide(dtype)) ? SIM_OK : no_type(op, dtype, st);
+    return is_modulus(p, op) || sim_kernel_find(op->opcode, sim_wide(dtype))
+               ? SIM_OK
+               : no_type(op, dtype, st);
 }
 
 static void moduli(bn_dtype dtype, void *out, const void *in, int64_t n)
@@ -88,12 +67,7 @@ sim_code sim_rule_elementwise(sim_run *run, const sim_op *op)
 
 sim_code sim_can_compare(const sim_program *p, const sim_op *op, sim_status *st)
 {
-    if (check_places(p, op, st) != SIM_OK)
-        return st->code;
     const bn_dtype dtype = sim_operand_type(p, op, 0)->dtype;
-    if (sim_operand_type(p, op, 1)->dtype != dtype || sim_result_type(p, op, 0)->dtype != BN_PRED)
-        return sim_refuse(op, st, SIM_INVALID_ARGUMENT,
-                          "wants operands of one type and a result of i1");
     return sim_kernel_compare(op, sim_wide(dtype)) ? SIM_OK : no_type(op, dtype, st);
 }
 
@@ -103,15 +77,6 @@ sim_code sim_rule_compare(sim_run *run, const sim_op *op)
     const void *in[2] = {sim_operand(run, op, 0), sim_operand(run, op, 1)};
     sim_apply(sim_kernel_compare(op, sim_wide(type->dtype)), type->dtype, BN_PRED,
               sim_result(run, op, 0), in, 2, sim_type_elements(type));
-    return SIM_OK;
-}
-
-sim_code sim_can_is_finite(const sim_program *p, const sim_op *op, sim_status *st)
-{
-    if (check_places(p, op, st) != SIM_OK)
-        return st->code;
-    if (class_of(p, op, 0) != BN_FLOAT || sim_result_type(p, op, 0)->dtype != BN_PRED)
-        return sim_refuse(op, st, SIM_INVALID_ARGUMENT, "wants floats and a result of i1");
     return SIM_OK;
 }
 
@@ -133,24 +98,6 @@ sim_code sim_rule_is_finite(sim_run *run, const sim_op *op)
 }
 
 /* ---- choosing --------------------------------------------------------------------------- */
-
-/* Whether operand I has the result's dimensions, or is one element for all. */
-static bool fits(const sim_program *p, const sim_op *op, int i)
-{
-    const sim_type *type = sim_operand_type(p, op, i);
-    return type->rank == 0 || sim_type_same_shape(type, sim_result_type(p, op, 0));
-}
-
-sim_code sim_can_select(const sim_program *p, const sim_op *op, sim_status *st)
-{
-    const sim_type *result = sim_result_type(p, op, 0);
-    if (op->result_count != 1 || !fits(p, op, 0) || sim_operand_type(p, op, 0)->dtype != BN_PRED ||
-        !sim_type_equals(sim_operand_type(p, op, 1), result) ||
-        !sim_type_equals(sim_operand_type(p, op, 2), result))
-        return sim_refuse(op, st, SIM_INVALID_ARGUMENT,
-                          "wants i1 and two operands of the result's type");
-    return SIM_OK;
-}
 
 #define CHOOSE(name, T)                                                                            \
     typedef T __attribute__((may_alias)) name##_word;                                              \
@@ -191,15 +138,8 @@ sim_code sim_rule_select(sim_run *run, const sim_op *op)
 
 sim_code sim_can_clamp(const sim_program *p, const sim_op *op, sim_status *st)
 {
-    const sim_type *result = sim_result_type(p, op, 0);
-    if (op->result_count != 1 || !fits(p, op, 0) || !fits(p, op, 2) ||
-        !sim_type_equals(sim_operand_type(p, op, 1), result) ||
-        sim_operand_type(p, op, 0)->dtype != result->dtype ||
-        sim_operand_type(p, op, 2)->dtype != result->dtype)
-        return sim_refuse(op, st, SIM_INVALID_ARGUMENT, "wants operands of the result's type");
-    return sim_kernel_find(SIM_OP_MAXIMUM, sim_wide(result->dtype))
-               ? SIM_OK
-               : no_type(op, result->dtype, st);
+    const bn_dtype dtype = sim_result_type(p, op, 0)->dtype;
+    return sim_kernel_find(SIM_OP_MAXIMUM, sim_wide(dtype)) ? SIM_OK : no_type(op, dtype, st);
 }
 
 /* OUT = KERNEL(IN, operand I), which may be one element for all. */
@@ -232,22 +172,6 @@ sim_code sim_rule_clamp(sim_run *run, const sim_op *op)
 
 /* ---- parts of complex numbers ----------------------------------------------------------- */
 
-static bool are_parts(bn_dtype part, bn_dtype whole)
-{
-    return (whole == BN_C64 && part == BN_F32) || (whole == BN_C128 && part == BN_F64);
-}
-
-sim_code sim_can_complex(const sim_program *p, const sim_op *op, sim_status *st)
-{
-    if (check_places(p, op, st) != SIM_OK)
-        return st->code;
-    for (int i = 0; i < 2; i++)
-        if (!are_parts(sim_operand_type(p, op, i)->dtype, sim_result_type(p, op, 0)->dtype))
-            return sim_refuse(op, st, SIM_INVALID_ARGUMENT, "operand %d is no part of the result",
-                              i);
-    return SIM_OK;
-}
-
 /* A complex number is its two parts side by side. */
 sim_code sim_rule_complex(sim_run *run, const sim_op *op)
 {
@@ -258,17 +182,6 @@ sim_code sim_rule_complex(sim_run *run, const sim_op *op)
         sim_copy((char *)sim_result(run, op, 0) + (size_t)i * bytes, sim_operand(run, op, i), &walk,
                  bytes);
     }
-    return SIM_OK;
-}
-
-sim_code sim_can_part(const sim_program *p, const sim_op *op, sim_status *st)
-{
-    if (check_places(p, op, st) != SIM_OK)
-        return st->code;
-    const bn_dtype from = sim_operand_type(p, op, 0)->dtype, to = sim_result_type(p, op, 0)->dtype;
-    if (!are_parts(to, from) && !(from == to && bn_dtype_class(to) == BN_FLOAT))
-        return sim_refuse(op, st, SIM_INVALID_ARGUMENT, "%s is no part of %s", bn_dtype_text(to),
-                          bn_dtype_text(from));
     return SIM_OK;
 }
 
