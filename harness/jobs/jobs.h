@@ -36,6 +36,65 @@ typedef struct job_recorded {
                            any */
 } job_recorded;
 
+/* Appends the end of the manual: exit codes and environment, as roff. (manual.c) */
+void job_manual_end(bn_text *out);
+
+/* ---- options of measuring (measure.def, options.c) ---- */
+
+/* Sections of the first help. */
+#define JOB_SECTION_MEASURE "Measure"
+#define JOB_SECTION_LOOK    "Look at records"
+#define JOB_SECTION_WHY     "Find out why"
+#define JOB_SECTION_OTHERS  "Programs of others"
+
+/* What an option says something of (cli_given). */
+enum {
+    JOB_ABOUT_MODEL = 1 << 0,     /* models only */
+    JOB_ABOUT_PROGRAM = 1 << 1,   /* --program only */
+    JOB_ABOUT_RECORDING = 1 << 2, /* a recorded step only */
+    JOB_ABOUT_WORK = 1 << 3,      /* what is run, and how: not with a suite or with stores */
+    JOB_ABOUT_PAIRS = 1 << 4,     /* how pairs of processes are run: not with stores */
+    /* Groups of options that commands take together (cli_group.about). */
+    JOB_ABOUT_NETWORK = 1 << 5, /* which network a model is */
+    JOB_ABOUT_BUILD = 1 << 6,   /* of the runtime's client and compiler */
+    JOB_ABOUT_LOOP = 1 << 7,    /* how a process measures */
+    JOB_ABOUT_KEPT = 1 << 8,    /* how many processes, and what is kept of them */
+    JOB_ABOUT_FILES = 1 << 9    /* further files of a run */
+};
+
+#define JOB_MEMBER_TEXT(member)   const char *member;
+#define JOB_MEMBER_NUMBER(member) int64_t member;
+#define JOB_MEMBER_SPAN(member)   double member;
+#define JOB_MEMBER_FLAG(member)   bool member;
+#define JOB_MEMBER_PAIRS(member)  const char *member[CLI_MAX_REPEATS + 1];
+
+#define MEASURE(kind, member, ...) JOB_MEMBER_##kind(member)
+/* How an experiment is measured, and what is kept of it; measure.def says what each member is.
+ * Texts are borrowed; lists of NAME=VALUE end with NULL. */
+typedef struct job_measure {
+#include "harness/jobs/measure.def"
+} job_measure;
+#undef MEASURE
+
+#define MEASURE(kind, member, ...) JOB_MEASURE_##member,
+typedef enum job_measure_id {
+#include "harness/jobs/measure.def"
+    JOB_MEASURE_COUNT
+} job_measure_id;
+#undef MEASURE
+
+/* Rows of tables, for cli_group.rows and .without: of job_measure_table, of job_axis_table. */
+#define JOB_MEASURE_BIT(member) (UINT64_C(1) << JOB_MEASURE_##member)
+#define JOB_AXIS_BIT(id)        (UINT64_C(1) << RES_AXIS_##id)
+/* Rows of job_measure's members; OFFSET of a cli_group is that of a job_measure. */
+const cli_table *job_measure_table(void);
+/* The member of suites that measure.def has for row ID; "": none. */
+const char *job_measure_suite(job_measure_id id);
+/* HOW as a worker is sent it: a member an option (new reference). Texts that are NULL are absent. */
+json_t *job_measure_to_json(const job_measure *how);
+/* The same back. JSON must outlive *HOW. */
+BN_MUST_USE bn_code job_measure_from_json(const json_t *json, job_measure *how, bn_status *st);
+
 /* What is to be measured and how: a list of values for each axis. Command line, suite and
  * comparison fill it. All that it points to is borrowed and outlives it. */
 typedef struct job_matrix {
@@ -48,22 +107,40 @@ typedef struct job_matrix {
     cli_words inputs; /* its arguments' files; without a program at most one, the axis "input" */
     cli_words outputs, checks; /* files that its results are written to, and compared with */
     double rtol, atol;         /* of checks: |got - want| <= atol + rtol |want| */
-    /* NAME=VALUE for the runtime's client and for its compiler; each ends with NULL. */
-    const char *runtime_option[CLI_MAX_REPEATS + 1];
-    const char *xla_flag[CLI_MAX_REPEATS + 1];
-    const char *label, *pin, *idle_cores, *cache_dir, *store;
-    const char *device_time;  /* of JOB_DEVICE_TIMES */
-    const char *weights;      /* safetensors file; NULL: the models' own rule */
-    const char *graph_report; /* folder for what was compiled; NULL: none */
-    const char *recordings;   /* folder for those of frameworks' processes; NULL: none is kept */
-    const char *timeline;     /* file for when everything ran; NULL: none */
-    int64_t timeline_every;   /* beside the first steps every so many-th is in it; 0: none */
-    int64_t steps, warmup;
-    int64_t processes;        /* of each group; 0: JOB_USUAL_PROCESSES, see job_group_learn */
-    bool separate;            /* each experiment of a group has processes of its own */
-    double min_time, timeout; /* seconds */
-    json_t *echo;             /* the options as given, for the records; may be NULL */
+    union {
+        job_measure how;
+        struct {
+#define MEASURE(kind, member, ...) JOB_MEMBER_##kind(member)
+#include "harness/jobs/measure.def"
+#undef MEASURE
+        };
+    };
+    json_t *echo; /* the options as given, for the records; may be NULL */
 } job_matrix;
+
+/* Rows of axes, by res_axis_id; OFFSET of a cli_group is that of a job_matrix. */
+const cli_table *job_axis_table(void);
+/* Rows of --program, of a job_matrix too, by these bits: what is run, and its results. */
+enum {
+    JOB_PROGRAM_RUN = 1 << 0 | 1 << 1,
+    JOB_PROGRAM_RESULTS = 1 << 2 | 1 << 3 | 1 << 4 | 1 << 5
+};
+const cli_table *job_program_table(void);
+/* Rows of a job_recorded, by these bits: its folder; which step; its cost. */
+enum {
+    JOB_RECORDED_FOLDER = 1 << 0,
+    JOB_RECORDED_STEP = 1 << 1 | 1 << 2,
+    JOB_RECORDED_COST = 1 << 3
+};
+const cli_table *job_recorded_table(void);
+/* Fills MATRIX with what is run and how where no option is given; strings lie in MEMORY. */
+void job_matrix_usual(job_matrix *matrix, bn_arena *memory);
+/* MATRIX as the options that say it, by their names (new reference). */
+json_t *job_matrix_echo(const job_matrix *matrix);
+/* Whether what CALL's line gave fits what MATRIX runs: models, a program, or a recorded step.
+ * Completes MATRIX: only then is it known whether --input gives a program's files or values of the
+ * axis. */
+BN_MUST_USE bn_code job_matrix_check(job_matrix *matrix, const cli_call *call, bn_status *st);
 
 /* Whether AXIS of a model takes WORD. If it does not, appends to KNOWN the values that it takes. */
 bool job_axis_takes(res_axis_id axis, const char *word, bn_text *known);
@@ -82,9 +159,6 @@ bool job_mode_of_steps(const char *word);
 /* Makes WORD, or NUMBER, the one value of AXIS. WORD is not copied. */
 void job_matrix_set(job_matrix *matrix, res_axis_id axis, const char *word);
 void job_matrix_set_number(job_matrix *matrix, res_axis_id axis, int64_t number);
-/* To be called once a command line was read into MATRIX: only then is it known whether --input
- * gives the program's files or values of the axis. */
-BN_MUST_USE bn_code job_matrix_finish(job_matrix *matrix, bn_arena *memory, bn_status *st);
 /* Reads what MATRIX runs in place of models, and makes of it what a worker is told: *REQUEST, a new
  * reference also after a failure; NULL where models are run. Fails where the program or the
  * recording cannot be read or run. */
@@ -102,18 +176,14 @@ BN_MUST_USE bn_code job_matrix_request(const job_matrix *matrix, json_t **reques
  * from the JSON that it was read from. */
 typedef struct job_experiment {
     res_experiment what;
-    const char *runtime_option[CLI_MAX_REPEATS + 1];
-    const char *xla_flag[CLI_MAX_REPEATS + 1];
-    const char *label, *pin, *idle_cores, *cache_dir, *store;
-    const char *device_time;  /* "auto": the profiler where there is one; "slope"; "none" */
-    const char *weights;      /* safetensors file; NULL: the model's own rule */
-    const char *graph_report; /* folder for the texts of its graphs; NULL: none */
-    const char *recordings;   /* as the matrix has it */
-    const char *timeline;     /* folder for the worker's timeline, JOB_TIMELINE_END; NULL: none */
-    int64_t timeline_every;   /* as the matrix has it */
-    int64_t steps, warmup;    /* the fewest measured steps; the most before them */
-    double min_time;          /* seconds to measure at least; the later of the two counts */
-    double timeout;           /* seconds until the worker is stopped; 0: never */
+    union {
+        job_measure how;
+        struct {
+#define MEASURE(kind, member, ...) JOB_MEMBER_##kind(member)
+#include "harness/jobs/measure.def"
+#undef MEASURE
+        };
+    };
     bool compile_anew;        /* compile also what CACHE_DIR has, and keep it there */
     json_t *echo;             /* the options as given; or NULL */
     json_t *program;          /* what job_matrix_request made; NULL: a model is run */

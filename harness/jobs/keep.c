@@ -261,9 +261,8 @@ static bool said_of(const job_outcome *outcome, size_t index)
 /* Whether the cores were apart in all rounds of RECORD's process. */
 static bool were_apart(const res_record *record)
 {
-    const json_t *nearness = json_object_get(record->provenance, "nearness");
-    const json_int_t rounds = json_integer_value(json_object_get(nearness, "rounds"));
-    return rounds > 0 && json_integer_value(json_object_get(nearness, "apart")) >= rounds;
+    const int64_t rounds = res_provenance_integer(record, RES_PROV_NEARNESS_ROUNDS, 0);
+    return rounds > 0 && res_provenance_integer(record, RES_PROV_NEARNESS_APART, 0) >= rounds;
 }
 
 /* Measures all in one process. False: it ended so that those which have neither a record nor a

@@ -113,8 +113,8 @@ static bool look(void *context, size_t which, const res_record *r)
     const bool late = bn_now_ns() > all->until_ns;
     if (process < 1 || place->known || !res_record_good(r) || !res_record_phases(r, &did) ||
         !res_same_experiment(&r->experiment, &all->what[which]) ||
-        strcmp(res_host_text(r, "hostname"), all->host) != 0 ||
-        !same_options(json_object_get(r->provenance, "options"), all->at(all->context, which)))
+        strcmp(res_provenance_text(r, RES_PROV_HOST_NAME), all->host) != 0 ||
+        !same_options(res_provenance(r, RES_PROV_OPTIONS), all->at(all->context, which)))
         return !late;
     *place = spending_of(&did);
     if (process == 1)

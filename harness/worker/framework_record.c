@@ -159,7 +159,7 @@ static json_t *front_end_json(const worker_framework *f)
 static bn_code set_provenance(const worker_framework *f, const json_t *group, res_record *r,
                               bn_status *st)
 {
-    json_t *runtime = json_object_get(r->provenance, "runtime");
+    json_t *runtime = res_provenance(r, RES_PROV_RUNTIME);
     json_t *own =
         json_pack("{so so so* so* so* so so sO* sO* sO*}", "host", job_host_describe(), "pinning",
                   cores_pinning_to_json(NULL), "process", job_process_describe(), "idle_cores",
@@ -172,7 +172,7 @@ static bn_code set_provenance(const worker_framework *f, const json_t *group, re
     }
     json_decref(own);
     set_conditions(f, runtime);
-    const bn_code code = set_recording(f, json_object_get(r->provenance, "recording"), st);
+    const bn_code code = set_recording(f, res_provenance(r, RES_PROV_RECORDING), st);
     return code == BN_OK ? set_digest(f, runtime, st) : code;
 }
 

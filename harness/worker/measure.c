@@ -36,7 +36,7 @@ static void describe(const worker_group *g, worker_session *s, res_record *r)
     r->simulated = worker_session_simulated(s);
     if (worker_session_has_values(s, NULL) != BN_OK)
         strcpy(r->values, worker_session_opaque(s) ? "opaque" : "none");
-    json_t *warmup = json_incref(json_object_get(r->provenance, "warmup"));
+    json_t *warmup = json_incref(res_provenance(r, RES_PROV_WARMUP));
     json_decref(r->provenance);
     r->provenance = json_pack(
         "{so so so sO* so* so* so* sO* sO* so* sO* sO* so* s{sI sI sI} so*}", "host",
@@ -248,9 +248,9 @@ static void explain_member(const worker_group *g, worker_member *m)
     while (json_array_size(complaints) > RES_MOST_WHY)
         json_array_remove(complaints, json_array_size(complaints) - 1);
     if (json_array_size(complaints) > 0)
-        json_object_set_new(m->record->provenance, "explanation",
-                            json_pack("{sO sO}", "steps", json_object_get(lists, "steps"),
-                                      "complaints", complaints));
+        res_provenance_set(m->record, RES_PROV_EXPLANATION,
+                           json_pack("{sO sO}", "steps", json_object_get(lists, "steps"),
+                                     "complaints", complaints));
     json_decref(complaints);
     json_decref(lists);
 }
@@ -280,9 +280,8 @@ static bn_code finish_member(worker_group *g, worker_member *m, bn_status *st)
         code = worker_surroundings_restore("executing", st);
     if (code == BN_OK) {
         describe(g, &m->s, m->record);
-        json_object_set_new(m->record->provenance, "measured", worker_programs_json(m));
-        if (host_ops)
-            json_object_set(m->record->provenance, "host_ops", host_ops);
+        res_provenance_set(m->record, RES_PROV_MEASURED, worker_programs_json(m));
+        res_provenance_set(m->record, RES_PROV_HOST_OPS, json_incref(host_ops));
         write_graphs(m);
         worker_timeline_profile(m);
         explain_member(g, m);
@@ -367,7 +366,7 @@ static void put_surroundings(const worker_group *g)
     json_t *changes = worker_surroundings_to_json();
     for (size_t i = 0; changes && i < g->count; i++)
         if (g->members[i].failure.code == BN_OK)
-            json_object_set(g->members[i].record->provenance, "surroundings", changes);
+            res_provenance_set(g->members[i].record, RES_PROV_SURROUNDINGS, json_incref(changes));
     json_decref(changes);
 }
 

@@ -46,6 +46,6 @@ void worker_put_phases(const worker_group *g)
     for (size_t i = 0; i < g->count; i++) {
         const worker_member *m = &g->members[i];
         if (m->failure.code == BN_OK)
-            json_object_set_new(m->record->provenance, "phases", phases_json(g, m, end_ns));
+            res_provenance_set(m->record, RES_PROV_PHASES, phases_json(g, m, end_ns));
     }
 }

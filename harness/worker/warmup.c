@@ -107,7 +107,7 @@ bn_code worker_warm_up(worker_member *m, bn_status *st)
         compiled[m->warm] = worker_programs(&m->s) - before;
         *stationary = code == BN_OK && worker_warm(m->warm_ns, compiled, m->warm + 1);
     }
-    json_object_set_new(m->record->provenance, "warmup", compiles_json(compiled, m->warm));
+    res_provenance_set(m->record, RES_PROV_WARMUP, compiles_json(compiled, m->warm));
     free(compiled);
     m->step_ns = 0;
     if (code == BN_OK)

@@ -74,12 +74,12 @@ cp "$folder/screen" "$folder/shown"
 run compare "${stores[@]}"
 report "with --wide it has all columns, as in a file" "$(
     [ -n "$(wide "$folder/shown")" ] || echo "no line is wide"
-    grep -q 'visible  pairs  verdict' "$folder/shown" || echo "no such columns"
+    grep -q 'MDE  pairs  verdict' "$folder/shown" || echo "no such columns"
     cat "$folder/out" "$folder/err" | cmp - "$folder/shown" 2>&1
 )"
 on_terminal 20 compare "${stores[@]}"
 report "so has it in the pager, which moves sideways" "$(
-    grep -q 'visible  pairs  verdict' "$folder/paged" || echo "no such columns"
+    grep -q 'MDE  pairs  verdict' "$folder/paged" || echo "no such columns"
 )"
 on_terminal 4 compare sim sim --model resnet18 --variant small --phase infer --mode capture --steps 3 \
     --warmup 8 --min-time 0 --pairs 4 --control 0 --fail-if-slower 7% --store "$folder/measured"
@@ -123,7 +123,7 @@ cat >"$folder/two.json" <<'JSON'
 JSON
 short=(--model resnet18 --variant small --phase infer --runtime sim --steps 3 --warmup 8 --min-time 0)
 narrow "a run of one experiment" "^Ledger of a step" run "${short[@]}" --processes 1 --store "$folder/one"
-narrow "a suite" "^What was found" suite "$folder/two.json" --store "$folder/suite"
+narrow "a suite" "^Findings$" suite "$folder/two.json" --store "$folder/suite"
 run suite "$folder/two.json" --store "$folder/suite" --repetitions 4
 report "a suite says how its records can be looked at" "$(
     grep -qx "\[[0-9]*/[0-9]*\] next: bench table --wide --store $folder/suite" "$folder/err" || echo "it does not"
@@ -217,7 +217,7 @@ fewer "a speedup table" "vs lazy" table --store "$folder/suite"
 fewer "a table in parts" "PJRT" table --store "$folder/suite" --table executions
 fewer "a comparison" "verdict" compare "${stores[@]}"
 fewer "a list of few columns" "^sim  *yes" list runtimes
-fewer "advice" "takes\|Nothing" doctor --store "$folder/suite"
+fewer "advice" "takes\|No problems" doctor --store "$folder/suite"
 fewer "a short explanation" "^There is nothing to complain of\|^Complaints" explain --model example_branch \
     --mode capture --runtime sim --steps 3
 

