@@ -187,11 +187,11 @@ $(BUILD)/lib$(1).a: $(OBJECTS_$(1)) $(BUILD)/$(1).list
 endef
 $(foreach room,$(ROOMS),$(eval $(call archive_rules,$(room))))
 
-# The simulated runtime's own objects, and what it needs of base (near words, texts cut by whole
-# characters): position-independent, all hidden but the entry.
+# The simulated runtime's own objects, and what it needs of base and of the readers of StableHLO
+# text: position-independent, all hidden but the entry.
 SIM_OBJECTS := $(patsubst %.c,$(BUILD)/pic/%.o,\
     $(wildcard $(foreach room,$(SIM_ROOMS),$(FOLDER_$(room))/*.c)) \
-    $(addprefix runtime/base/,near.c text.c array.c alloc.c))
+    $(addprefix runtime/base/,near.c text.c array.c arena.c alloc.c dtypes.c) runtime/stablehlo/tokens.c)
 $(BUILD)/pic/%.o: %.c $(BUILD)/flags
 	$(call note,CC,$< (plugin))
 	@mkdir -p $(@D)

@@ -73,7 +73,7 @@ static bn_code check_options(const model_options *o, const model_row *row,
         return bn_fail(st, BN_INVALID, "option pad: the model has no padding");
     if (o->dtype != TG_F32 && o->dtype != TG_BF16)
         return bn_fail(st, BN_INVALID, "option dtype: %s; models compute in f32 or bf16",
-                       o->dtype < TG_DTYPE_COUNT ? tg_dtype_text(o->dtype) : "unknown");
+                       o->dtype < TG_DTYPE_COUNT ? bn_dtype_text(o->dtype) : "unknown");
     if (o->layout != MODEL_NHWC && o->layout != MODEL_NCHW)
         return bn_fail(st, BN_INVALID, "option layout: neither NHWC nor NCHW");
     if (o->optimizer != MODEL_SGD && o->optimizer != MODEL_ADAMW)
@@ -254,7 +254,7 @@ void model_draw_dtype(model *m, uint64_t number)
     const bool is_other = (number + 1) % (uint64_t)m->row->example->other_dtype_every == 0;
     for (size_t i = 0; i < m->variable_count; i++) {
         model_variable *v = &m->variables[i];
-        if (v->role != MODEL_INPUT || !tg_dtype_is_float(v->shape.dtype))
+        if (v->role != MODEL_INPUT || !bn_dtype_is_float(v->shape.dtype))
             continue;
         v->shape.dtype = is_other ? other : usual;
         tg_variable_retype(v->tensor, &v->shape);

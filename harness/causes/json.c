@@ -40,10 +40,10 @@ json_t *cause_type_json(const tg_type *type)
 static int64_t whole_at(tg_dtype dtype, const void *value)
 {
     int64_t whole = 0;
-    const size_t bytes = (size_t)tg_dtype_bytes(dtype);
+    const size_t bytes = bn_dtype_bytes(dtype);
     memcpy(&whole, value, bytes);
     const int unused = 64 - 8 * (int)bytes;
-    const bool is_signed = !tg_dtype_is_unsigned(dtype) && dtype != TG_BOOL;
+    const bool is_signed = !bn_dtype_is_unsigned(dtype) && dtype != TG_BOOL;
     return is_signed ? (int64_t)((uint64_t)whole << unused) >> unused : whole;
 }
 
@@ -82,7 +82,7 @@ json_t *cause_value_json(const tg_type *type, const void *value)
     bn_text text = {0};
     if (tg_type_elements(type) != 1)
         bn_text_printf(&text, "%lld elements", (long long)tg_type_elements(type));
-    else if (tg_dtype_is_float(type->dtype))
+    else if (bn_dtype_is_float(type->dtype))
         cause_put_real(real_at(type->dtype, value), &text);
     else if (type->dtype == TG_BOOL)
         bn_text_puts(&text, whole_at(type->dtype, value) ? "true" : "false");

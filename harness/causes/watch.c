@@ -175,7 +175,7 @@ static json_t *inputs_json(const tg_graph *graph)
                               json_pack("{so so so ss so}", "name",
                                         res_json_text(variable ? tg_tensor_name(variable) : ""),
                                         "type", cause_type_json(type), "dims", dims, "dtype",
-                                        tg_dtype_text(type->dtype), "place",
+                                        bn_dtype_text(type->dtype), "place",
                                         cause_place_json(tg_value_place(graph->inputs[i]))));
     }
     return list;

@@ -50,14 +50,14 @@ static bn_code choose(model_export *x, bool inputs, bn_status *st)
     size_t count;
     const model_variable *v = model_variables(x->instance, &count);
     x->variables = bn_zalloc(count, sizeof *x->variables);
-    for (int64_t width = 4; width >= 2; width -= 2)
+    for (size_t width = 4; width >= 2; width -= 2)
         for (size_t i = 0; i < count; i++) {
             if (!is_chosen(&v[i], inputs))
                 continue;
             if (dtype_in_file(v[i].shape.dtype) == MODEL_FILE_DTYPE_COUNT)
                 return bn_fail(st, BN_NOT_SUPPORTED, "%s: %s is not written to files", v[i].name,
-                               tg_dtype_text(v[i].shape.dtype));
-            if (tg_dtype_bytes(v[i].shape.dtype) == width)
+                               bn_dtype_text(v[i].shape.dtype));
+            if (bn_dtype_bytes(v[i].shape.dtype) == width)
                 add(x, &v[i]);
         }
     return BN_OK;

@@ -347,6 +347,9 @@ BN_MUST_USE bn_code bn_descriptor_sha256(int fd, const char *path, char digest[B
 /* Of SIZE bytes at DATA. */
 void bn_sha256(const void *data, size_t size, char digest[BN_SHA256_TEXT]);
 
+/* Element types. */
+#include "runtime/base/dtypes.h"
+
 /* Half-width floats. */
 #include "runtime/base/half.h"
 

@@ -39,7 +39,7 @@ static void mark_active(sweep *s)
         for (size_t k = 0; k < node->operand_count && !active; k++)
             active = s->active[node->operands[k]->id];
         for (size_t r = 0; active && r < node->result_count; r++)
-            if (tg_dtype_is_float(node->results[r].type.dtype) && !node->results[r].constant)
+            if (bn_dtype_is_float(node->results[r].type.dtype) && !node->results[r].constant)
                 s->active[node->results[r].id] = 1;
     }
 }
@@ -128,7 +128,7 @@ static bool is_differentiated(tg_trace *t, tg_tensor *wrt)
     const tg_tensor *value = tg_trace_resolve(t, wrt);
     if (!value)
         return false;
-    if (tg_dtype_is_float(value->type.dtype))
+    if (bn_dtype_is_float(value->type.dtype))
         return true;
     bn_text type = {0};
     tg_type_write(&value->type, &type);
@@ -146,7 +146,7 @@ void tg_backward(tg_trace *t, tg_tensor *loss, tg_tensor *const *wrt, size_t cou
     tg_tensor *end = t->status.code == BN_OK ? tg_trace_resolve(t, loss) : NULL;
     if (!end)
         return;
-    if (end->type.rank != 0 || !tg_dtype_is_float(end->type.dtype)) {
+    if (end->type.rank != 0 || !bn_dtype_is_float(end->type.dtype)) {
         tg_trace_fail(t, BN_INVALID, "backward: the loss is not a floating-point scalar");
         return;
     }
@@ -216,11 +216,11 @@ static bool differentiate_round(gradient *g, const bool *need)
     tg_trace_phase(g->round, g->t->phase);
     for (size_t r = 0; r < f->output_count; r++) {
         const tg_type type = f->outputs[r]->type;
-        if (tg_dtype_is_float(type.dtype) && (r < carried || g->gout[r]))
+        if (bn_dtype_is_float(type.dtype) && (r < carried || g->gout[r]))
             g->seeds[r] = tg_round_input(g->round, &type);
     }
     for (size_t k = 0; k < f->input_count; k++)
-        if (tg_dtype_is_float(f->inputs[k]->type.dtype) && (k < carried || need[k]))
+        if (bn_dtype_is_float(f->inputs[k]->type.dtype) && (k < carried || need[k]))
             g->wrt[k] = f->inputs[k];
     if (tg_round_sound(g->round))
         tg_gradients(g->round, f->end_node, f->outputs, g->seeds, f->output_count, g->wrt,

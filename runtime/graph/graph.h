@@ -19,32 +19,19 @@
 
 #define TG_MAX_RANK 6
 
-/* Element types: StableHLO's name, bytes per element, class of number. */
-#define TG_DTYPES(X)                                                                               \
-    X(TG_BOOL, "i1", 1, BOOL)                                                                      \
-    X(TG_I8, "i8", 1, SIGNED)                                                                      \
-    X(TG_I32, "i32", 4, SIGNED)                                                                    \
-    X(TG_I64, "i64", 8, SIGNED)                                                                    \
-    X(TG_U8, "ui8", 1, UNSIGNED)                                                                   \
-    X(TG_U32, "ui32", 4, UNSIGNED)                                                                 \
-    X(TG_U64, "ui64", 8, UNSIGNED)                                                                 \
-    X(TG_F16, "f16", 2, FLOAT)                                                                     \
-    X(TG_BF16, "bf16", 2, FLOAT)                                                                   \
-    X(TG_F32, "f32", 4, FLOAT)
-
-typedef enum tg_dtype {
-#define X(dtype, text, bytes, number) dtype,
-    TG_DTYPES(X)
-#undef X
-        TG_DTYPE_COUNT
-} tg_dtype;
-
-const char *tg_dtype_text(tg_dtype dtype); /* "f32"; as StableHLO writes it */
-int64_t tg_dtype_bytes(tg_dtype dtype);
-bool tg_dtype_is_float(tg_dtype dtype);
-bool tg_dtype_is_unsigned(tg_dtype dtype); /* not bool */
-/* The dtype called TEXT ("f32", "bf16", ...); TG_DTYPE_COUNT when there is none. */
-tg_dtype tg_dtype_parse(const char *text);
+/* Element types of tensors: the first of runtime/base/dtypes.h. */
+typedef bn_dtype tg_dtype;
+#define TG_BOOL        BN_PRED
+#define TG_I8          BN_S8
+#define TG_I32         BN_S32
+#define TG_I64         BN_S64
+#define TG_U8          BN_U8
+#define TG_U32         BN_U32
+#define TG_U64         BN_U64
+#define TG_F16         BN_F16
+#define TG_BF16        BN_BF16
+#define TG_F32         BN_F32
+#define TG_DTYPE_COUNT BN_DTYPES_OF_TRACES
 
 /* Shape and element type; a scalar has rank 0. Row-major. Unused dims are 0. */
 typedef struct tg_type {

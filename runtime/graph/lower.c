@@ -220,7 +220,7 @@ void tg_lowering_literal(tg_lowering *l, tg_dtype dtype, double value)
 {
     if (dtype == TG_BOOL) {
         bn_text_puts(l->out, value != 0 ? "true" : "false");
-    } else if (!tg_dtype_is_float(dtype)) {
+    } else if (!bn_dtype_is_float(dtype)) {
         tg_lowering_printf(l, "%.0f", value + 0.0); /* no -0, and room for the largest ui64 */
     } else if (isfinite(value)) {
         tg_lowering_printf(l, "%.17e", value);
@@ -486,7 +486,7 @@ static double offloaded(const tg_node *node)
     double bytes = 0;
     for (int64_t i = a->outs - a->gives; a->offload && i < a->outs; i++) {
         const tg_type *stack = &node->results[a->carried + i].type;
-        bytes += tg_dtype_is_float(stack->dtype) ? (double)tg_type_bytes(stack) : 0;
+        bytes += bn_dtype_is_float(stack->dtype) ? (double)tg_type_bytes(stack) : 0;
     }
     return bytes;
 }

@@ -299,7 +299,7 @@ static bool lies_on_host(const tg_node *node, size_t r)
 {
     const tg_scan_attributes *a = node->attributes;
     return a->offload && r >= (size_t)(a->carried + a->outs - a->gives) &&
-           tg_dtype_is_float(node->results[r].type.dtype);
+           bn_dtype_is_float(node->results[r].type.dtype);
 }
 
 /*
@@ -320,7 +320,7 @@ static void write_given(tg_lowering *in, const tg_node *node, const tg_graph *ro
         tg_lowering_pass(in, behind, count, "\"stablehlo.optimization_barrier\"(", ")");
     free(behind);
     for (size_t k = end - takes; a->offload && k < end; k++)
-        if (tg_dtype_is_float(round->inputs[k]->type.dtype))
+        if (bn_dtype_is_float(round->inputs[k]->type.dtype))
             tg_lowering_pass(in, round->inputs + k, 1, PLACE_HEAD, PLACE_TAIL("device"));
 }
 

@@ -13,7 +13,7 @@
 #define BENCH_RUNTIME_HLO_PRIV_H
 
 #include "runtime/hlo/hlo.h"
-#include "runtime/hlo/optimized.pb-c.h"
+#include "runtime/wire/hlo.pb-c.h"
 
 typedef Hlo__Wire__Instruction hlo_instruction;
 

@@ -10,59 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct dtype_row {
-    const char *text, *hlo;
-    size_t bytes;
-    PJRT_Buffer_Type pjrt;
-} dtype_rows[RT_DTYPE_COUNT] = {
-#define X(dtype, text, hlo, bytes, pjrt) [dtype] = {text, hlo, bytes, PJRT_Buffer_Type_##pjrt},
-    RT_DTYPES(X)
+#define X(name, text, hlo, bits, class, pjrt, xla)                                                 \
+    _Static_assert(PJRT_Buffer_Type_##name == (pjrt), "PJRT's number of " #name);
+BN_DTYPES(X)
 #undef X
-};
-
-size_t rt_dtype_bytes(rt_dtype dtype)
-{
-    return dtype_rows[dtype].bytes;
-}
-
-const char *rt_dtype_text(rt_dtype dtype)
-{
-    return dtype_rows[dtype].text;
-}
-
-const char *rt_dtype_hlo(rt_dtype dtype)
-{
-    return dtype_rows[dtype].hlo;
-}
-
-rt_dtype rt_dtype_named(const char *name, size_t length, bool hlo)
-{
-    int dtype = 0;
-    for (; dtype < RT_DTYPE_COUNT; dtype++) {
-        const char *known = hlo ? dtype_rows[dtype].hlo : dtype_rows[dtype].text;
-        if (strlen(known) == length && memcmp(known, name, length) == 0)
-            break;
-    }
-    return (rt_dtype)dtype;
-}
-
-bool rt_dtype_is_f8(rt_dtype dtype)
-{
-    return memcmp(dtype_rows[dtype].hlo, "f8", 2) == 0;
-}
-
-PJRT_Buffer_Type rt_dtype_pjrt(rt_dtype dtype)
-{
-    return dtype_rows[dtype].pjrt;
-}
-
-rt_dtype rt_dtype_numbered(int64_t number)
-{
-    int dtype = 0;
-    while (dtype < RT_DTYPE_COUNT && (int64_t)dtype_rows[dtype].pjrt != number)
-        dtype++;
-    return (rt_dtype)dtype;
-}
 
 static PJRT_Buffer *handle_of(rt_buffer *buffer)
 {
@@ -98,7 +49,7 @@ static bn_code from_host(rt_client *client, const void *data, rt_dtype dtype, co
     }
     PJRT_Client_BufferFromHostBuffer_Args args =
         RT_ARGS(PJRT_Client_BufferFromHostBuffer, .client = client->handle, .data = data,
-                .type = rt_dtype_pjrt(dtype), .dims = rank > 0 ? dims : no_dims, .num_dims = rank,
+                .type = (PJRT_Buffer_Type)bn_dtypes[dtype].pjrt, .dims = rank > 0 ? dims : no_dims, .num_dims = rank,
                 .host_buffer_semantics = semantics, .device = client->devices[0],
                 .device_layout = order ? &layout : NULL);
     bn_code code =
@@ -158,7 +109,7 @@ bn_code rt_buffer_type(rt_client *client, rt_buffer *buffer, rt_dtype *dtype,
     bn_code code = RT_CALL(client->plugin, PJRT_Buffer_ElementType, &type, RT_STAGE_OTHER, st);
     if (code != BN_OK)
         return code;
-    const rt_dtype known = rt_dtype_numbered((int64_t)type.type);
+    const rt_dtype known = bn_dtype_numbered((int64_t)type.type, false, RT_DTYPE_COUNT);
     if (known == RT_DTYPE_COUNT)
         return bn_fail(st, BN_NOT_SUPPORTED, "buffer of element type %d of PJRT", (int)type.type);
 
@@ -188,7 +139,7 @@ static bn_code check_read(rt_client *client, rt_buffer *buffer, size_t size, rt_
     bn_code code = rt_buffer_type(client, buffer, dtype, dims, rank, st);
     if (code != BN_OK)
         return code;
-    size_t bytes = rt_dtype_bytes(*dtype);
+    size_t bytes = bn_dtype_bytes(*dtype);
     for (size_t i = 0; i < *rank; i++)
         bytes *= (size_t)dims[i];
     if (bytes != size)
@@ -265,7 +216,7 @@ bn_code rt_buffer_to_host(rt_client *client, rt_buffer *buffer, void *data, size
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a copy of %zu bytes", size);
     code = fetch(client, buffer, order, rank, lying, size, st);
     if (code == BN_OK)
-        rearrange(data, lying, rt_dtype_bytes(dtype), dims, rank, order, false);
+        rearrange(data, lying, bn_dtype_bytes(dtype), dims, rank, order, false);
     free(lying);
     return code;
 }
@@ -297,13 +248,13 @@ bn_code rt_buffer_from_host_laid_out(rt_client *client, const void *data, rt_dty
 {
     if (rank < 2 || rt_order_is_by_rows(order, rank))
         return rt_buffer_from_host(client, data, dtype, dims, rank, buffer, st);
-    size_t size = rt_dtype_bytes(dtype);
+    size_t size = bn_dtype_bytes(dtype);
     for (size_t i = 0; i < rank; i++)
         size *= (size_t)dims[i];
     char *lying = malloc(size + 1);
     if (!lying)
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a copy of %zu bytes", size);
-    rearrange(lying, data, rt_dtype_bytes(dtype), dims, rank, order, true);
+    rearrange(lying, data, bn_dtype_bytes(dtype), dims, rank, order, true);
     bn_code code = BN_OK;
     bool good = false;
     /* A plugin either puts the rows in the order that is asked for, or notes the order and copies

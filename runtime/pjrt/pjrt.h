@@ -28,48 +28,9 @@ typedef struct rt_profiler rt_profiler;
 
 #define RT_MAX_RANK 32
 
-/* Element types that cross the runtime's border. Bytes per element, the text
- * of the type in StableHLO, and the number PJRT_Buffer_Type gives it. */
-#define RT_DTYPES(X)                                                                               \
-    X(RT_BOOL, "i1", "pred", 1, PRED)                                                              \
-    X(RT_S8, "i8", "s8", 1, S8)                                                                    \
-    X(RT_S16, "i16", "s16", 2, S16)                                                                \
-    X(RT_S32, "i32", "s32", 4, S32)                                                                \
-    X(RT_S64, "i64", "s64", 8, S64)                                                                \
-    X(RT_U8, "ui8", "u8", 1, U8)                                                                   \
-    X(RT_U16, "ui16", "u16", 2, U16)                                                               \
-    X(RT_U32, "ui32", "u32", 4, U32)                                                               \
-    X(RT_U64, "ui64", "u64", 8, U64)                                                               \
-    X(RT_F8E3M4, "f8E3M4", "f8e3m4", 1, F8E3M4)                                                    \
-    X(RT_F8E4M3, "f8E4M3", "f8e4m3", 1, F8E4M3)                                                    \
-    X(RT_F8E4M3FN, "f8E4M3FN", "f8e4m3fn", 1, F8E4M3FN)                                            \
-    X(RT_F8E4M3FNUZ, "f8E4M3FNUZ", "f8e4m3fnuz", 1, F8E4M3FNUZ)                                    \
-    X(RT_F8E4M3B11FNUZ, "f8E4M3B11FNUZ", "f8e4m3b11fnuz", 1, F8E4M3B11FNUZ)                        \
-    X(RT_F8E5M2, "f8E5M2", "f8e5m2", 1, F8E5M2)                                                    \
-    X(RT_F8E5M2FNUZ, "f8E5M2FNUZ", "f8e5m2fnuz", 1, F8E5M2FNUZ)                                    \
-    X(RT_F8E8M0FNU, "f8E8M0FNU", "f8e8m0fnu", 1, F8E8M0FNU)                                        \
-    X(RT_F16, "f16", "f16", 2, F16)                                                                \
-    X(RT_BF16, "bf16", "bf16", 2, BF16)                                                            \
-    X(RT_F32, "f32", "f32", 4, F32)                                                                \
-    X(RT_F64, "f64", "f64", 8, F64)                                                                \
-    X(RT_C64, "complex<f32>", "c64", 8, C64)                                                       \
-    X(RT_C128, "complex<f64>", "c128", 16, C128)
-
-typedef enum rt_dtype {
-#define X(dtype, text, hlo, bytes, pjrt) dtype,
-    RT_DTYPES(X)
-#undef X
-        RT_DTYPE_COUNT
-} rt_dtype;
-
-size_t rt_dtype_bytes(rt_dtype dtype);
-/* The type that PJRT_Buffer_Type calls NUMBER; RT_DTYPE_COUNT for one that is not here. */
-rt_dtype rt_dtype_numbered(int64_t number);
-const char *rt_dtype_text(rt_dtype dtype); /* as StableHLO writes it */
-const char *rt_dtype_hlo(rt_dtype dtype);  /* as HLO writes it */
-/* The type that StableHLO, or HLO, calls by the LENGTH bytes at NAME; RT_DTYPE_COUNT for none. */
-rt_dtype rt_dtype_named(const char *name, size_t length, bool hlo);
-bool rt_dtype_is_f8(rt_dtype dtype);
+/* Element types of buffers: the first of runtime/base/dtypes.h. */
+typedef bn_dtype rt_dtype;
+#define RT_DTYPE_COUNT BN_DTYPES_OF_BUFFERS
 
 /* ---- plugin ---------------------------------------------------------- */
 

@@ -156,8 +156,4 @@ BN_MUST_USE bn_code rt_executable_wrap(rt_plugin *plugin, PJRT_LoadedExecutable 
                                        PJRT_Executable *handle, rt_executable **executable,
                                        bn_status *st);
 
-/* ---- element types (buffer.c) ------------------------------------------ */
-
-PJRT_Buffer_Type rt_dtype_pjrt(rt_dtype dtype);
-
 #endif

@@ -36,11 +36,11 @@ static bn_code read_types(const rt_executable *executable, rt_result *list, bn_s
     const int64_t *next = dims.dims;
     for (size_t i = 0; i < count; i++) {
         rt_result *r = &list[i];
-        r->dtype = rt_dtype_numbered((int64_t)types.output_types[i]);
+        r->dtype = bn_dtype_numbered((int64_t)types.output_types[i], false, RT_DTYPE_COUNT);
         r->rank = dims.dim_sizes[i];
         if (r->rank > RT_MAX_RANK)
             return misfit("ranks", st);
-        r->bytes = r->dtype == RT_DTYPE_COUNT ? -1 : (int64_t)rt_dtype_bytes(r->dtype);
+        r->bytes = r->dtype == RT_DTYPE_COUNT ? -1 : (int64_t)bn_dtype_bytes(r->dtype);
         for (size_t d = 0; d < r->rank; d++) {
             r->dims[d] = *next++;
             if (r->dims[d] < 0)

@@ -106,7 +106,7 @@ static void check_step(const char *name, model_options options)
         assert_int_equal(count, options.train ? 5 : options.keep_stages ? 2 : 1);
     print_message("%s%s %s %s %s: %zu nodes traced in %.0f us; by graph", name,
                   options.small ? " small" : "", options.train ? "training" : "inference",
-                  tg_dtype_text(options.dtype), options.layout == MODEL_NHWC ? "NHWC" : "NCHW",
+                  bn_dtype_text(options.dtype), options.layout == MODEL_NHWC ? "NHWC" : "NCHW",
                   nodes, (double)took[15] * 1e-3);
     for (size_t i = 0; i < count; i++) {
         tg_graph_cost cost;

@@ -193,7 +193,7 @@ static void recorded_steps_allocate_nothing(void **state)
     const mode_part parts[] = {
         {"product", {"mlir", product, sizeof product - 1, NULL, 0}, NULL, 0, 2, 1},
         {"update", {"mlir", update, sizeof update - 1, NULL, 0}, NULL, 0, 2, 1}};
-    const mode_argument type = {.dtype = RT_F32, .rank = 1, .dims = {64}, .result = -1};
+    const mode_argument type = {.dtype = BN_F32, .rank = 1, .dims = {64}, .result = -1};
     const mode_input inputs[] = {{type, host, 3}, {type, host, MODE_NO_VALUE}};
     const size_t first[] = {0, 1}, second[] = {0, 2};
     const mode_run runs[] = {{.part = 0, .arguments = first, .alone_ns = 1000},

@@ -36,7 +36,7 @@ static mode_part part_of(const char *label, const char *text, size_t arguments)
 
 static mode_input input_of(const float *host, size_t heir_of)
 {
-    return (mode_input){.type = {.dtype = RT_F32, .rank = 1, .dims = {2}, .result = -1},
+    return (mode_input){.type = {.dtype = BN_F32, .rank = 1, .dims = {2}, .result = -1},
                         .host = host,
                         .heir_of = heir_of};
 }

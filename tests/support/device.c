@@ -19,16 +19,6 @@ bn_code device_open(rt_client **client, bn_status *st)
     return code == BN_OK ? rt_client_create(plugin, &one, 1, client, st) : code;
 }
 
-static rt_dtype device_dtype(tg_dtype dtype)
-{
-    static const rt_dtype map[TG_DTYPE_COUNT] = {
-        [TG_BOOL] = RT_BOOL, [TG_I8] = RT_S8,   [TG_I32] = RT_S32, [TG_I64] = RT_S64,
-        [TG_U8] = RT_U8,     [TG_U32] = RT_U32, [TG_U64] = RT_U64, [TG_F16] = RT_F16,
-        [TG_BF16] = RT_BF16, [TG_F32] = RT_F32,
-    };
-    return map[dtype];
-}
-
 static bn_code upload(rt_client *client, const tg_tensor *input, rt_buffer **buffer, bn_status *st)
 {
     const tg_type *type = tg_tensor_type(input);
@@ -37,8 +27,8 @@ static bn_code upload(rt_client *client, const tg_tensor *input, rt_buffer **buf
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for an input");
     evaluator_pack(type->dtype, tg_tensor_data(tg_input_variable(input)), bytes,
                    tg_type_elements(type));
-    bn_code code = rt_buffer_from_host(client, bytes, device_dtype(type->dtype), type->dims,
-                                       (size_t)type->rank, buffer, st);
+    bn_code code =
+        rt_buffer_from_host(client, bytes, type->dtype, type->dims, (size_t)type->rank, buffer, st);
     free(bytes);
     return code;
 }

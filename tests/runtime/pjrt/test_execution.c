@@ -16,8 +16,8 @@ static void arguments_make(rt_buffer *arguments[2])
     static const int32_t number = 7;
     static const int64_t dims[2] = {2, 3};
     bn_status st = {0};
-    assert_ok(rt_buffer_from_host(client, data, RT_F32, dims, 2, &arguments[0], &st), &st);
-    assert_ok(rt_buffer_from_host(client, &number, RT_S32, NULL, 0, &arguments[1], &st), &st);
+    assert_ok(rt_buffer_from_host(client, data, BN_F32, dims, 2, &arguments[0], &st), &st);
+    assert_ok(rt_buffer_from_host(client, &number, BN_S32, NULL, 0, &arguments[1], &st), &st);
 }
 
 static void release_two(rt_buffer *buffers[2])
@@ -49,7 +49,7 @@ static void execution_consumes_what_is_donated(void **state)
     assert_ok(rt_buffer_address(client, results[1], &after, &st), &st);
     assert_int_equal(before, after);
     assert_ok(rt_buffer_type(client, results[0], &dtype, dims, &rank, &st), &st);
-    assert_int_equal(dtype, RT_C64);
+    assert_int_equal(dtype, BN_C64);
     assert_int_equal(rank, 1);
     assert_int_equal(dims[0], 4);
     assert_ok(rt_buffer_to_host(client, results[1], data, sizeof data, &st), &st);
@@ -116,7 +116,7 @@ static void execution_errors_are_told(void **state)
     assert_fails(rt_execute(executable, arguments, 1, NULL, 0, results, &done, &st), BN_EXECUTE,
                  "number of arguments", &st);
     order("transfer_error,code=8");
-    assert_fails(rt_buffer_from_host(client, &number, RT_F32, NULL, 0, &none, &st),
+    assert_fails(rt_buffer_from_host(client, &number, BN_F32, NULL, 0, &none, &st),
                  BN_OUT_OF_MEMORY, "takes no data", &st);
 
     /* An error that only the event knows; so do the results. */
@@ -206,16 +206,16 @@ static void transfers_check_their_arguments(void **state)
     rt_event *host_done = NULL;
     const int64_t negative[1] = {-1}, many[RT_MAX_RANK + 1] = {1}, none[2] = {0, 5};
     const char byte = 1;
-    assert_fails(rt_buffer_from_host(client, &byte, RT_S8, many, RT_MAX_RANK + 1, &buffer, &st),
+    assert_fails(rt_buffer_from_host(client, &byte, BN_S8, many, RT_MAX_RANK + 1, &buffer, &st),
                  BN_INVALID, "33|32", &st);
-    assert_fails(rt_buffer_from_host(client, &byte, RT_S8, negative, 1, &buffer, &st), BN_INVALID,
+    assert_fails(rt_buffer_from_host(client, &byte, BN_S8, negative, 1, &buffer, &st), BN_INVALID,
                  "dimension 0|-1", &st);
     assert_fails(rt_buffer_from_host(client, &byte, RT_DTYPE_COUNT, many, 1, &buffer, &st),
                  BN_INVALID, "element type", &st);
-    assert_ok(rt_buffer_from_host(client, &byte, RT_S8, none, 2, &buffer, &st), &st);
+    assert_ok(rt_buffer_from_host(client, &byte, BN_S8, none, 2, &buffer, &st), &st);
     assert_ok(rt_buffer_to_host(client, buffer, NULL, 0, &st), &st);
     rt_buffer_release(client, buffer);
-    assert_ok(rt_buffer_from_host_async(client, &byte, RT_S8, many, 8, &buffer, &host_done, &st),
+    assert_ok(rt_buffer_from_host_async(client, &byte, BN_S8, many, 8, &buffer, &host_done, &st),
               &st);
     assert_ok(rt_event_await(client, host_done, &st), &st);
     rt_event_release(client, host_done);

@@ -236,7 +236,7 @@ static void client_tells_its_devices(void **state)
     const int64_t dims[1] = {4};
     const float data[4] = {1, 2, 3, 4};
     rt_client third = client_on(many, 2);
-    assert_ok(rt_buffer_from_host(&third, data, RT_F32, dims, 1, &buffer, &st), &st);
+    assert_ok(rt_buffer_from_host(&third, data, BN_F32, dims, 1, &buffer, &st), &st);
     assert_ok(rt_client_memory(many, 2, &memory, &st), &st);
     assert_int_equal(memory.bytes_in_use, 16);
     rt_buffer_release(many, buffer);

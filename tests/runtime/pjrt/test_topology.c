@@ -74,11 +74,11 @@ static void results_are_told(void **state)
     rt_topology *topology = topology_of("fake:1", NULL, 0);
     rt_executable *executable = compiled_for(topology);
     assert_ok(rt_executable_results(executable, &list, &st), &st);
-    assert_int_equal(list[0].dtype, RT_C64);
+    assert_int_equal(list[0].dtype, BN_C64);
     assert_int_equal(list[0].rank, 1);
     assert_int_equal(list[0].bytes, 32);
     assert_string_equal(list[0].memory, "device");
-    assert_int_equal(list[1].dtype, RT_F32);
+    assert_int_equal(list[1].dtype, BN_F32);
     assert_int_equal(list[1].rank, 2);
     assert_int_equal(list[1].dims[1], 3);
     assert_int_equal(list[1].bytes, 24);

@@ -81,7 +81,7 @@ static inline rt_buffer *sim_floats(rt_client *client, size_t count, float value
     assert_non_null(data);
     for (size_t i = 0; i < count; i++)
         data[i] = value;
-    assert_ok(rt_buffer_from_host(client, data, RT_F32, dims, 1, &buffer, &st), &st);
+    assert_ok(rt_buffer_from_host(client, data, BN_F32, dims, 1, &buffer, &st), &st);
     free(data);
     return buffer;
 }

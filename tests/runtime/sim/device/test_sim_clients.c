@@ -133,7 +133,7 @@ static rt_buffer *square(rt_client *client, float value)
     assert_non_null(data);
     for (int i = 0; i < SIDE * SIDE; i++)
         data[i] = value;
-    assert_ok(rt_buffer_from_host(client, data, RT_F32, dims, 2, &buffer, &st), &st);
+    assert_ok(rt_buffer_from_host(client, data, BN_F32, dims, 2, &buffer, &st), &st);
     free(data);
     return buffer;
 }
@@ -220,7 +220,7 @@ static void a_layout_is_row_major(void **state)
     rt_client *client = sim_client("");
     for (size_t rank = 0; rank <= 3; rank += 3) {
         rt_buffer *buffer = NULL;
-        assert_ok(rt_buffer_from_host(client, data, RT_F32, dims, rank, &buffer, &st), &st);
+        assert_ok(rt_buffer_from_host(client, data, BN_F32, dims, rank, &buffer, &st), &st);
         PJRT_Buffer_GetMemoryLayout_Args args =
             ARGS(Buffer_GetMemoryLayout, .buffer = (PJRT_Buffer *)buffer);
         assert_null(api->PJRT_Buffer_GetMemoryLayout(&args));

@@ -56,7 +56,7 @@ static void compiles_transfers_and_clients_fail(void **state)
                  "simulated fault: out of memory while compiling", &st);
     rt_executable_destroy(sim_compile(client, double_text));
     for (int i = 0; i < 2; i++)
-        assert_fails(rt_buffer_from_host(client, &one, RT_F32, dims, 1, &buffer, &st), BN_PLUGIN,
+        assert_fails(rt_buffer_from_host(client, &one, BN_F32, dims, 1, &buffer, &st), BN_PLUGIN,
                      "simulated fault: the transfer fails", &st);
     rt_client_destroy(client);
     client = NULL;

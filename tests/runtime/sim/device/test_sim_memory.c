@@ -59,12 +59,12 @@ static void out_of_memory_names_the_sizes(void **state)
     const int64_t dims[1] = {300}, few[1] = {150};
     rt_client *client = sim_client("values=none memory_bytes=1000");
     rt_buffer *buffer = NULL, *half = NULL;
-    assert_fails(rt_buffer_from_host(client, data, RT_F32, dims, 1, &buffer, &st), BN_OUT_OF_MEMORY,
+    assert_fails(rt_buffer_from_host(client, data, BN_F32, dims, 1, &buffer, &st), BN_OUT_OF_MEMORY,
                  "a buffer of 1200 bytes", &st);
     assert_null(buffer);
     assert_int_equal(sim_memory_of(client, 0).bytes_in_use, 0);
-    assert_ok(rt_buffer_from_host(client, data, RT_F32, few, 1, &half, &st), &st);
-    assert_fails(rt_buffer_from_host(client, data, RT_F32, few, 1, &buffer, &st), BN_OUT_OF_MEMORY,
+    assert_ok(rt_buffer_from_host(client, data, BN_F32, few, 1, &half, &st), &st);
+    assert_fails(rt_buffer_from_host(client, data, BN_F32, few, 1, &buffer, &st), BN_OUT_OF_MEMORY,
                  "600 of 1000 bytes are in use", &st);
     rt_buffer_release(client, half);
 

@@ -130,17 +130,17 @@ static void transfers_take_latency_and_bandwidth(void **state)
         sim_client(NONE "transfer_us=1500 to_device_gbps=1 to_host_gbps=0.5 release_us=600");
     rt_buffer *buffer = NULL;
     assert_takes(1500 + 1000 + 600, {
-        assert_ok(rt_buffer_from_host(client, million, RT_F32, dims, 1, &buffer, &st), &st);
+        assert_ok(rt_buffer_from_host(client, million, BN_F32, dims, 1, &buffer, &st), &st);
         rt_buffer_release(client, buffer);
     });
-    assert_ok(rt_buffer_from_host(client, million, RT_F32, dims, 1, &buffer, &st), &st);
+    assert_ok(rt_buffer_from_host(client, million, BN_F32, dims, 1, &buffer, &st), &st);
     assert_takes(1500 + 2000, {
         assert_ok(rt_buffer_to_host(client, buffer, million, sizeof million, &st), &st);
     });
     assert_takes(600, {
         rt_buffer *small = NULL;
         rt_event *sent = NULL;
-        assert_ok(rt_buffer_from_host_async(client, million, RT_F32, dims, 0, &small, &sent, &st),
+        assert_ok(rt_buffer_from_host_async(client, million, BN_F32, dims, 0, &small, &sent, &st),
                   &st);
         rt_event_release(client, sent);
         rt_buffer_release(client, small);
@@ -162,7 +162,7 @@ static void executions_wait_for_transfers(void **state)
         rt_buffer *inputs[2];
         rt_event *sent[2];
         for (int i = 0; i < 2; i++)
-            assert_ok(rt_buffer_from_host_async(a.client, data, RT_F32, dims, 1, &inputs[i],
+            assert_ok(rt_buffer_from_host_async(a.client, data, BN_F32, dims, 1, &inputs[i],
                                                 &sent[i], &st),
                       &st);
         a.arguments[1] = inputs[1];

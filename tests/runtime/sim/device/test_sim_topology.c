@@ -45,7 +45,7 @@ static void the_device_takes_the_time_that_the_topology_tells(void **state)
     rt_buffer *argument = NULL, *result = NULL;
     rt_event *done = NULL;
     assert_non_null(zeros);
-    assert_ok(rt_buffer_from_host(client, zeros, RT_F32, dims, 2, &argument, &st), &st);
+    assert_ok(rt_buffer_from_host(client, zeros, BN_F32, dims, 2, &argument, &st), &st);
     rt_profiler *profiler = sim_profile_begin(client);
     assert_ok(rt_execute(executable, &argument, 1, NULL, 0, &result, &done, &st), &st);
     assert_ok(rt_event_await(client, done, &st), &st);
