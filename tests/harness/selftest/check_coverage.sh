@@ -1,7 +1,7 @@
 #!/bin/bash
 # check_coverage.sh - bench selftest coverage from outside, as TAP: what it prints in each format,
 # how it ends, what it leaves behind. Verdicts and procedures are in test_coverage.c; the tables
-# that are measured here are too few for any verdict.
+# that are measured here are too few for any verdict. full_coverage.sh has the budget of bench run.
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh
@@ -135,27 +135,8 @@ report "processes that fail: told once each, and the selftest fails" "$(
 
 # ---- on a runtime that is not simulated -----------------------------------------------------
 
-# demands CODE ARGUMENT...: runs one table of a small model on the fake plugin, with the arguments,
-# and Python CODE with `of`, its rows by figure.
-demands() {
-    local code=$1
-    shift
-    run selftest coverage --runtime "$fake" --model resnet18 --variant small --phase infer \
-        --quick --tables 1 --seed 3 --format json "$@"
-    fault_of 0
-    holds "of = {r['figure']: r for r in records['rows'] if r['case'].startswith('resnet18')}
-ratios = [of['A/A'], of['lazy against capture']]
-for r in ratios:
-    assert r['demanded_least'] == 0.9 and r['demanded_most'] is None, r
-    assert r['verdict'] == 'not refuted' and r['half_width_verdict'] == 'not judged', r
-assert of['wall, lazy']['demanded_least'] is None and not of['wall, lazy']['judged'], of
-$code"
-}
-report "by the budget of bench run, half-widths of a small model are to be at most 3 %" "$(
-    demands "assert [r['half_width_at_most'] for r in ratios] == [0.03, 0.03], ratios
-assert of['wall, lazy']['half_width_at_most'] is None, of"
-)"
-report "for less, nothing is demanded of them" "$(
+. tests/harness/selftest/coverage.sh
+report "with less than the budget of bench run, nothing is demanded of half-widths" "$(
     demands "assert [r['half_width_at_most'] for r in ratios] == [None, None], ratios" \
         --min-time 0.05
 )"
