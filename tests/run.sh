@@ -9,9 +9,10 @@
 # runs out of time, or falls short of its plan is a failure, whatever it
 # printed before. The last line is always "N passed, N failed, N skipped".
 #
-# As many tests run at a time as there are cores (BENCH_TEST_JOBS says how many), those that take
-# longest first. With BENCH_TEST_LIVE=yes, as in `make check-full`, what judges times is run, too
-# (live in support/cli.sh, support/live.h): those tests come after the others, one by one.
+# Three tests run at a time on two cores, since many wait for a simulated device; BENCH_TEST_JOBS says
+# how many. Those that take longest begin. With BENCH_TEST_LIVE=yes, as in `make check-full`, what
+# judges times is run, too (live in support/cli.sh, support/live.h): those tests come after the
+# others, one by one.
 #
 # A full test says in a line "needs: WHAT, WHAT" of its head what it needs beyond `make setup`, or
 # "nothing". This stands in its line of the results. The reasons of skipped tests follow.
@@ -36,7 +37,10 @@ export BENCH_TEST_NOTPLUGIN=$build/libnot_a_plugin.so
 # Programs of tests lie deeper than those that look for runtimes beside themselves.
 export BENCH_RUNTIMES=${BENCH_RUNTIMES:-$PWD/third_party/runtimes}
 export BENCH_TEST_PYTHON=${BENCH_TEST_PYTHON:-$([ -x /usr/bin/python3 ] && echo /usr/bin/python3 || echo python3)}
-at_once=${BENCH_TEST_JOBS:-$(nproc)}
+at_once=$((($(nproc) * 3 + 1) / 2))
+# Full tests need memory, and work on all cores.
+[ "${BENCH_TEST_LIVE:-no}" != yes ] || at_once=$(nproc)
+at_once=${BENCH_TEST_JOBS:-$at_once}
 export CMOCKA_MESSAGE_OUTPUT=TAP
 # Messages of the C library are compared in some tests.
 export LC_ALL=C
