@@ -143,8 +143,8 @@ report "with less than the budget of bench run, nothing is demanded of half-widt
 
 # ---- a load, and how it ends ---------------------------------------------------------------
 
-busy_with() { # PID: its children are the loops and a worker
-    [ "$(children_of "$1" | wc -l)" -eq 4 ]
+busy_with() { # PID LOOPS: its children are the loops and a worker
+    [ "$(children_of "$1" | wc -l)" -eq $(($2 + 1)) ]
 }
 gone() { # PID...
     local pid
@@ -154,16 +154,16 @@ gone() { # PID...
     done
 }
 
-"$bench" "${sim[@]}" --tables 50 --load 3 --format json --verbose >"$folder/out" 2>"$folder/err" &
+"$bench" "${sim[@]}" --tables 50 --load 1 --format json --verbose >"$folder/out" 2>"$folder/err" &
 pid=$!
 loaded=
-await 120 busy_with $pid || loaded="no three loops and a worker"
+await 120 busy_with $pid 1 || loaded="no loop and a worker"
 mapfile -t children < <(children_of $pid)
 await 120 grep -q 'process 3 %, table 2 of 50, process 1 of 4: ok' "$folder/err" || loaded="no table"
 kill -INT $pid
 wait $pid
 status=$?
-report "interrupted, it keeps whole tables, ends its loops and leaves nothing" "$loaded$(
+report "interrupted, it keeps whole tables, ends its loop and leaves nothing" "$loaded$(
     [ "$status" -eq 130 ] || echo "exit status $status, not 130"
     grep -q '^coverage: interrupted: ' "$folder/err" || echo "the last line does not say it"
     holds 'of = {r["figure"]: r for r in records["rows"] if r["case"] == "simulated, process 3 %"}
@@ -175,7 +175,7 @@ assert of["A/A"]["tables"] + of["A/A"]["late"] == 1, of'
 "$bench" "${sim[@]}" --tables 50 --load 3 >"$folder/out" 2>"$folder/err" &
 pid=$!
 loaded=
-await 120 busy_with $pid || loaded="no three loops and a worker"
+await 120 busy_with $pid 3 || loaded="no three loops and a worker"
 mapfile -t children < <(children_of $pid)
 kill -KILL $pid
 wait $pid 2>/dev/null
