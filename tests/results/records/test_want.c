@@ -10,7 +10,7 @@
 
 static void no_memory_at_some_moments(void **state)
 {
-    sweep_memory(*state, 41);
+    sweep_memory(*state, 97);
 }
 
 /* A median that was not made for want of memory is no unknown figure: there is no line then. */
