@@ -1,31 +1,37 @@
 /*
- * table.c - the table of models. A new model is a line here, and a row in the file of
- * its family.
+ * table.c - the table of models. A new model is a row here, and a model_row in a file of its own or
+ * of its family.
  */
 #include "models/examples/examples.h"
 #include "models/model_priv.h"
 
 #include <string.h>
 
-static const model_row *const rows[] = {
-    &model_resnet18,
-    &model_resnet50,
-    &model_resnext50_32x4d,
-    &model_vgg16,
-    &model_alexnet,
-    &model_mobilenet_v2,
-    &model_mnasnet1_0,
-    &model_squeezenet1_1,
-    &model_vit_small_patch16_224,
-    &model_vit_base_patch16_224,
-    &model_bert,
-    &model_bert_pytorch,
-    &model_unit_qnli,
-    &model_transformer_wmt_en_de,
-    &model_gpt2,
-    &model_llama,
-    &model_mixtral,
-};
+#define MODELS(X)                                                                                  \
+    X(model_resnet18)                                                                              \
+    X(model_resnet50)                                                                              \
+    X(model_resnext50_32x4d)                                                                       \
+    X(model_vgg16)                                                                                 \
+    X(model_alexnet)                                                                               \
+    X(model_mobilenet_v2)                                                                          \
+    X(model_mnasnet1_0)                                                                            \
+    X(model_squeezenet1_1)                                                                         \
+    X(model_vit_small_patch16_224)                                                                 \
+    X(model_vit_base_patch16_224)                                                                  \
+    X(model_bert)                                                                                  \
+    X(model_bert_pytorch)                                                                          \
+    X(model_unit_qnli)                                                                             \
+    X(model_transformer_wmt_en_de)                                                                 \
+    X(model_gpt2)                                                                                  \
+    X(model_llama)                                                                                 \
+    X(model_mixtral)
+
+#define X(row) extern const model_row row;
+MODELS(X)
+#undef X
+#define X(row) &row,
+static const model_row *const rows[] = {MODELS(X)};
+#undef X
 
 const model_row *model_row_at(size_t index)
 {

@@ -130,8 +130,6 @@ typedef struct mode_kind {
     bool (*guard)(const mode *m, size_t capture, size_t index, mode_guard_info *info);
 } mode_kind;
 
-extern const mode_kind mode_eager, mode_lazy, mode_captured;
-
 struct mode {
     const mode_kind *kind;
     rt_client *client;

@@ -5,7 +5,14 @@
 
 #include <string.h>
 
-static const mode_kind *const kinds[] = {&mode_eager, &mode_lazy, &mode_captured};
+#define MODES(X) X(mode_eager) X(mode_lazy) X(mode_captured)
+
+#define X(kind) extern const mode_kind kind;
+MODES(X)
+#undef X
+#define X(kind) &kind,
+static const mode_kind *const kinds[] = {MODES(X)};
+#undef X
 enum { KIND_COUNT = sizeof kinds / sizeof *kinds };
 
 bool mode_describe(size_t index, mode_info *info)

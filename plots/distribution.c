@@ -1,6 +1,6 @@
 /*
  * distribution.c - step times of two sides: the share of steps up to each time, over
- * all processes of a side, and below it what stands for each process in tables. Shares
+ * all processes of a side, and below it the figure of each process in tables. Shares
  * show every step: unlike a density they need no choice of a width.
  */
 #include "plots/plot_priv.h"
@@ -33,21 +33,18 @@ static int by_time(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static bool pool(const res_side *from, side *s)
+static void pool(const res_side *from, side *s)
 {
     size_t count = 0;
     for (size_t i = 0; i < from->processes; i++)
         count += from->counts[i];
-    s->all = calloc(count + 1, sizeof *s->all);
-    if (!s->all)
-        return false;
+    s->all = bn_zalloc(count + 1, sizeof *s->all);
     for (size_t i = 0; i < from->processes; i++) {
         memcpy(s->all + s->count, from->series[i], from->counts[i] * sizeof *s->all);
         s->count += from->counts[i];
     }
     qsort(s->all, s->count, sizeof *s->all, by_time);
     s->median = res_quantile(s->all, s->count, 0.5);
-    return true;
 }
 
 /* Puts times in ns and the share of steps up to each. */
@@ -146,7 +143,7 @@ static void put_median(plot *p, const side *s, double unit_ns)
 static double legend(plot *p, const side *s, const res_side *from, double x, double y)
 {
     char text[300];
-    /* Tables say the mean of processes: this is of the steps that are drawn. */
+    /* Of the drawn steps; tables have a mean over processes. */
     snprintf(text, sizeof text, "%s: %.*s, median of all %zu steps %s (%zu process%s)",
              s->dash ? "B" : "A", BN_FIT(s->label, 120), s->count, plot_time_text(s->median).text,
              from->processes, from->processes == 1 ? "" : "es");
@@ -195,15 +192,15 @@ bn_code plot_distribution(const plot_words *words, const char *label_a, const re
                               words->subtitle ? words->subtitle : "", words->badge};
     bn_code code = BN_OK;
     *p = (plot){0};
-    if (!pool(a, &left) || !pool(b, &right))
-        code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a plot");
-    else if (left.count == 0 || right.count == 0)
+    pool(a, &left);
+    pool(b, &right);
+    if (left.count == 0 || right.count == 0)
         code = bn_fail(st, BN_NOT_FOUND, "distribution: a side without steps");
     else
         put_plot(p, &whole, a, &left, b, &right);
     free(left.all);
     free(right.all);
-    return plot_finish(p, code, st);
+    return code;
 }
 
 /* ---- of a store ------------------------------------------------------------------------ */
@@ -216,16 +213,14 @@ typedef struct store_side {
 } store_side;
 
 /* Fills S with the processes that the figures of LIKE's row are of. */
-static bool gather(const res_collection *all, const res_record *like, store_side *s)
+static void gather(const res_collection *all, const res_record *like, store_side *s)
 {
     res_pool pool;
-    if (!res_pool_like(all, like, &pool))
-        return false;
-    s->series = calloc(pool.count + 1, sizeof *s->series);
-    s->counts = calloc(pool.count + 1, sizeof *s->counts);
-    s->values = calloc(pool.count + 1, sizeof *s->values);
-    const bool made = s->series && s->counts && s->values;
-    for (size_t i = 0; made && i < pool.count; i++)
+    res_pool_like(all, like, &pool);
+    s->series = bn_zalloc(pool.count + 1, sizeof *s->series);
+    s->counts = bn_zalloc(pool.count + 1, sizeof *s->counts);
+    s->values = bn_zalloc(pool.count + 1, sizeof *s->values);
+    for (size_t i = 0; i < pool.count; i++)
         if (res_pool_counts(&pool, i)) {
             s->series[s->side.processes] = pool.list[i].record->wall_ns;
             s->values[s->side.processes] = pool.list[i].measures.wall_ns;
@@ -235,7 +230,6 @@ static bool gather(const res_collection *all, const res_record *like, store_side
     s->side.counts = s->counts;
     s->side.values = s->values;
     res_pool_free(&pool);
-    return made;
 }
 
 static void store_side_free(store_side *s)
@@ -270,14 +264,12 @@ static bn_code draw_pair(const res_collection *all, const plot_rows *rows, const
 {
     store_side left = {0}, right = {0};
     bn_text title = {0};
-    bn_code code;
     bn_text_printf(&title, "Step times: %s, %s (A) and %s (B)", a->label, a->way, b->way);
     const char *badge = plot_badge(a->record->simulated, &a->record->experiment);
     const plot_words words = {title.data, rows->common, badge};
-    if (!gather(all, a->record, &left) || !gather(all, b->record, &right))
-        code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a plot");
-    else
-        code = plot_distribution(&words, a->way, &left.side, b->way, &right.side, p, st);
+    gather(all, a->record, &left);
+    gather(all, b->record, &right);
+    const bn_code code = plot_distribution(&words, a->way, &left.side, b->way, &right.side, p, st);
     bn_text_free(&title);
     store_side_free(&left);
     store_side_free(&right);
@@ -289,9 +281,8 @@ bn_code plot_distribution_of_store(const res_collection *all, plot *p, bn_status
     plot_rows rows;
     const plot_row *a = NULL, *b = NULL;
     *p = (plot){0};
-    bn_code code = plot_rows_make(all, &rows, st);
-    if (code != BN_OK)
-        return code;
+    bn_code code;
+    plot_rows_make(all, &rows);
     if (find_pair(&rows, false, &a, &b) || find_pair(&rows, true, &a, &b))
         code = draw_pair(all, &rows, a, b, p, st);
     else

@@ -1,5 +1,5 @@
 /*
- * flame.c - a flame graph: frames that stand on the one that they are a part of (B. Gregg, "The
+ * flame.c - a flame graph: frames stand on the frame that they are part of (B. Gregg, "The
  * Flame Graph", CACM 59(6), 2016). The whole is at the bottom.
  */
 #include "plots/plot_priv.h"
@@ -141,5 +141,5 @@ bn_code plot_flame(const plot_words *words, const char *const *kinds, size_t kin
     for (size_t i = 0; i < count; i++)
         put_name(&f, &list[i]);
     put_frames(&f, kind_count);
-    return plot_finish(p, BN_OK, st);
+    return BN_OK;
 }

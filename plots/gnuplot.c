@@ -1,8 +1,8 @@
 /*
  * gnuplot.c - the child process that draws.
  *
- * The script goes in by a file without a name and complaints come out by another. So there is one
- * pipe to wait for, and neither side can block the other.
+ * The script goes in by a file without a name and errors come out by another. So there is one pipe
+ * to wait for, and neither side can block the other.
  */
 #define _GNU_SOURCE
 #include "plots/plot_priv.h"
@@ -56,7 +56,7 @@ static void put_terminal(const plot *p, plot_format format, bn_text *out)
 /* ---- the process ------------------------------------------------------------------- */
 
 typedef struct child {
-    FILE *script, *complaints;
+    FILE *script, *errors;
     int output;
     pid_t pid;
 } child;
@@ -69,24 +69,23 @@ static char **plain_environment(void)
     size_t count = 0, kept = 0;
     while (environ && environ[count])
         count++;
-    char **list = calloc(count + 2, sizeof *list);
-    for (size_t i = 0; list && i < count; i++)
+    char **list = bn_zalloc(count + 2, sizeof *list);
+    for (size_t i = 0; i < count; i++)
         if (strncmp(environ[i], "LC_", 3) != 0 && strncmp(environ[i], "LANG", 4) != 0)
             list[kept++] = environ[i];
-    if (list)
-        list[kept] = language;
+    list[kept] = language;
     return list;
 }
 
 static bn_code start(child *c, const bn_text *script, bn_status *st)
 {
-    /* What is called "-" gnuplot reads byte by byte, which takes longer than to draw. */
+    /* Gnuplot reads the file "-" byte by byte, which takes longer than to draw. */
     char name[] = "gnuplot", defaults[] = "-d", standard_input[] = "/dev/stdin";
     char *argv[] = {name, defaults, standard_input, NULL};
     int ends[2] = {-1, -1};
     c->script = tmpfile();
-    c->complaints = tmpfile();
-    if (!c->script || !c->complaints || pipe2(ends, O_CLOEXEC) != 0)
+    c->errors = tmpfile();
+    if (!c->script || !c->errors || pipe2(ends, O_CLOEXEC) != 0)
         return bn_fail_errno(st, errno, "temporary files for gnuplot");
     c->output = ends[0];
     bool written = fwrite(script->data, 1, script->length, c->script) == script->length &&
@@ -95,12 +94,11 @@ static bn_code start(child *c, const bn_text *script, bn_status *st)
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, fileno(c->script), 0);
     posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
-    posix_spawn_file_actions_adddup2(&actions, fileno(c->complaints), 2);
+    posix_spawn_file_actions_adddup2(&actions, fileno(c->errors), 2);
     rewind(c->script);
     char **environment = plain_environment();
-    int error = !environment ? ENOMEM
-                : written    ? posix_spawnp(&c->pid, name, &actions, NULL, argv, environment)
-                             : EIO;
+    const int error =
+        written ? posix_spawnp(&c->pid, name, &actions, NULL, argv, environment) : EIO;
     free(environment);
     posix_spawn_file_actions_destroy(&actions);
     close(ends[1]);
@@ -137,13 +135,13 @@ static bn_code read_output(child *c, bn_text *out, bn_status *st)
     }
 }
 
-/* The last line that gnuplot said and that is not blank. */
-static void last_complaint(child *c, char *text, size_t size)
+/* The last line of gnuplot's errors that is not blank. */
+static void last_error(child *c, char *text, size_t size)
 {
     char line[512];
     snprintf(text, size, "it said nothing");
-    rewind(c->complaints);
-    while (fgets(line, sizeof line, c->complaints)) {
+    rewind(c->errors);
+    while (fgets(line, sizeof line, c->errors)) {
         char *start_of = line + strspn(line, " \t^");
         start_of[strcspn(start_of, "\n")] = '\0';
         if (start_of[0])
@@ -158,13 +156,13 @@ static bn_code finish(child *c, bn_code code, bool drew, bn_status *st)
     while (c->pid > 0 && waitpid(c->pid, &status, 0) < 0 && errno == EINTR)
         continue;
     if (code == BN_OK && (!drew || !WIFEXITED(status) || WEXITSTATUS(status) != 0)) {
-        last_complaint(c, said, sizeof said);
+        last_error(c, said, sizeof said);
         code = bn_fail(st, BN_EXECUTE, "gnuplot could not draw: %s", said);
     }
     if (c->script)
         fclose(c->script);
-    if (c->complaints)
-        fclose(c->complaints);
+    if (c->errors)
+        fclose(c->errors);
     if (c->output >= 0)
         close(c->output);
     return code;
@@ -180,7 +178,7 @@ static bn_code draw(const bn_text *script, bn_text *out, bn_status *st)
     return finish(&c, code, out->length > before, st);
 }
 
-/* ---- what comes out ------------------------------------------------------------------ */
+/* ---- the picture ------------------------------------------------------------------ */
 
 /* Gnuplot writes a font's weight as a part of its family. */
 static void put_weighted(const char *svg, size_t length, bn_text *out)
@@ -221,9 +219,7 @@ bn_code plot_render(const plot *p, plot_format format, bn_text *out, bn_status *
     put_terminal(p, format, &script);
     bn_text_append(&script, p->script.data, p->script.length);
     bn_code code = BN_OK;
-    if (script.failed)
-        code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a plot");
-    else if (format == PLOT_SCRIPT)
+    if (format == PLOT_SCRIPT)
         bn_text_append(out, script.data, script.length);
     else
         code = draw(&script, &picture, st);
@@ -231,8 +227,6 @@ bn_code plot_render(const plot *p, plot_format format, bn_text *out, bn_status *
         put_svg(p, &picture, out);
     else if (code == BN_OK && format == PLOT_PNG)
         bn_text_append(out, picture.data, picture.length);
-    if (code == BN_OK && (out->failed || picture.failed))
-        code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a picture");
     bn_text_free(&picture);
     bn_text_free(&script);
     return code;

@@ -1,6 +1,6 @@
 /*
  * history.c - a series over time: values with intervals, the median of each stretch
- * between change points, and what was new at each of them.
+ * between change points, and the build that was new at each of them.
  */
 #include "plots/plot_priv.h"
 
@@ -176,12 +176,10 @@ bn_code plot_history(const plot_words *words, const char *value, const plot_poin
     for (size_t i = 0; i < change_count; i++)
         if (changes[i] == 0 || changes[i] >= count || (i > 0 && changes[i] <= changes[i - 1]))
             return bn_fail(st, BN_INVALID, "history: change point %zu is out of place", i);
-    double *scratch = calloc(count, sizeof *scratch);
-    if (!scratch)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a plot");
+    double *scratch = bn_zalloc(count, sizeof *scratch);
     put_plot(p, &whole, value, &s, scratch);
     free(scratch);
-    return plot_finish(p, BN_OK, st);
+    return BN_OK;
 }
 
 /* ---- of a store ----------------------------------------------------------------------- */
@@ -222,27 +220,22 @@ static void collect(const res_timeline *t, plot_point *points, size_t *changes, 
 
 bn_code plot_timeline(const res_timeline *timeline, res_metric metric, plot *p, bn_status *st)
 {
-    plot_point *points = calloc(timeline->count + 1, sizeof *points);
-    size_t *changes = calloc(timeline->stretch_count + 1, sizeof *changes);
+    plot_point *points = bn_zalloc(timeline->count + 1, sizeof *points);
+    size_t *changes = bn_zalloc(timeline->stretch_count + 1, sizeof *changes);
     series s = {0};
     bn_text title = {0}, subtitle = {0};
-    bn_code code = BN_OK;
     *p = (plot){0};
     res_timeline_title(timeline, &title);
     bn_text_printf(&subtitle, "%s, night by night%s", axes[metric],
                    timeline->simulated ? "; simulated device" : "");
     if (timeline->untold > 0)
-        bn_text_printf(&subtitle, "; %zu of %zu nights not told from zero", timeline->untold,
-                       timeline->count);
+        bn_text_printf(&subtitle, "; %zu of %zu nights indistinguishable from zero",
+                       timeline->untold, timeline->count);
     const plot_words words = {title.data, subtitle.data,
                               plot_badge(timeline->simulated, timeline->experiment)};
-    if (!points || !changes || title.failed || subtitle.failed) {
-        code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a plot");
-    } else {
-        collect(timeline, points, changes, &s);
-        code =
-            plot_history(&words, axes[metric], s.points, s.count, s.changes, s.change_count, p, st);
-    }
+    collect(timeline, points, changes, &s);
+    const bn_code code =
+        plot_history(&words, axes[metric], s.points, s.count, s.changes, s.change_count, p, st);
     bn_text_free(&title);
     bn_text_free(&subtitle);
     free(points);

@@ -1,9 +1,9 @@
 /*
- * ledger.c - where the mean step went: a stacked bar a mode.
+ * ledger.c - the parts of the mean step: a stacked bar a mode.
  *
  * Bars of one model share a scale, on which its longest step is 100 %, so that models that differ a
- * thousandfold fit in one picture. Bars show means over all processes, because means add up, and
- * say so: tables show medians.
+ * thousandfold fit in one picture. Bars show means over all processes, because means add up; tables
+ * show medians. The subtitle says so.
  */
 #include "plots/plot_priv.h"
 
@@ -218,26 +218,23 @@ static void put_plot(plot *p, const drawing *d)
 bn_code plot_ledger(const res_collection *all, plot *p, bn_status *st)
 {
     plot_rows rows;
-    bn_code code = plot_rows_make(all, &rows, st);
-    if (code != BN_OK)
-        return code;
+    bn_code code = BN_OK;
+    plot_rows_make(all, &rows);
     drawing d = {.rows = &rows,
-                 .bars = calloc(rows.count + 1, sizeof *d.bars),
-                 .scale_ns = calloc(rows.count + 1, sizeof *d.scale_ns)};
+                 .bars = bn_zalloc(rows.count + 1, sizeof *d.bars),
+                 .scale_ns = bn_zalloc(rows.count + 1, sizeof *d.scale_ns)};
     json_t *ledgers = plot_rows_list(&rows, "ledger");
     d.headed = plot_labels_width(&rows) > PLOT_LABEL_COLUMN;
     *p = (plot){0};
     if (plot_rows_good(&rows) == 0) {
         code = bn_fail(st, BN_NOT_FOUND, "ledger: no experiment here succeeded");
-    } else if (ledgers && d.bars && d.scale_ns) {
+    } else {
         fill(&d, ledgers);
         put_plot(p, &d);
-    } else {
-        code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a plot");
     }
     free(d.scale_ns);
     free(d.bars);
     json_decref(ledgers);
     plot_rows_free(&rows);
-    return plot_finish(p, code, st);
+    return code;
 }

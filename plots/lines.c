@@ -1,6 +1,6 @@
 /*
- * lines.c - points over something that was swept, with their intervals, and the straight line that
- * was fitted to each series.
+ * lines.c - points over a swept value, with their intervals, and the straight line fitted to each
+ * series.
  */
 #include "plots/plot_priv.h"
 
@@ -94,5 +94,5 @@ bn_code plot_lines(const plot_words *words, const char *across, const plot_serie
     for (size_t s = 0; s < count; s++)
         put_data(p, &list[s], s);
     put_series(p, list, count, unit);
-    return plot_finish(p, BN_OK, st);
+    return BN_OK;
 }

@@ -1,6 +1,6 @@
 /*
- * overhead.c - what an execution costs beside the device's work (PJRT time less device
- * time): against the number of its arguments, and against the graphs of a step.
+ * overhead.c - the overhead of an execution (PJRT time minus device time), over the number of
+ * its arguments and over the graphs of a step.
  */
 #include "plots/plot_priv.h"
 
@@ -39,7 +39,6 @@ typedef struct drawing {
     size_t series_count, cells, modes;
     double least_ns, most_ns;
     int most_graphs;
-    bool failed; /* no memory */
 } drawing;
 
 static size_t series_of(drawing *d, const plot_row *row)
@@ -65,8 +64,8 @@ static size_t series_of(drawing *d, const plot_row *row)
     return d->series_count++;
 }
 
-/* Colours stand for cells and markers for modes as far as there are enough of them; else each
- * series has the next of their pairs. */
+/* Colours are of cells and markers of modes if there are enough of both; otherwise each series has
+ * the next pair of them. */
 static bool paired(const drawing *d)
 {
     return d->cells <= PLOT_COLOURS && d->modes <= PLOT_MARKERS;
@@ -82,14 +81,11 @@ static int marker_of(const drawing *d, size_t number)
     return plot_series_marker(paired(d) ? d->list[number].mode : number);
 }
 
-/* Records of two stores may have one id, and rows of one id share what is listed of it: nobody
- * knows beforehand how many dots there are. */
+/* Records of two stores may have one id, and rows of one id share its executions, so the number of
+ * dots is not known beforehand. */
 static void add(drawing *d, dots *to, size_t series, double x, res_interval ns)
 {
-    if (!bn_reserve(&to->list, to->count + 1, &to->room, sizeof *to->list)) {
-        d->failed = true;
-        return;
-    }
+    bn_grow(&to->list, to->count + 1, &to->room, sizeof *to->list);
     to->list[to->count++] = (dot){series, x, ns};
     d->least_ns = fmin(d->least_ns, fmin(ns.estimate, ns.low));
     d->most_ns = fmax(d->most_ns, fmax(ns.estimate, ns.high));
@@ -102,7 +98,7 @@ static res_interval overhead_of(const json_t *object, const char *name)
 }
 
 /* EXECUTIONS are those of all rows. */
-static void take_row(drawing *d, const plot_row *row, const json_t *executions)
+static void add_row(drawing *d, const plot_row *row, const json_t *executions)
 {
     const res_record *record = row->record;
     const res_interval mean = overhead_of(row->figures, "overhead_per_execution_ns");
@@ -121,8 +117,8 @@ static void take_row(drawing *d, const plot_row *row, const json_t *executions)
 
 /* ---- the picture ------------------------------------------------------------------------ */
 
-/* Puts a block of data for each series, those told from zero apart from the others: x, overhead,
- * low, high in ns. Without bounds the marker has no bar. */
+/* Puts two blocks of data for each series, first those that are significant: x, overhead, low, high
+ * in ns. Without bounds the marker has no bar. */
 static void put_data(plot *p, const drawing *d, const dots *of, const char *name, bool shift)
 {
     for (size_t s = 0; s < 2 * d->series_count; s++) {
@@ -130,9 +126,9 @@ static void put_data(plot *p, const drawing *d, const dots *of, const char *name
         for (size_t i = 0; i < of->count; i++) {
             const dot *one = &of->list[i];
             const double aside = ((double)(s / 2) + 0.5) / (double)d->series_count - 0.5;
-            const bool told = res_difference_shows(one->ns) == RES_DIFFERENCE_TOLD;
+            const bool significant = res_difference_shows(one->ns) == RES_DIFFERENCE_TOLD;
             const bool bar = isfinite(one->ns.low) && isfinite(one->ns.high);
-            if (one->series == s / 2 && told == (s % 2 == 0))
+            if (one->series == s / 2 && significant == (s % 2 == 0))
                 bn_text_printf(&p->script, "%.4f %.1f %.1f %.1f\n",
                                shift ? one->x + 0.5 * aside : fmax(one->x, 0.5), one->ns.estimate,
                                bar ? one->ns.low : one->ns.estimate,
@@ -215,10 +211,11 @@ static void put_panels(plot *p, const drawing *d, double top)
 static void put_plot(plot *p, const drawing *d, const plot_rows *rows)
 {
     char subtitle[1400];
-    snprintf(subtitle, sizeof subtitle,
-             "%.*s%sBars: 95 %% intervals over processes. Hollow markers: not told from zero.",
-             BN_FIT(rows->common, 1100), rows->common[0] ? ". " : "");
-    const plot_words words = {"Overhead of an execution: PJRT time less device time", subtitle,
+    snprintf(
+        subtitle, sizeof subtitle,
+        "%.*s%sBars: 95 %% intervals over processes. Hollow markers: indistinguishable from zero.",
+        BN_FIT(rows->common, 1100), rows->common[0] ? ". " : "");
+    const plot_words words = {"Overhead of an execution: PJRT time minus device time", subtitle,
                               rows->badge};
     const double keys = legend(p, d, 0, false);
     const double head = plot_begin(p, &words, WIDTH, (int)keys + PANEL + FOOT + 8);
@@ -236,19 +233,15 @@ static void put_plot(plot *p, const drawing *d, const plot_rows *rows)
 bn_code plot_overhead(const res_collection *all, plot *p, bn_status *st)
 {
     plot_rows rows;
-    bn_code code = plot_rows_make(all, &rows, st);
+    bn_code code = BN_OK;
     *p = (plot){0};
-    if (code != BN_OK)
-        return code;
+    plot_rows_make(all, &rows);
     json_t *list = plot_rows_list(&rows, "executions");
-    drawing d = {.list = calloc(rows.count + 1, sizeof *d.list)};
-    d.failed = !list || !d.list;
-    for (size_t i = 0; i < rows.count && !d.failed; i++)
+    drawing d = {.list = bn_zalloc(rows.count + 1, sizeof *d.list)};
+    for (size_t i = 0; i < rows.count; i++)
         if (plot_row_good(&rows.rows[i]))
-            take_row(&d, &rows.rows[i], list);
-    if (d.failed)
-        code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a plot");
-    else if (d.arguments.count == 0)
+            add_row(&d, &rows.rows[i], list);
+    if (d.arguments.count == 0)
         code = bn_fail(st, BN_NOT_FOUND,
                        "overhead: no execution here has both a PJRT time and a device time");
     else
@@ -258,5 +251,5 @@ bn_code plot_overhead(const res_collection *all, plot *p, bn_status *st)
     free(d.list);
     json_decref(list);
     plot_rows_free(&rows);
-    return plot_finish(p, code, st);
+    return code;
 }

@@ -1,5 +1,5 @@
-/* page.c - puts together a page from judged comparisons and from series over nights, for bench
- * compare, bench nightly and bench report alike. */
+/* page.c - a page of judged comparisons and of series over nights, for bench compare, bench nightly
+ * and bench report. */
 #include "plots/plot.h"
 
 #include <fcntl.h>
@@ -12,22 +12,12 @@
 /* Fewer pairs show nothing that the table does not show. */
 #define LEAST_DRAWN 3
 
-static bn_code no_memory(bn_status *st)
-{
-    return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a page");
-}
-
-static bn_code begin(plot_page *page, bn_status *st)
+/* Keeps TEXT's contents as long as the page lives. Frees TEXT. */
+static const char *keep_text(plot_page *page, bn_text *text)
 {
     if (!page->memory)
         page->memory = bn_arena_new(4096);
-    return page->memory ? BN_OK : no_memory(st);
-}
-
-/* Keeps TEXT's contents as long as the page lives; NULL without memory. Frees TEXT. */
-static const char *keep_text(plot_page *page, bn_text *text)
-{
-    const char *kept = text->failed ? NULL : bn_arena_strdup(page->memory, text->data);
+    const char *kept = bn_arena_strdup(page->memory, text->data);
     bn_text_free(text);
     return kept;
 }
@@ -51,14 +41,7 @@ static const char *cause_of(plot_page *page, const res_compared *cell)
     const res_attribution *a = &cell->attribution;
     bn_text text = {0};
     bn_text_printf(&text, "%s%sprogram %s", res_place_name(a),
-                   a->place == RES_PLACE_NONE ? "" : "; ", res_program_name(a->program));
-    return keep_text(page, &text);
-}
-
-static const char *failure_of(plot_page *page, const res_compared *cell)
-{
-    bn_text text = {0};
-    bn_text_printf(&text, "%c: %s", cell->failed, cell->message);
+                   a->place == RES_PLACE_NONE ? "" : "; ", res_program_words(a->program));
     return keep_text(page, &text);
 }
 
@@ -85,27 +68,24 @@ static bn_code draw_cell(const res_compared *cell, const char *title, const char
     return plot_distribution(&words, labels[0], &a, labels[1], &b, picture, st);
 }
 
-/* What stands beside a headline that is no slowdown and is not decided: a device time may be faster
- * while nobody can tell of the wall time whether it is slower. */
-static bn_code add_open(plot_page *page, const res_versus *versus, const res_compared *cell,
-                        const char *on, bn_status *st)
+/* Adds the undecided measure beside a headline that is no slowdown: a device time may be faster
+ * while it is open whether the wall time is slower. */
+static void add_open(plot_page *page, const res_versus *versus, const res_compared *cell,
+                     const char *on)
 {
     const res_headline head = res_compared_headline(versus, cell);
     const res_measure open = res_compared_open_in(versus, cell);
     if (cell->failed || head.verdict == RES_UNDECIDED ||
         (head.verdict == RES_SLOWER && !head.little) || open == RES_MEASURE_COUNT)
-        return BN_OK;
+        return;
     const res_comparison *c = res_compared_measure(cell, open);
-    const plot_comparison told = {.title = title_of(page, cell, on),
-                                  .verdict = RES_UNDECIDED,
-                                  .measure = res_measure_words(open),
-                                  .ratio = c->ratio,
-                                  .smallest_visible = c->smallest_visible,
-                                  .attribution = cause_of(page, cell)};
-    if (!told.title || !told.attribution)
-        return no_memory(st);
-    page->comparisons[page->comparison_count++] = told;
-    return BN_OK;
+    page->comparisons[page->comparison_count++] =
+        (plot_comparison){.title = title_of(page, cell, on),
+                          .verdict = RES_UNDECIDED,
+                          .measure = res_measure_words(open),
+                          .ratio = c->ratio,
+                          .smallest_visible = c->smallest_visible,
+                          .attribution = cause_of(page, cell)};
 }
 
 static bn_code add_cell(plot_page *page, const res_versus *versus, const res_compared *cell,
@@ -113,31 +93,32 @@ static bn_code add_cell(plot_page *page, const res_versus *versus, const res_com
 {
     const res_headline head = res_compared_headline(versus, cell);
     const res_comparison *c = res_compared_measure(cell, head.measure);
-    plot_comparison told = {.title = title_of(page, cell, on),
-                            .verdict = head.verdict,
-                            .little = head.little,
-                            .of_step = head.measure == RES_MEASURE_OVERHEAD,
-                            .measure = res_measure_words(head.measure),
-                            .ratio = c->ratio,
-                            .smallest_visible = c->smallest_visible,
-                            .attribution = cause_of(page, cell)};
-    if (cell->failed && !(told.failure = failure_of(page, cell)))
-        return no_memory(st);
-    told.failure_class = bn_code_name(cell->failure);
-    if (!told.title || !told.attribution)
-        return no_memory(st);
+    plot_comparison shown = {.title = title_of(page, cell, on),
+                             .verdict = head.verdict,
+                             .little = head.little,
+                             .of_step = head.measure == RES_MEASURE_OVERHEAD,
+                             .measure = res_measure_words(head.measure),
+                             .ratio = c->ratio,
+                             .smallest_visible = c->smallest_visible,
+                             .attribution = cause_of(page, cell),
+                             .failure_class = bn_code_name(cell->failure)};
+    if (cell->failed) {
+        bn_text text = {0};
+        bn_text_printf(&text, "%c: %s", cell->failed, cell->message);
+        shown.failure = keep_text(page, &text);
+    }
     const bool drawn =
         !cell->failed && c->pairs >= LEAST_DRAWN && head.verdict != RES_EQUIVALENT;
     const bool room = page->picture_count - page->figure_count < PLOT_PAGE_FIGURES;
     page->undrawn += drawn && !room;
     if (drawn && room) {
         plot *picture = &page->pictures[page->picture_count];
-        if (draw_cell(cell, told.title, labels, picture, st) != BN_OK)
+        if (draw_cell(cell, shown.title, labels, picture, st) != BN_OK)
             return st->code;
         page->picture_count++;
-        told.distribution = picture;
+        shown.distribution = picture;
     }
-    page->comparisons[page->comparison_count++] = told;
+    page->comparisons[page->comparison_count++] = shown;
     return BN_OK;
 }
 
@@ -149,8 +130,7 @@ bn_code plot_page_compared(plot_page *page, const res_versus *versus, const char
         bn_text_printf(&remark, "%s: ", on);
     res_versus_summary(versus, &remark);
     bn_text_printf(&remark, ".\n%s", versus->notes.data ? versus->notes.data : "");
-    plot_page_remark(page, remark.data ? remark.data : "");
-    page->remarks.failed = page->remarks.failed || remark.failed;
+    plot_page_remark(page, remark.data);
     bn_text_free(&remark);
     return plot_page_judged(page, versus, on, labels, st);
 }
@@ -165,21 +145,18 @@ void plot_page_remark(plot_page *page, const char *remark)
 bn_code plot_page_judged(plot_page *page, const res_versus *versus, const char *on,
                          const char *const labels[2], bn_status *st)
 {
-    if (begin(page, st) != BN_OK)
-        return st->code;
-    if (!bn_reserve(&page->comparisons, page->comparison_count + 2 * versus->count,
-                    &page->comparison_capacity, sizeof *page->comparisons))
-        return no_memory(st);
+    bn_grow(&page->comparisons, page->comparison_count + 2 * versus->count,
+            &page->comparison_capacity, sizeof *page->comparisons);
     res_table_judged(versus, RES_TABLE_HTML, &page->details);
     const size_t before = page->undrawn;
     bn_code code = BN_OK;
     for (size_t i = 0; i < versus->count && code == BN_OK; i++) {
         const res_compared *cell = &versus->cells[i];
-        /* The remarks tell about controls. */
+        /* The remarks have the controls. */
         if (!cell->control && (cell->pairs > 0 || cell->failed))
             code = add_cell(page, versus, cell, on, labels, st);
         if (code == BN_OK && !cell->control && cell->pairs > 0)
-            code = add_open(page, versus, cell, on, st);
+            add_open(page, versus, cell, on);
     }
     const size_t undrawn = page->undrawn - before;
     if (undrawn > 0)
@@ -207,7 +184,7 @@ static bn_code add_series(plot_page *page, const res_timeline *series, res_metri
     bn_text_puts(&title, "History: ");
     res_timeline_title(series, &title);
     const char *kept = keep_text(page, &title);
-    bn_code code = kept ? plot_timeline(series, metric, picture, st) : no_memory(st);
+    const bn_code code = plot_timeline(series, metric, picture, st);
     if (code != BN_OK)
         return code;
     page->picture_count++;
@@ -218,7 +195,7 @@ static bn_code add_series(plot_page *page, const res_timeline *series, res_metri
 bn_code plot_page_history(plot_page *page, const res_history *history, const res_collection *new,
                           bn_status *st)
 {
-    bn_code code = begin(page, st);
+    bn_code code = BN_OK;
     size_t undrawn = 0;
     for (int changed = 1; changed >= 0; changed--) {
         for (size_t i = 0; i < history->count && code == BN_OK; i++) {
@@ -249,9 +226,7 @@ bn_code plot_page_write(const plot_page *page, plot_report report, const char *f
     report.figure_count = page->figure_count;
     report.remarks = page->remarks.data;
     report.details = page->details.data;
-    bn_code code = page->remarks.failed || page->details.failed
-                       ? no_memory(st)
-                       : plot_report_html(&report, &text, st);
+    bn_code code = plot_report_html(&report, &text, st);
     if (code == BN_OK)
         code = bn_file_write_atomic(file, text.data, text.length, st);
     bn_text_free(&text);
@@ -276,7 +251,7 @@ bn_code plot_page_write_index(const plot_page *page, plot_report report, const c
 {
     bn_text path = {0};
     bn_text_printf(&path, "%s/" INDEX, folder);
-    bn_code code = path.failed ? no_memory(st) : bn_make_folder(folder, st);
+    bn_code code = bn_make_folder(folder, st);
     if (code == BN_OK) {
         sweep(folder);
         code = plot_page_write(page, report, path.data, st);

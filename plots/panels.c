@@ -1,6 +1,6 @@
 /*
- * panels.c - several figures over what was swept, a small picture each, with the same series in
- * all: what grows with it, and what does not.
+ * panels.c - several figures over a swept value, a small picture each, with the same series in
+ * all, to see which grow with it.
  */
 #include "plots/plot_priv.h"
 
@@ -13,7 +13,6 @@
 #define PANEL   160
 #define FOOT    30
 
-/* What is drawn. */
 typedef struct picture {
     plot *p;
     const char *const *series;
@@ -98,7 +97,7 @@ static void describe(const picture *d, const plot_panel *panel)
         if (isfinite(first))
             bn_text_printf(out, " %.4g to %.4g", first, last);
         else
-            bn_text_puts(out, " not known");
+            bn_text_puts(out, " unknown");
     }
     bn_text_putc(out, ';');
 }
@@ -140,5 +139,5 @@ bn_code plot_panels(const plot_words *words, const char *across, const char *con
         if (is_known(&d, &panels[i]))
             put_panel(&d, i, place++, head);
     bn_text_puts(&p->script, "unset multiplot\n");
-    return plot_finish(p, BN_OK, st);
+    return BN_OK;
 }

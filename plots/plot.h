@@ -3,8 +3,8 @@
  *
  * A plot is a gnuplot script with its data inside: a function of records, made without gnuplot.
  * plot_render lets gnuplot draw it, as a child process. Colours are those of M. Okabe and K. Ito
- * ("Color Universal Design", 2008), which colour-blind readers can tell apart; patterns, markers
- * and line styles say the same again for print in black and white. A picture says where figures
+ * ("Color Universal Design", 2008), which colour-blind readers can distinguish; patterns, markers
+ * and line styles repeat them for print in black and white. A picture has a badge where figures
  * come from a simulated device or an emulated front end. Nothing here prints. Prefix plot_.
  */
 #ifndef BENCH_PLOTS_PLOT_H
@@ -15,7 +15,7 @@
 /* Zero-initialise, release with plot_free. */
 typedef struct plot {
     bn_text script;      /* gnuplot's commands and data, all but the terminal's */
-    bn_text description; /* what it shows, in words: for readers who cannot see it */
+    bn_text description; /* in words, for readers who cannot see it */
     int width, height;   /* pixels of an SVG; a PNG has twice as many each way */
 } plot;
 void plot_free(plot *p);
@@ -25,20 +25,20 @@ typedef enum plot_format { PLOT_SVG, PLOT_PNG, PLOT_SCRIPT } plot_format;
 BN_MUST_USE bn_code plot_format_parse(const char *path, plot_format *format, bn_status *st);
 
 /* Appends the picture to OUT. BN_NOT_FOUND without a gnuplot in PATH; BN_EXECUTE
- * where it fails, with what it said; BN_TIMEOUT after two minutes. */
+ * where it fails, with its message; BN_TIMEOUT after two minutes. */
 BN_MUST_USE bn_code plot_render(const plot *p, plot_format format, bn_text *out, bn_status *st);
 
 /* ---- of a store ---------------------------------------------------------------- */
 
-/* Each fills P from the newest good records of each experiment in ALL. BN_NOT_FOUND where ALL has
- * nothing to draw; the message says what is needed. */
+/* Each fills P from the latest good records of each experiment in ALL. BN_NOT_FOUND where ALL has
+ * nothing to draw; the message names the records it needs. */
 
-/* A stacked bar a mode: where the mean step went, beside the others of its model. */
+/* A stacked bar a mode: the parts of the mean step, beside the others of its model. */
 BN_MUST_USE bn_code plot_ledger(const res_collection *all, plot *p, bn_status *st);
 /* Bars of speedup over lazy from 1, with 95 % intervals and geometric means. */
 BN_MUST_USE bn_code plot_speedup(const res_collection *all, plot *p, bn_status *st);
-/* PJRT time less device time of each execution: against its arguments, and against
- * the graphs of a step. */
+/* PJRT time minus device time of each execution, over its arguments and over the graphs of a
+ * step. */
 BN_MUST_USE bn_code plot_overhead(const res_collection *all, plot *p, bn_status *st);
 /* Wall time of each step of at most PLOT_MOST_PANELS experiments: warm-up shaded,
  * compiles marked. */
@@ -55,10 +55,10 @@ typedef struct plot_words {
     const char *title, *subtitle, *badge;
 } plot_words;
 
-/* What a picture of one experiment must say about its figures, or NULL. */
+/* The badge that a picture of one experiment must have, or NULL. */
 const char *plot_badge(bool simulated, const res_experiment *experiment);
 
-/* Shares of steps up to each time, of A and of B, over all processes; below them what stands for
+/* Shares of steps up to each time, of A and of B, over all processes; below them a point for
  * each process. Sides are as in res_compare. */
 BN_MUST_USE bn_code plot_distribution(const plot_words *words, const char *label_a,
                                       const res_side *a, const char *label_b, const res_side *b,
@@ -70,7 +70,7 @@ typedef struct plot_point {
     const char *label;       /* of the runtime's build; NULL or "": none */
 } plot_point;
 
-/* A series in order of time. VALUE says what its values are ("median step"). CHANGES are indices of
+/* A series in order of time. VALUE names its values ("median step"). CHANGES are indices of
  * the first point after each change, ascending. Lines show the median of each stretch between
  * changes, labels the builds at them. */
 BN_MUST_USE bn_code plot_history(const plot_words *words, const char *value,
@@ -86,29 +86,29 @@ typedef struct plot_series {
     size_t count;
     double base, slope;
 } plot_series;
-/* COUNT series over what ACROSS says. BN_NOT_FOUND where X does not change. */
+/* COUNT series over ACROSS, the name of X. BN_NOT_FOUND where X does not change. */
 BN_MUST_USE bn_code plot_lines(const plot_words *words, const char *across, const plot_series *list,
                                size_t count, plot *p, bn_status *st);
 
-/* A figure of several series over what was swept. */
+/* A figure of several series over a swept value. */
 typedef struct plot_panel {
     const char *name; /* with its unit: "text (kB)" */
     const double *y;  /* [series * points]; NaN: not known */
 } plot_panel;
 /* A small picture of each of the panels of which something is known: SERIES_COUNT series at POINTS
- * places X, ascending, of what ACROSS says. BN_NOT_FOUND where X does not change, or nothing is
+ * places X, ascending, of ACROSS. BN_NOT_FOUND where X does not change, or nothing is
  * known. */
 BN_MUST_USE bn_code plot_panels(const plot_words *words, const char *across,
                                 const char *const *series, size_t series_count, const double *x,
                                 size_t points, const plot_panel *panels, size_t panel_count,
                                 plot *p, bn_status *st);
 
-/* A part of a whole: it stands on LEVEL, above what it is a part of. */
+/* A part of a whole: it stands on LEVEL, above the frame that it is part of. */
 typedef struct plot_frame {
     const char *name;
     double begin, width; /* in the unit of the whole, which is the first frame, from 0 on LEVEL 0 */
     int level;
-    int kind; /* what it is: a colour */
+    int kind; /* its colour */
 } plot_frame;
 #define PLOT_MOST_KINDS 6
 /* A flame graph of COUNT frames; KINDS, at most PLOT_MOST_KINDS, are the words of the legend.
@@ -127,11 +127,11 @@ BN_MUST_USE bn_code plot_timeline(const res_timeline *timeline, res_metric metri
 typedef struct plot_comparison {
     const char *title; /* of the cell: "resnet50 train lazy" */
     res_verdict verdict;
-    bool little;              /* it is slower or faster, but by less than what counts */
+    bool little;              /* it is slower or faster, but below the threshold */
     const char *measure;      /* that the verdict is about: "device time" */
-    bool of_step;             /* the ratio stands for a share of A's step: 1.05 is 5 % of it */
+    bool of_step;             /* the ratio is a share of A's step: 1.05 is 5 % of it */
     res_interval ratio;       /* of B's over A's */
-    double smallest_visible;  /* 0.02: 2 % would have been told; NaN or infinite: none */
+    double smallest_visible;  /* minimum detectable effect, 0.02 is 2 %; NaN or infinite: none */
     const char *attribution;  /* what changed with it, in words; NULL or "": unknown */
     const plot *distribution; /* of A and B, drawn beside it; NULL: none */
     /* Class and message of a comparison that failed, which has no verdict; NULL: it did not
@@ -150,8 +150,8 @@ typedef struct plot_report {
     const char *store;         /* where the records came from */
     const res_collection *all; /* what tables and pictures are of */
     /* All that follows may be left out. */
-    const char *headline;         /* what all of it comes to */
-    res_verdict headline_verdict; /* that it is like: slower, undecided, ... */
+    const char *headline;         /* the verdict on all of it */
+    res_verdict headline_verdict; /* its class: slower, undecided, ... */
     const char *side_a, *side_b;  /* of the comparisons: a build, a store, a date */
     const plot_comparison *comparisons;
     size_t comparison_count;
@@ -159,12 +159,12 @@ typedef struct plot_report {
     const char *details;        /* tables of the comparisons, as HTML */
     const plot_figure *figures; /* further ones: history */
     size_t figure_count;
-    const res_collection *estimates; /* for a table apart from what was measured */
+    const res_collection *estimates; /* for a table of their own */
 } plot_report;
 
 /*
  * Appends one HTML page that needs nothing else: summary first (from the
- * comparisons; without them failures and newest results), tables, pictures,
+ * comparisons; without them failures and latest results), tables, pictures,
  * provenance. The same records give the same bytes. Without gnuplot it fails as
  * plot_render does.
  */
@@ -191,12 +191,12 @@ typedef struct plot_page {
 } plot_page;
 void plot_page_free(plot_page *page);
 
-/* Adds what VERSUS, which is judged, says about its cells. ON, a runtime's name, follows their
+/* Adds the cells of VERSUS, which is judged. ON, a runtime's name, follows their
  * titles (NULL: none). A cell that is not equivalent is drawn where there are pairs and room.
  * LABELS name A and B in the pictures. */
 BN_MUST_USE bn_code plot_page_compared(plot_page *page, const res_versus *versus, const char *on,
                                        const char *const labels[2], bn_status *st);
-/* The same without a sentence on all of it, for callers that say it themselves. */
+/* The same without a sentence on all of it, for callers with a sentence of their own. */
 BN_MUST_USE bn_code plot_page_judged(plot_page *page, const res_versus *versus, const char *on,
                                      const char *const labels[2], bn_status *st);
 /* Adds sentences, one a line. */
@@ -222,6 +222,14 @@ void plot_html_text(bn_text *out, const char *text);
 /* Puts the picture P as inline SVG in a figure; NUMBER makes its ids unique in the page. Fails as
  * plot_render. */
 BN_MUST_USE bn_code plot_html_figure(const plot *p, const char *caption, size_t number,
+                                     bn_text *out, bn_status *st);
+/* Appends ["device kind", value] to PAIRS for each value in OBJECT that is no object itself, but
+ * for the machine's topology. Names begin with PREFIX. */
+void plot_flatten(const char *prefix, const json_t *object, json_t *pairs);
+/* Puts the pictures of each runtime in ALL, real, simulated or emulated, with a heading; BRIEF:
+ * with the last part of its path, and without pictures of single steps. *NUMBER is that of the next
+ * figure of the page. Fails as plot_render. */
+BN_MUST_USE bn_code plot_html_blocks(const res_collection *all, bool brief, size_t *number,
                                      bn_text *out, bn_status *st);
 /* The page's style, in two parts: colours for light and dark, and the rest (report_assets.c). */
 extern const char plot_report_colours[];

@@ -1,5 +1,5 @@
 /*
- * plot_priv.h - what the files of plots share: pieces of gnuplot scripts (script.c), the rows of a
+ * plot_priv.h - shared by the files of plots: pieces of gnuplot scripts (script.c), the rows of a
  * store that are drawn (rows.c), HTML (html.c), pictures in it (figure.c), parts of the page
  * (report*.c).
  */
@@ -66,8 +66,6 @@ double plot_legend_line(plot *p, bool dash, const char *colour, const char *text
 void plot_bars(plot *p, const char *name, plot_fill fill, bool first);
 /* Ends the block of data that "$NAME << EOD" began. */
 void plot_data_end(plot *p);
-/* BN_OK, or BN_OUT_OF_MEMORY where the texts of P have failed; frees P then. */
-BN_MUST_USE bn_code plot_finish(plot *p, bn_code code, bn_status *st);
 
 /* A unit of time that suits LARGEST_NS. */
 typedef struct plot_unit {
@@ -81,7 +79,7 @@ typedef struct plot_figure_text {
 } plot_figure_text;
 plot_figure_text plot_time_text(double ns);
 /* A difference of measured times, as tables show it (res_difference_shows): "1.10 ms", "< 1.20 ms",
- * "not told", "-". */
+ * RES_NOT_TOLD, "-". */
 plot_figure_text plot_difference_text(res_interval ns);
 
 /* The time with which an id begins, "2025-01-31 23:59:59", or the id's beginning. */
@@ -111,11 +109,10 @@ typedef struct plot_rows {
 #define PLOT_WAY (RES_TEXT + 20)
 void plot_mean_way(const json_t *mean, char text[PLOT_WAY]);
 
-BN_MUST_USE bn_code plot_rows_make(const res_collection *all, plot_rows *rows, bn_status *st);
+void plot_rows_make(const res_collection *all, plot_rows *rows);
 void plot_rows_free(plot_rows *rows);
 /* The rows of the table NAME ("ledger", "executions") of the same records: objects with the figures
- * of all processes (new reference; NULL without memory). plot_is_of says which row one belongs
- * to. */
+ * of all processes (new reference). plot_is_of finds the row of one. */
 json_t *plot_rows_list(const plot_rows *rows, const char *name);
 bool plot_is_of(const json_t *object, const plot_row *row);
 /* OBJECT's number NAME; NaN for null. */
@@ -148,9 +145,9 @@ extern const char plot_report_script[];
 /* NUMBER counts the pictures of the page. */
 BN_MUST_USE bn_code plot_report_summary(const plot_report *report, const plot_rows *rows,
                                         size_t *number, bn_text *out, bn_status *st);
-/* FOUND: with the sentences of what was found, which else the summary has. */
+/* FOUND: with the sentences on findings, which the summary has otherwise. */
 void plot_report_tables(const plot_rows *rows, bool found, bn_text *out);
-/* What was found against lazy; nothing where there is nothing to say. */
+/* Findings against lazy; nothing where there are none. */
 void plot_report_found(const plot_rows *rows, bn_text *out);
 BN_MUST_USE bn_code plot_report_pictures(const plot_report *report, size_t *number, bn_text *out,
                                          bn_status *st);

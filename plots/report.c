@@ -12,14 +12,6 @@
 
 /* ---- pictures -------------------------------------------------------------------------- */
 
-/* Records that one picture may hold: of one runtime, real, simulated or emulated. */
-static bool same_block(const res_record *a, const res_record *b)
-{
-    return a->simulated == b->simulated &&
-           strcmp(a->experiment.runtime, b->experiment.runtime) == 0 &&
-           (a->experiment.trace_cost_ns > 0) == (b->experiment.trace_cost_ns > 0);
-}
-
 typedef bn_code (*maker)(const res_collection *all, plot *p, bn_status *st);
 
 /* A picture without records is left out. */
@@ -43,8 +35,8 @@ typedef bool (*choice)(const res_record *record, const res_record *like);
 /* A view of the records of ALL that are like LIKE; its list is the caller's to free. */
 static res_collection choose(const res_collection *all, choice wanted, const res_record *like)
 {
-    res_collection some = {.records = calloc(all->count + 1, sizeof(res_record *))};
-    for (size_t i = 0; some.records && i < all->count; i++)
+    res_collection some = {.records = bn_zalloc(all->count + 1, sizeof(res_record *))};
+    for (size_t i = 0; i < all->count; i++)
         if (wanted(all->records[i], like))
             some.records[some.count++] = all->records[i];
     return some;
@@ -69,7 +61,7 @@ static bool seen_before(const res_collection *all, size_t i, choice same)
     return false;
 }
 
-/* Puts a picture a model: eight panels of all models would say little. */
+/* Puts a picture a model: eight panels of all models would be of little use. */
 static bn_code put_steps(const res_collection *block, size_t *number, bn_text *out, bn_status *st)
 {
     bn_code code = BN_OK;
@@ -80,10 +72,7 @@ static bn_code put_steps(const res_collection *block, size_t *number, bn_text *o
         bn_text_puts(out, "<details><summary>Step time over steps: ");
         plot_html_text(out, block->records[i]->experiment.model);
         bn_text_puts(out, "</summary>\n");
-        if (!some.records)
-            code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a report");
-        else
-            code = put_picture(&some, plot_steps, "Wall time of each step.", number, out, st);
+        code = put_picture(&some, plot_steps, "Wall time of each step.", number, out, st);
         bn_text_puts(out, "</details>\n");
         free(some.records);
     }
@@ -92,7 +81,8 @@ static bn_code put_steps(const res_collection *block, size_t *number, bn_text *o
 
 /* Beside eager steps, which are much longer, the parts of others cannot be read: there are ledgers
  * with and without. */
-static bn_code put_block(const res_collection *block, size_t *number, bn_text *out, bn_status *st)
+static bn_code put_block(const res_collection *block, bool steps, size_t *number, bn_text *out,
+                         bn_status *st)
 {
     /* EAGER_TOO: where PLAIN is without some. */
     enum of { ALL, PLAIN, EAGER_TOO };
@@ -107,54 +97,58 @@ static bn_code put_block(const res_collection *block, size_t *number, bn_text *o
         {plot_overhead, PLAIN, "Overhead of an execution."},
     };
     res_collection plain = choose(block, not_eager, NULL);
-    bn_code code = plain.records ? BN_OK : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a report");
+    bn_code code = BN_OK;
     for (size_t i = 0; i < sizeof pictures / sizeof *pictures && code == BN_OK; i++) {
         if (pictures[i].of == EAGER_TOO && plain.count == block->count)
             continue;
         code = put_picture(pictures[i].of == PLAIN ? &plain : block, pictures[i].make,
                            pictures[i].caption, number, out, st);
     }
-    if (code == BN_OK)
+    if (code == BN_OK && steps)
         code = put_steps(block, number, out, st);
     free(plain.records);
     return code;
 }
 
-static void put_block_title(const res_record *record, bn_text *out)
-{
-    bn_text_puts(out, "<h3>");
-    plot_html_text(out, record->experiment.runtime);
-    if (record->simulated)
-        bn_text_puts(out, " <span class=\"badge\">SIMULATED DEVICE</span>");
-    if (record->experiment.trace_cost_ns > 0)
-        bn_text_puts(out, " <span class=\"badge\">EMULATED FRONT END</span>");
-    bn_text_puts(out, "</h3>\n");
-}
-
+/* Records that one picture may hold: of one runtime, real, simulated or emulated. */
 static bool in_block(const res_record *record, const res_record *like)
 {
-    return same_block(record, like);
+    return res_same_block(record, like) &&
+           (record->experiment.trace_cost_ns > 0) == (like->experiment.trace_cost_ns > 0);
+}
+
+bn_code plot_html_blocks(const res_collection *all, bool brief, size_t *number, bn_text *out,
+                         bn_status *st)
+{
+    bn_code code = BN_OK;
+    for (size_t i = 0; i < all->count && code == BN_OK; i++) {
+        const res_record *first = all->records[i];
+        const char *runtime = first->experiment.runtime;
+        if (seen_before(all, i, in_block))
+            continue;
+        res_collection block = choose(all, in_block, first);
+        bn_text_puts(out, "<h3>");
+        plot_html_text(out, brief ? bn_base_name(runtime) : runtime);
+        if (first->simulated)
+            bn_text_puts(out, " <span class=\"badge\">SIMULATED DEVICE</span>");
+        if (first->experiment.trace_cost_ns > 0)
+            bn_text_puts(out, " <span class=\"badge\">EMULATED FRONT END</span>");
+        bn_text_puts(out, "</h3>\n");
+        code = put_block(&block, !brief, number, out, st);
+        free(block.records);
+    }
+    return code;
 }
 
 bn_code plot_report_pictures(const plot_report *report, size_t *number, bn_text *out, bn_status *st)
 {
     bn_code code = BN_OK;
-    const res_collection *all = report->all;
     bn_text_puts(out, "<section aria-labelledby=\"plots\">\n<h2 id=\"plots\">Plots</h2>\n");
     for (size_t i = 0; i < report->figure_count && code == BN_OK; i++)
         code = plot_html_figure(report->figures[i].picture, report->figures[i].title, (*number)++,
                                 out, st);
-    for (size_t i = 0; i < all->count && code == BN_OK; i++) {
-        if (seen_before(all, i, in_block))
-            continue;
-        res_collection block = choose(all, in_block, all->records[i]);
-        put_block_title(all->records[i], out);
-        if (!block.records)
-            code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a report");
-        else
-            code = put_block(&block, number, out, st);
-        free(block.records);
-    }
+    if (code == BN_OK)
+        code = plot_html_blocks(report->all, false, number, out, st);
     bn_text_puts(out, "</section>\n");
     return code;
 }
@@ -166,7 +160,7 @@ static bool has_estimates(const plot_report *report)
     return report->estimates && report->estimates->count > 0;
 }
 
-/* What compilers estimated stands apart from all that was measured, and has no picture. */
+/* Estimates of compilers stand apart from all measured figures, and have no picture. */
 static void put_estimates(const plot_report *report, bn_text *out)
 {
     static const char heading_end[] = "</h1>";
@@ -174,13 +168,12 @@ static void put_estimates(const plot_report *report, bn_text *out)
     if (!has_estimates(report))
         return;
     res_table_estimates(report->estimates, RES_TABLE_HTML, &table);
-    /* The page's first heading is another one. */
-    const char *body = table.data ? strstr(table.data, heading_end) : NULL;
+    /* The page has another first heading. */
+    const char *body = strstr(table.data, heading_end);
     bn_text_puts(out, "<section aria-labelledby=\"estimates\">\n<h2 id=\"estimates\">Estimated, "
                       "not measured</h2>\n<div class=\"scroll\" tabindex=\"0\">\n");
     bn_text_puts(out, body ? body + sizeof heading_end - 1 : "");
     bn_text_puts(out, "</div>\n</section>\n");
-    out->failed = out->failed || table.failed || !body;
     bn_text_free(&table);
 }
 
@@ -222,23 +215,13 @@ static void put_head(const plot_report *report, const char *badge, bn_text *out)
                       "<li><a href=\"#provenance\">Provenance</a></li></ul></nav>\n<main>\n");
 }
 
-static void put_foot(bn_text *out)
-{
-    bn_text_puts(out, "</main>\n<footer><p class=\"soft\">Made by bench from the records "
-                      "alone.</p></footer>\n<script>\n");
-    bn_text_puts(out, plot_report_script);
-    bn_text_puts(out, "</script>\n</body>\n</html>\n");
-}
-
 bn_code plot_report_html(const plot_report *report, bn_text *out, bn_status *st)
 {
     plot_rows rows;
     size_t number = 1;
-    bn_code code = plot_rows_make(report->all, &rows, st);
-    if (code != BN_OK)
-        return code;
+    plot_rows_make(report->all, &rows);
     put_head(report, rows.badge, out);
-    code = plot_report_summary(report, &rows, &number, out, st);
+    bn_code code = plot_report_summary(report, &rows, &number, out, st);
     if (code == BN_OK) {
         if (report->details) {
             bn_text_puts(out, "<section aria-labelledby=\"comparison\">\n<h2 id=\"comparison\">"
@@ -251,9 +234,10 @@ bn_code plot_report_html(const plot_report *report, bn_text *out, bn_status *st)
         code = plot_report_pictures(report, &number, out, st);
     }
     plot_report_provenance(report, out);
-    put_foot(out);
+    bn_text_puts(out, "</main>\n<footer><p class=\"soft\">Made by bench from the records "
+                      "alone.</p></footer>\n<script>\n");
+    bn_text_puts(out, plot_report_script);
+    bn_text_puts(out, "</script>\n</body>\n</html>\n");
     plot_rows_free(&rows);
-    if (code == BN_OK && out->failed)
-        code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a report");
     return code;
 }

@@ -2,8 +2,8 @@
  * report_assets.c - style and script of the page, which contains them.
  *
  * Colours are variables, for light and dark; pictures use the same. The contrast of text to its
- * ground is at least 4.5. The script sorts tables, remembers the theme and says which tables and
- * pictures are wider than the window; the page can be read without it.
+ * ground is at least 4.5. The script sorts tables, remembers the theme and marks tables and
+ * pictures that are wider than the window; the page can be read without it.
  */
 #include "plots/plot_priv.h"
 

@@ -1,12 +1,12 @@
-/* report_provenance.c - what the records say about runtimes, machines and options, each once, and a
- * list of the records. */
+/* report_provenance.c - runtimes, machines and options of the records, each once, and a list of the
+ * records. */
 #include "plots/plot_priv.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Members that differ between runs on one machine, or that nobody reads here. */
+/* Members that differ between runs on one machine, or are of no use here. */
 static const char *const passing[] = {"memory_available_bytes", "load_1min", "load_5min",
                                       "load_15min", "xml"};
 
@@ -49,53 +49,59 @@ static bool says_nothing(const json_t *value)
 {
     const char *string = json_string_value(value);
     return json_is_null(value) || (string && !string[0]) ||
-           (json_is_array(value) && json_array_size(value) == 0) ||
-           (json_is_object(value) && json_object_size(value) == 0);
+           (json_is_array(value) && json_array_size(value) == 0);
 }
 
-#define NAME_TEXT 200
+#define MOST_NAME 200 /* bytes */
 
-/* "device kind", cut between characters. */
-static void join(const char *prefix, const char *key, char name[NAME_TEXT])
-{
-    bn_text whole = {0};
-    bn_text_printf(&whole, "%s%s%s", prefix, prefix[0] ? " " : "", key);
-    const char *text = whole.failed ? "" : whole.data;
-    snprintf(name, NAME_TEXT, "%.*s", (int)bn_utf8_fit(text, NAME_TEXT - 1), text);
-    bn_text_free(&whole);
-}
-
-/* Puts a pair for each value that says something: "device kind", "simulated TPU v4". */
-static void put_pairs(const char *prefix, const json_t *object, bn_text *out)
+void plot_flatten(const char *prefix, const json_t *object, json_t *pairs)
 {
     const char *key;
     json_t *value;
     json_object_foreach((json_t *)(uintptr_t)object, key, value)
     {
-        char name[NAME_TEXT];
-        join(prefix, key, name);
+        bn_text name = {0};
+        if (strcmp(key, "xml") == 0) /* the machine's topology, long and of no use to readers */
+            continue;
+        bn_text_printf(&name, "%s%s%s", prefix, prefix[0] ? " " : "", key);
+        /* A key stands before all that is below it: a long one would be written as often. */
+        name.data[bn_utf8_fit(name.data, MOST_NAME)] = '\0';
+        if (json_is_object(value))
+            plot_flatten(name.data, value, pairs);
+        else
+            json_array_append_new(pairs, json_pack("[oO]", res_json_text(name.data), value));
+        bn_text_free(&name);
+    }
+}
+
+/* Puts each value that is not empty. */
+static void put_pairs(const json_t *object, bn_text *out)
+{
+    json_t *pairs = json_array(), *pair;
+    size_t i;
+    plot_flatten("", object, pairs);
+    json_array_foreach(pairs, i, pair)
+    {
+        const json_t *value = json_array_get(pair, 1);
         if (says_nothing(value))
             continue;
-        if (json_is_object(value)) {
-            put_pairs(name, value, out);
-            continue;
-        }
         bn_text_puts(out, "<dt>");
-        plot_html_text(out, name);
+        plot_html_text(out, json_string_value(json_array_get(pair, 0)));
         bn_text_puts(out, "</dt><dd>");
         put_scalar(value, out);
         bn_text_puts(out, "</dd>\n");
     }
+    json_decref(pairs);
 }
 
 /* ---- each value once ---------------------------------------------------------------------- */
 
-/* [{"value": ..., "count": 3}, ...] of the member NAME, in the order of the records. */
-static json_t *distinct(const res_collection *all, const char *name)
+/* [{"value": ..., "count": 3}, ...] of MEMBER, in the order of the records. */
+static json_t *distinct(const res_collection *all, res_provenance_id member)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < all->count; i++) {
-        json_t *value = json_deep_copy(json_object_get(all->records[i]->provenance, name));
+        json_t *value = json_deep_copy(res_provenance(all->records[i], member));
         size_t index;
         json_t *entry, *found = NULL;
         strip(value);
@@ -115,10 +121,10 @@ static json_t *distinct(const res_collection *all, const char *name)
     return list;
 }
 
-static void put_distinct(const plot_report *report, const char *name, const char *title, bool open,
-                         bn_text *out)
+static void put_distinct(const plot_report *report, res_provenance_id member, const char *title,
+                         bool open, bn_text *out)
 {
-    json_t *list = distinct(report->all, name), *entry;
+    json_t *list = distinct(report->all, member), *entry;
     size_t index;
     json_array_foreach(list, index, entry)
     {
@@ -130,9 +136,9 @@ static void put_distinct(const plot_report *report, const char *name, const char
         bn_text_printf(out, ", of %lld record%s</summary>\n<dl>\n", (long long)count,
                        count == 1 ? "" : "s");
         if (json_is_object(value))
-            put_pairs("", value, out);
+            put_pairs(value, out);
         else {
-            bn_text_printf(out, "<dt>%s</dt><dd>", name);
+            bn_text_printf(out, "<dt>%s</dt><dd>", res_provenance_rows[member].path);
             put_scalar(value, out);
             bn_text_puts(out, "</dd>\n");
         }
@@ -169,11 +175,11 @@ void plot_report_provenance(const plot_report *report, bn_text *out)
 {
     bn_text_puts(
         out, "<section aria-labelledby=\"provenance\">\n<h2 id=\"provenance\">Provenance</h2>\n");
-    put_distinct(report, "runtime", "Runtime", true, out);
-    put_distinct(report, "host", "Machine", true, out);
-    put_distinct(report, "pinning", "Pinning", false, out);
-    put_distinct(report, "idle_cores", "Idle cores", false, out);
-    put_distinct(report, "options", "Options", false, out);
+    put_distinct(report, RES_PROV_RUNTIME, "Runtime", true, out);
+    put_distinct(report, RES_PROV_HOST, "Machine", true, out);
+    put_distinct(report, RES_PROV_PINNING, "Pinning", false, out);
+    put_distinct(report, RES_PROV_IDLE_CORES, "Idle cores", false, out);
+    put_distinct(report, RES_PROV_OPTIONS, "Options", false, out);
     put_records(report, out);
     bn_text_puts(out, "</section>\n");
 }

@@ -1,5 +1,5 @@
-/* report_summary.c - what is read first: what got slower, what got faster, what failed, what could
- * not be decided. Without comparisons: what was found against lazy, what failed, and the newest
+/* report_summary.c - the page's beginning: what got slower, what got faster, what failed, what
+ * could not be decided. Without comparisons: findings against lazy, what failed, and the latest
  * results. */
 #include "plots/plot_priv.h"
 
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NEWEST 12
+#define LATEST 12
 
 typedef struct chapter {
     res_verdict verdict;
@@ -28,78 +28,56 @@ static const chapter chapters[] = {
 #define CHAPTERS (sizeof chapters / sizeof *chapters)
 #define DECIDED  2 /* chapters before the failures */
 
-static size_t count_of(const plot_report *report, res_verdict verdict)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < report->comparison_count; i++)
-        n += !report->comparisons[i].failure && !report->comparisons[i].little &&
-             report->comparisons[i].verdict == verdict;
-    return n;
-}
+/* Comparisons by their outcome. */
+typedef struct counts {
+    size_t of[RES_UNDECIDED + 1]; /* without those that failed or are little */
+    size_t little;                /* significant, but below the threshold */
+    size_t failed;                /* comparisons */
+    size_t failures;              /* these, and records and files */
+    bool open;                    /* something may be slower although no comparison found it */
+} counts;
 
-/* Told, but of less than counts. */
-static size_t count_little(const plot_report *report)
+static counts counts_of(const plot_report *report)
 {
-    size_t n = 0;
-    for (size_t i = 0; i < report->comparison_count; i++)
-        n += !report->comparisons[i].failure && report->comparisons[i].little;
-    return n;
-}
-
-static size_t failed_comparisons(const plot_report *report)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < report->comparison_count; i++)
-        n += report->comparisons[i].failure != NULL;
-    return n;
-}
-
-static size_t failures(const plot_report *report)
-{
-    size_t n = failed_comparisons(report) + report->all->damaged_count;
+    counts n = {.failures = report->all->damaged_count};
+    for (size_t i = 0; i < report->comparison_count; i++) {
+        const plot_comparison *c = &report->comparisons[i];
+        size_t *count = c->failure ? &n.failed : c->little ? &n.little : &n.of[c->verdict];
+        *count += 1;
+    }
+    n.failures += n.failed;
     for (size_t i = 0; i < report->all->count; i++)
-        n += report->all->records[i]->status != BN_OK;
+        n.failures += report->all->records[i]->status != BN_OK;
+    n.open = n.of[RES_UNDECIDED] > 0 || n.failed > 0;
     return n;
-}
-
-/* Whether something may be slower though nobody found it so. */
-static bool is_open(const plot_report *report)
-{
-    return count_of(report, RES_UNDECIDED) > 0 || failed_comparisons(report) > 0;
 }
 
 /* ---- counts ------------------------------------------------------------------------ */
 
-static void put_count(bn_text *out, const char *style, size_t n, const char *what)
+static void put_count(bn_text *out, const char *style, const char *name, size_t n, const char *what)
 {
-    bn_text_printf(out, "<li class=\"%s\"><strong>%zu</strong> %s</li>\n", n ? style : "none", n,
-                   what);
+    bn_text_printf(out, "<li class=\"%s\" data-%s=\"%zu\"><strong>%zu</strong> %s</li>\n",
+                   n ? style : "none", name, n, n, what);
 }
 
-/* No slower ones are no news where others could not be decided, or failed: that zero is left out.
- */
-static void put_decided(const plot_report *report, const char *style, res_verdict verdict,
-                        const char *what, bn_text *out)
-{
-    const size_t n = count_of(report, verdict);
-    if (n > 0 || !is_open(report))
-        put_count(out, style, n, what);
-}
-
-static void put_counts(const plot_report *report, const plot_rows *rows, bn_text *out)
+static void put_counts(const plot_report *report, const counts *n, const plot_rows *rows,
+                       bn_text *out)
 {
     bn_text_puts(out, "<ul class=\"counts\">\n");
     if (report->comparison_count > 0) {
-        put_decided(report, "slow", RES_SLOWER, "slower", out);
-        put_decided(report, "fast", RES_FASTER, "faster", out);
-        put_count(out, "same", count_little(report), "changed by less than counts");
-        put_count(out, "bad", failures(report), "failed");
-        put_count(out, "unsure", count_of(report, RES_UNDECIDED), "not decided");
-        put_count(out, "same", count_of(report, RES_EQUIVALENT), "the same");
+        /* A zero would mislead where others could not be decided, or failed. */
+        if (n->of[RES_SLOWER] > 0 || !n->open)
+            put_count(out, "slow", "slower", n->of[RES_SLOWER], "slower");
+        if (n->of[RES_FASTER] > 0 || !n->open)
+            put_count(out, "fast", "faster", n->of[RES_FASTER], "faster");
+        put_count(out, "same", "below", n->little, "changed below the threshold");
+        put_count(out, "bad", "failed", n->failures, "failed");
+        put_count(out, "unsure", "undecided", n->of[RES_UNDECIDED], "not decided");
+        put_count(out, "same", "equivalent", n->of[RES_EQUIVALENT], "the same");
     } else {
-        put_count(out, "bad", failures(report), "failed");
-        put_count(out, "same", report->all->count, "records");
-        put_count(out, "same", rows->count, "experiments");
+        put_count(out, "bad", "failed", n->failures, "failed");
+        put_count(out, "same", "records", report->all->count, "records");
+        put_count(out, "same", "experiments", rows->count, "experiments");
     }
     bn_text_puts(out, "</ul>\n");
 }
@@ -132,7 +110,7 @@ static void comparison_row(const plot_comparison *c, bn_text *out)
     else
         snprintf(text, sizeof text, "-");
     plot_cell_number(out, isfinite(c->ratio.low) ? c->ratio.low - 1 : 0, text);
-    /* Where nothing could have been told, it is infinite. */
+    /* Infinite where no effect could have been detected. */
     if (isfinite(c->smallest_visible)) {
         snprintf(text, sizeof text, "%.1f %%", 100 * c->smallest_visible);
         plot_cell_number(out, c->smallest_visible, text);
@@ -143,7 +121,7 @@ static void comparison_row(const plot_comparison *c, bn_text *out)
     bn_text_puts(out, "</tr>\n");
 }
 
-/* Pictures of what was not decided are folded. */
+/* Pictures of undecided comparisons are folded. */
 static bn_code put_distribution(const plot_comparison *c, size_t *number, bn_text *out,
                                 bn_status *st)
 {
@@ -159,30 +137,30 @@ static bn_code put_distribution(const plot_comparison *c, size_t *number, bn_tex
     return code;
 }
 
-static bn_code put_chapter(const plot_report *report, const chapter *about, size_t *number,
-                           bn_text *out, bn_status *st)
+static bn_code put_chapter(const plot_report *report, const counts *n, const chapter *about,
+                           size_t *number, bn_text *out, bn_status *st)
 {
     bn_code code = BN_OK;
     size_t count = 0;
-    const plot_comparison **list = calloc(report->comparison_count + 1, sizeof *list);
-    if (!list)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a report");
+    const plot_comparison **list = bn_zalloc(report->comparison_count + 1, sizeof *list);
     for (size_t i = 0; i < report->comparison_count; i++)
         if (!report->comparisons[i].failure && report->comparisons[i].verdict == about->verdict)
             list[count++] = &report->comparisons[i];
     qsort(list, count, sizeof *list, larger_first);
-    bn_text_printf(out, "<h3 class=\"%s\">%s</h3>\n", count ? about->style : "none", about->title);
+    bn_text_printf(out, "<h3 class=\"%s\" data-part=\"%s\">%s</h3>\n",
+                   count ? about->style : "none", res_verdict_name(about->verdict), about->title);
     if (count == 0) {
-        const bool none = failed_comparisons(report) == report->comparison_count;
-        bn_text_printf(out, "<p>%s</p>\n",
-                       none                             ? "No comparison succeeded."
-                       : about->open && is_open(report) ? about->open
-                                                        : about->none);
+        if (n->failed == report->comparison_count)
+            bn_text_puts(out, "<p data-note=\"failed\">No comparison succeeded.</p>\n");
+        else if (about->open && n->open)
+            bn_text_printf(out, "<p data-note=\"open\">%s</p>\n", about->open);
+        else
+            bn_text_printf(out, "<p data-note=\"none\">%s</p>\n", about->none);
     } else {
         plot_table_begin(out,
-                         "B against A, with 95 % interval; the smallest change that would have "
-                         "been told; what changed with it.",
-                         "experiment|measure|#change|#interval|#smallest visible|attribution");
+                         "B against A, with 95 % interval; the minimum detectable effect (MDE); "
+                         "what changed with it.",
+                         "experiment|measure|#change|#interval|#MDE|attribution");
         for (size_t i = 0; i < count; i++)
             comparison_row(list[i], out);
         plot_table_end(out);
@@ -194,108 +172,94 @@ static bn_code put_chapter(const plot_report *report, const chapter *about, size
     return code;
 }
 
-/* ---- failures and newest ----------------------------------------------------------------- */
-
-static void title_of(const res_record *record, bn_text *out)
-{
-    const res_experiment *e = &record->experiment;
-    res_experiment_name(e, out);
-    bn_text_puts(out, ", ");
-    res_setup_text(e, res_setup_brief(e), out);
-    bn_text_printf(out, ", on %s%s", e->runtime, record->simulated ? " (simulated)" : "");
-}
+/* ---- failures and latest ----------------------------------------------------------------- */
 
 static void title_cell(const res_record *record, bn_text *out)
 {
+    const res_experiment *e = &record->experiment;
     bn_text title = {0};
-    title_of(record, &title);
-    plot_cell(out, title.data ? title.data : "");
-    out->failed = out->failed || title.failed;
+    res_experiment_name(e, &title);
+    bn_text_puts(&title, ", ");
+    res_setup_text(e, res_setup_brief(e), &title);
+    bn_text_printf(&title, ", on %s%s", e->runtime, record->simulated ? " (simulated)" : "");
+    plot_cell(out, title.data);
     bn_text_free(&title);
 }
 
-static void failure_row(const res_record *record, bn_text *out)
+/* The cells of a failure behind the first, and the end of its row. */
+static void failure_cells(const char *class, const char *message, const char *record, bn_text *out)
 {
-    bn_text_puts(out, "<tr>");
-    title_cell(record, out);
-    plot_cell(out, bn_code_name(record->status));
-    plot_cell(out, record->message);
-    plot_cell(out, record->id);
+    plot_cell(out, class);
+    plot_cell(out, message);
+    plot_cell(out, record);
     bn_text_puts(out, "</tr>\n");
 }
 
-static void failed_comparison_row(const plot_comparison *c, bn_text *out)
-{
-    bn_text_puts(out, "<tr>");
-    plot_cell(out, c->title);
-    plot_cell(out, c->failure_class);
-    plot_cell(out, c->failure);
-    plot_cell(out, "");
-    bn_text_puts(out, "</tr>\n");
-}
-
-static void damaged_row(const res_damaged *file, bn_text *out)
-{
-    bn_text_puts(out, "<tr>");
-    plot_cell(out, "");
-    plot_cell(out, bn_code_name(file->status.code));
-    plot_cell(out, file->status.message);
-    plot_cell(out, bn_base_name(file->path));
-    bn_text_puts(out, "</tr>\n");
-}
-
-static void put_failures(const plot_report *report, bn_text *out)
+static void put_failures(const plot_report *report, const counts *n, bn_text *out)
 {
     const res_collection *all = report->all;
-    if (failures(report) == 0) {
-        bn_text_puts(out, "<h3>What failed</h3>\n<p>Nothing failed.</p>\n");
+    if (n->failures == 0) {
+        bn_text_puts(out, "<h3 data-part=\"failed\">What failed</h3>\n<p>Nothing failed.</p>\n");
         return;
     }
-    bn_text_puts(out, "<h3 class=\"bad\">What failed</h3>\n");
+    bn_text_puts(out, "<h3 class=\"bad\" data-part=\"failed\">What failed</h3>\n");
     plot_table_begin(out, "Each failed experiment with its class, and files that cannot be read.",
                      "experiment|class|message|record");
-    for (size_t i = 0; i < all->count; i++)
-        if (all->records[i]->status != BN_OK)
-            failure_row(all->records[i], out);
-    for (size_t i = 0; i < report->comparison_count; i++)
-        if (report->comparisons[i].failure)
-            failed_comparison_row(&report->comparisons[i], out);
+    for (size_t i = 0; i < all->count; i++) {
+        const res_record *record = all->records[i];
+        if (record->status == BN_OK)
+            continue;
+        bn_text_puts(out, "<tr>");
+        title_cell(record, out);
+        failure_cells(bn_code_name(record->status), record->message, record->id, out);
+    }
+    for (size_t i = 0; i < report->comparison_count; i++) {
+        const plot_comparison *c = &report->comparisons[i];
+        if (!c->failure)
+            continue;
+        bn_text_puts(out, "<tr>");
+        plot_cell(out, c->title);
+        failure_cells(c->failure_class, c->failure, "", out);
+    }
     res_told told = {{0}};
-    for (size_t i = 0; i < all->damaged_count; i++)
-        if (res_damaged_told(&told, &all->damaged[i]))
-            damaged_row(&all->damaged[i], out);
+    for (size_t i = 0; i < all->damaged_count; i++) {
+        const res_damaged *file = &all->damaged[i];
+        if (!res_damaged_told(&told, file))
+            continue;
+        bn_text_puts(out, "<tr>");
+        plot_cell(out, "");
+        failure_cells(bn_code_name(file->status.code), file->status.message,
+                      bn_base_name(file->path), out);
+    }
     plot_table_end(out);
     bn_text rest = {0};
     res_put_untold(&told, &rest);
     if (rest.length > 0)
         bn_text_printf(out, "<p>%s.</p>\n", rest.data);
-    out->failed = out->failed || rest.failed;
     bn_text_free(&rest);
 }
 
-static int newer_first(const void *a, const void *b)
+static int latest_first(const void *a, const void *b)
 {
     const res_record *x = *(const res_record *const *)a, *y = *(const res_record *const *)b;
     return strcmp(y->id, x->id);
 }
 
-static void put_newest(const plot_report *report, bn_text *out)
+static void put_latest(const plot_report *report, bn_text *out)
 {
     size_t count = 0;
-    const res_record **list = calloc(report->all->count + 1, sizeof *list);
-    out->failed = out->failed || !list;
-    for (size_t i = 0; list && i < report->all->count; i++)
+    const res_record **list = bn_zalloc(report->all->count + 1, sizeof *list);
+    for (size_t i = 0; i < report->all->count; i++)
         if (res_record_good(report->all->records[i]))
             list[count++] = report->all->records[i];
-    if (list)
-        qsort(list, count, sizeof *list, newer_first);
-    bn_text_puts(out, "<h3>Newest results</h3>\n");
+    qsort(list, count, sizeof *list, latest_first);
+    bn_text_puts(out, "<h3 data-part=\"latest\">Latest results</h3>\n");
     if (count == 0)
         bn_text_puts(out, "<p>No experiment succeeded.</p>\n");
     else
-        plot_table_begin(out, "Median step of one process each, the newest first.",
+        plot_table_begin(out, "Median step of one process each, the latest first.",
                          "experiment|#median step|#steps|time (UTC)");
-    for (size_t i = 0; i < count && i < NEWEST; i++) {
+    for (size_t i = 0; i < count && i < LATEST; i++) {
         const double median = res_record_measures(list[i]).wall_ns;
         char steps[32];
         snprintf(steps, sizeof steps, "%zu", list[i]->step_count);
@@ -308,13 +272,15 @@ static void put_newest(const plot_report *report, bn_text *out)
     }
     if (count > 0)
         plot_table_end(out);
-    if (count > NEWEST)
-        bn_text_printf(out, "<p class=\"soft\">The newest %d of %zu processes.</p>\n", NEWEST,
-                       count);
+    if (count > LATEST)
+        bn_text_printf(out,
+                       "<p class=\"soft\" data-note=\"more\">The latest %d of %zu "
+                       "processes.</p>\n",
+                       LATEST, count);
     free(list);
 }
 
-/* What all of it comes to, in the colour of what it is like. */
+/* The verdict on all of it, in the colour of its class. */
 static void put_headline(const plot_report *report, bn_text *out)
 {
     const char *style = "same";
@@ -328,18 +294,6 @@ static void put_headline(const plot_report *report, bn_text *out)
     bn_text_puts(out, "</h3>\n");
 }
 
-/* Puts what was compared. */
-static void put_sides(const plot_report *report, bn_text *out)
-{
-    if (report->comparison_count > 0 && (report->side_a || report->side_b)) {
-        bn_text_puts(out, "<dl><dt>A</dt><dd>");
-        plot_html_text(out, report->side_a ? report->side_a : "");
-        bn_text_puts(out, "</dd><dt>B</dt><dd>");
-        plot_html_text(out, report->side_b ? report->side_b : "");
-        bn_text_puts(out, "</dd></dl>\n");
-    }
-}
-
 static void put_remarks(const plot_report *report, bn_text *out)
 {
     for (const char *line = report->remarks; line && *line;) {
@@ -349,7 +303,6 @@ static void put_remarks(const plot_report *report, bn_text *out)
         bn_text_puts(out, "<p>");
         plot_html_text(out, text.data ? text.data : "");
         bn_text_puts(out, "</p>\n");
-        out->failed = out->failed || text.failed;
         bn_text_free(&text);
         line += length + (line[length] == '\n');
     }
@@ -358,26 +311,33 @@ static void put_remarks(const plot_report *report, bn_text *out)
 bn_code plot_report_summary(const plot_report *report, const plot_rows *rows, size_t *number,
                             bn_text *out, bn_status *st)
 {
+    const counts n = counts_of(report);
     bn_code code = BN_OK;
     bn_text_puts(out, "<section aria-labelledby=\"summary\">\n<h2 id=\"summary\">Summary</h2>\n");
     put_headline(report, out);
     if (report->comparison_count == 0)
         plot_report_found(rows, out);
     put_remarks(report, out);
-    put_counts(report, rows, out);
-    put_sides(report, out);
+    put_counts(report, &n, rows, out);
+    if (report->comparison_count > 0 && (report->side_a || report->side_b)) {
+        bn_text_puts(out, "<dl><dt>A</dt><dd>");
+        plot_html_text(out, report->side_a ? report->side_a : "");
+        bn_text_puts(out, "</dd><dt>B</dt><dd>");
+        plot_html_text(out, report->side_b ? report->side_b : "");
+        bn_text_puts(out, "</dd></dl>\n");
+    }
     if (report->comparison_count == 0 && !report->headline)
-        bn_text_puts(out, "<p>These records were not compared with others: this page says what "
-                          "they are, not whether they changed.</p>\n");
+        bn_text_puts(out, "<p data-note=\"alone\">These records were not compared with others, so "
+                          "the page has figures and no verdicts.</p>\n");
     for (size_t i = 0; i < CHAPTERS && code == BN_OK; i++) {
         if (i == DECIDED || report->comparison_count == 0)
-            put_failures(report, out);
+            put_failures(report, &n, out);
         if (report->comparison_count == 0)
             break;
-        code = put_chapter(report, &chapters[i], number, out, st);
+        code = put_chapter(report, &n, &chapters[i], number, out, st);
     }
     if (report->comparison_count == 0)
-        put_newest(report, out);
+        put_latest(report, out);
     bn_text_puts(out, "</section>\n");
     return code;
 }

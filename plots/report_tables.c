@@ -24,18 +24,13 @@ static void interval_cell(bn_text *out, double low_ns, double high_ns)
     plot_cell_number(out, isfinite(high_ns) ? low_ns : (double)NAN, text);
 }
 
-static void difference_cell(bn_text *out, res_interval ns)
-{
-    plot_cell_number(out, ns.estimate, plot_difference_text(ns).text);
-}
-
-/* An overhead of ROW, in the words of tables where it was refused. */
+/* An overhead of ROW; the word of tables where it was refused. */
 static void overhead_cell(bn_text *out, const json_t *row, res_interval ns)
 {
     if (json_is_true(json_object_get(row, "overhead_refused")))
         bn_text_puts(out, "<td class=\"number\">" RES_NOT_TOLD "</td>");
     else
-        difference_cell(out, ns);
+        plot_cell_number(out, ns.estimate, plot_difference_text(ns).text);
 }
 
 static void count_cell(bn_text *out, double count)
@@ -66,17 +61,17 @@ static void name_cells(const plot_row *row, bn_text *out)
 
 /* ---- speedup -------------------------------------------------------------------------- */
 
-/* The table's words for what is claimed. */
+/* As the table's column "difference". */
 static const char *verdict(const plot_row *row)
 {
-    const json_t *told = json_object_get(row->figures, "told");
-    if (!json_is_boolean(told))
+    const json_t *significant = json_object_get(row->figures, "told");
+    if (!json_is_boolean(significant))
         return "";
     if (!isfinite(plot_row_real(row, "speedup_low")))
         return json_is_true(json_object_get(row->figures, "apart")) ? "measured apart"
                                                                     : "too few processes";
-    if (json_is_false(told))
-        return "no difference told";
+    if (json_is_false(significant))
+        return "no significant difference";
     return plot_row_real(row, "speedup") > 1 ? "faster" : "slower";
 }
 
@@ -128,7 +123,7 @@ static void put_means(const plot_rows *rows, bn_text *out)
     plot_table_begin(
         out,
         "Geometric means of the speedups over lazy, of the cells that have one. They are not "
-        "judged: no difference is claimed by them.",
+        "tested for significance.",
         "runtime|phase|mode|#graphs|#speedup|#95 %|cells");
     json_array_foreach((json_t *)(uintptr_t)rows->means, index, mean)
     {
@@ -167,24 +162,25 @@ void plot_report_found(const plot_rows *rows, bn_text *out)
     const json_t *findings = json_object_get(rows->table, "findings");
     if (json_array_size(findings) == 0)
         return;
-    bn_text_puts(out, "<h3>What was found</h3>\n");
+    bn_text_puts(out, "<h3 data-part=\"found\">What was found</h3>\n");
     put_sentences(findings, out);
 }
 
 static void put_speedups(const plot_rows *rows, bool found, bn_text *out)
 {
-    const json_t *busy = json_object_get(json_object_get(rows->table, "witness"), "sentence");
+    const json_t *interference =
+        json_object_get(json_object_get(rows->table, "witness"), "sentence");
     bn_text_puts(out, "<h3>Speedup over lazy</h3>\n");
-    if (json_is_string(busy)) {
+    if (json_is_string(interference)) {
         bn_text_puts(out, "<p class=\"bad\">");
-        plot_html_text(out, json_string_value(busy));
+        plot_html_text(out, json_string_value(interference));
         bn_text_puts(out, "</p>\n");
     }
     plot_table_begin(
         out,
-        "Median step; lazy step over this step, with what is claimed at 5 % over all "
-        "ratios of the table; overhead of an execution: PJRT time less device time, "
-        "\"<\": not told from zero. Intervals are over processes, or over the means of "
+        "Median step; lazy step over this step, significance at 5 % family-wise over the "
+        "table; overhead of an execution: PJRT time minus device time, \"<\": "
+        "indistinguishable from zero. Intervals are over processes, or over the means of "
         "runs where there are several.",
         "experiment|mode|#processes|#step|#95 %|program|#speedup|#95 %|difference|"
         "#trace|#overhead|#device|source|#compile");
@@ -230,7 +226,6 @@ static void put_ledgers(const plot_rows *rows, bn_text *out)
     bool present[BN_PART_COUNT] = {false};
     bn_text columns = {0};
     json_t *ledgers = plot_rows_list(rows, "ledger");
-    out->failed = out->failed || !ledgers;
     parts_that_are(ledgers, present);
     bn_text_puts(&columns, "experiment|mode");
     for (int part = 0; part < BN_PART_COUNT; part++)
@@ -242,8 +237,7 @@ static void put_ledgers(const plot_rows *rows, bn_text *out)
                      "Median time of each part of a step, over the processes; parts that took no "
                      "time in any are left out. Medians need not add up; the pictures show means, "
                      "which do.",
-                     columns.data ? columns.data : "");
-    out->failed = out->failed || columns.failed;
+                     columns.data);
     bn_text_free(&columns);
     for (size_t i = 0; i < rows->count; i++)
         for (size_t j = 0; j < json_array_size(ledgers); j++)
@@ -262,7 +256,7 @@ static void put_ledgers(const plot_rows *rows, bn_text *out)
 
 /* ---- executions ------------------------------------------------------------------------- */
 
-/* X: the figures of all processes; MORE: what the record says beside them. */
+/* X has the figures of all processes, MORE is the record's. */
 static void execution_row(const plot_row *row, const json_t *x, const res_execution *more,
                           bn_text *out)
 {
@@ -287,14 +281,13 @@ static void execution_row(const plot_row *row, const json_t *x, const res_execut
 static void put_executions(const plot_rows *rows, bn_text *out)
 {
     json_t *list = plot_rows_list(rows, "executions");
-    out->failed = out->failed || !list;
     bn_text_puts(out, "<h3>Executions</h3>\n");
     plot_table_begin(
         out,
         "One execution submitted alone (PJRT time, median), the device's part, the rest "
-        "(overhead) with its 95 % interval over processes, \"<\": not told from zero; compiling "
-        "and "
-        "memory. Steps of more than twelve graphs (eager) are left out: bench table shows them.",
+        "(overhead) with its 95 % interval over processes, \"<\": indistinguishable from zero; "
+        "compiling and memory. Steps of more than twelve graphs (eager) are left out: bench table "
+        "shows them.",
         "experiment|mode|graph|#a step|#arguments|#results|#PJRT|#device|#overhead|"
         "#95 %|source|#compile|#argument memory|#temporary memory");
     for (size_t i = 0; i < rows->count; i++) {

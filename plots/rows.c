@@ -1,9 +1,9 @@
 /*
- * rows.c - which records of a store are drawn, and what they are called.
+ * rows.c - which records of a store are drawn, and their labels.
  *
  * The rows are those of the speedup table, read from its JSON: pictures and tables cannot differ. A
- * picture says once what all its rows have in common; a row's label says what else tells it from
- * the others of its model.
+ * picture says once what all its rows have in common; a row's label has what else distinguishes it
+ * from the others of its model.
  */
 #include "plots/plot_priv.h"
 
@@ -47,8 +47,7 @@ static bool same_model(const plot_row *a, const plot_row *b)
 
 /* ---- labels ------------------------------------------------------------------------ */
 
-/* Finds out whether axis M is the same in all rows, and whether it tells two cells of one model
- * apart. */
+/* Whether axis M is the same in all rows, and whether it distinguishes two cells of one model. */
 static void classify(const plot_rows *rows, const words *w, int m, bool *common, bool *telling)
 {
     *common = true;
@@ -59,8 +58,7 @@ static void classify(const plot_rows *rows, const words *w, int m, bool *common,
             *telling = same_model(&rows->rows[i], &rows->rows[j]) &&
                        strcmp(w[i].text[m], w[j].text[m]) != 0;
     }
-    /* These two are never left out: they say which rows are of a real device and of our own front
-     * end. */
+    /* These two are never left out: they distinguish real devices and our own front end. */
     if (m == RES_AXIS_TRACE_COST || m == RES_AXIS_RUNTIME)
         *telling = *telling || !*common;
 }
@@ -86,9 +84,9 @@ static void add_build(const plot_rows *rows, bn_text *out)
         bn_text_printf(out, ", build %.12s", build);
 }
 
-static bool make_labels(plot_rows *rows, const words *w)
+static void make_labels(plot_rows *rows, const words *w)
 {
-    bool common[RES_AXIS_COUNT], telling[RES_AXIS_COUNT], failed = false;
+    bool common[RES_AXIS_COUNT], telling[RES_AXIS_COUNT];
     bn_text text = {0};
     for (int m = 0; m < RES_AXIS_COUNT; m++)
         classify(rows, w, m, &common[m], &telling[m]);
@@ -100,8 +98,7 @@ static bool make_labels(plot_rows *rows, const words *w)
     for (int m = 0; m < RES_AXIS_COUNT; m++)
         if (common[m] && m != RES_AXIS_RUNTIME)
             add(&text, w[0].text[m]);
-    rows->common = text.data ? text.data : strdup("");
-    failed = text.failed || !rows->common;
+    rows->common = text.data ? text.data : bn_strdup("");
     for (size_t i = 0; i < rows->count; i++) {
         const res_experiment *e = &rows->rows[i].record->experiment;
         text = (bn_text){0};
@@ -112,9 +109,7 @@ static bool make_labels(plot_rows *rows, const words *w)
         if (telling[RES_AXIS_RUNTIME])
             add(&text, w[i].text[RES_AXIS_RUNTIME]);
         rows->rows[i].label = text.data;
-        failed = failed || text.failed;
     }
-    return !failed;
 }
 
 /* ---- rows ---------------------------------------------------------------------------- */
@@ -139,14 +134,12 @@ static const res_record *record_of(const res_collection *all, const char *id)
     return NULL;
 }
 
-static bool take_rows(const res_collection *all, plot_rows *rows)
+static void add_rows(const res_collection *all, plot_rows *rows)
 {
     json_t *list = json_object_get(rows->table, "rows"), *object;
     size_t index;
     rows->means = json_object_get(rows->table, "geometric_means");
-    rows->rows = calloc(json_array_size(list) + 1, sizeof *rows->rows);
-    if (!rows->rows)
-        return false;
+    rows->rows = bn_zalloc(json_array_size(list) + 1, sizeof *rows->rows);
     json_array_foreach(list, index, object)
     {
         plot_row *row = &rows->rows[rows->count];
@@ -159,7 +152,6 @@ static bool take_rows(const res_collection *all, plot_rows *rows)
                  res_way_of(e).text, e->graphs);
         rows->count++;
     }
-    return true;
 }
 
 static void number_cells(plot_rows *rows, const words *w)
@@ -185,35 +177,26 @@ static json_t *table_of(const res_collection *all, const char *name)
 {
     bn_text text = {0};
     res_table(name, all, RES_TABLE_JSON, &text);
-    json_t *table = text.failed || !text.data ? NULL : json_loads(text.data, 0, NULL);
+    json_t *table = json_loads(text.data, 0, NULL);
     bn_text_free(&text);
     return table;
 }
 
-bn_code plot_rows_make(const res_collection *all, plot_rows *rows, bn_status *st)
+void plot_rows_make(const res_collection *all, plot_rows *rows)
 {
-    *rows = (plot_rows){.all = all};
-    rows->table = table_of(all, "speedup");
-    words *w = NULL;
-    bool made = rows->table && take_rows(all, rows);
-    if (made)
-        made = (w = calloc(rows->count + 1, sizeof *w)) != NULL;
-    for (size_t i = 0; made && i < rows->count; i++)
+    *rows = (plot_rows){.all = all, .table = table_of(all, "speedup")};
+    add_rows(all, rows);
+    words *w = bn_zalloc(rows->count + 1, sizeof *w);
+    for (size_t i = 0; i < rows->count; i++)
         fill_words(rows->rows[i].record, &w[i]);
-    if (made) {
-        number_cells(rows, w);
-        made = make_labels(rows, w);
-    }
+    number_cells(rows, w);
+    make_labels(rows, w);
     free(w);
-    if (made)
-        return BN_OK;
-    plot_rows_free(rows);
-    return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the rows of a plot");
 }
 
 void plot_rows_free(plot_rows *rows)
 {
-    for (size_t i = 0; rows->rows && i < rows->count; i++)
+    for (size_t i = 0; i < rows->count; i++)
         free(rows->rows[i].label);
     free(rows->rows);
     free(rows->common);

@@ -20,15 +20,6 @@ void plot_free(plot *p)
     *p = (plot){0};
 }
 
-bn_code plot_finish(plot *p, bn_code code, bn_status *st)
-{
-    if (code == BN_OK && (p->script.failed || p->description.failed))
-        code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a plot");
-    if (code != BN_OK)
-        plot_free(p);
-    return code;
-}
-
 /* ---- series ---------------------------------------------------------------------- */
 
 const char *plot_series_colour(size_t number)
@@ -212,7 +203,7 @@ double plot_legend_line(plot *p, bool dash, const char *colour, const char *text
 
 /* ---- the frame ------------------------------------------------------------------------- */
 
-/* How lines of the head look. */
+/* The style of lines of the head. */
 typedef struct head_lines {
     const char *style;
     double size, step; /* of letters, and from line to line, in pixels */
@@ -231,8 +222,7 @@ static double put_lines(plot *p, const head_lines *look, const char *text, doubl
         bn_text longer = {0};
         bn_text_printf(&longer, "%s%s%.*s", line.length ? line.data : "", line.length ? " " : "",
                        (int)word, text);
-        const bool full =
-            line.length && longer.data && plot_text_width(longer.data, look->size) > width;
+        const bool full = line.length && plot_text_width(longer.data, look->size) > width;
         if (full) {
             if (draw)
                 plot_text_at(p, line.data, MARGIN, y, "left", look->style);
@@ -241,9 +231,8 @@ static double put_lines(plot *p, const head_lines *look, const char *text, doubl
             bn_text_append(&line, text, word);
         } else {
             bn_text_clear(&line);
-            bn_text_puts(&line, longer.data ? longer.data : "");
+            bn_text_puts(&line, longer.data);
         }
-        p->script.failed = p->script.failed || longer.failed;
         bn_text_free(&longer);
         text += word;
         text += *text == ' ';

@@ -36,7 +36,7 @@ typedef struct bar {
     int kind;
     bool eager; /* its own figure, or the mean of such */
     double y, speedup, low, high;
-    bool untold;        /* there is an interval, and the table claims no difference */
+    bool not_significant;
     const char *failed; /* class, else NULL */
 } bar;
 
@@ -101,8 +101,8 @@ static void measure(drawing *d)
         d->beyond = d->beyond || leaves(d, &d->bars[i]);
 }
 
-/* Takes rows with a ratio, and failures; the base of a cell is neither. */
-static void take_rows(drawing *d, const plot_rows *rows)
+/* Adds rows with a ratio, and failures; the baseline of a cell is neither. */
+static void add_rows(drawing *d, const plot_rows *rows)
 {
     size_t cell = SIZE_MAX;
     double y = 0;
@@ -113,7 +113,8 @@ static void take_rows(drawing *d, const plot_rows *rows)
         b->speedup = plot_row_real(row, "speedup");
         b->low = plot_row_real(row, "speedup_low");
         b->high = plot_row_real(row, "speedup_high");
-        b->untold = isfinite(b->low) && json_is_false(json_object_get(row->figures, "told"));
+        b->not_significant =
+            isfinite(b->low) && json_is_false(json_object_get(row->figures, "told"));
         if (!failed && !isfinite(b->speedup))
             continue;
         b->failed = failed ? bn_code_name(row->record->status) : NULL;
@@ -129,7 +130,7 @@ static void take_rows(drawing *d, const plot_rows *rows)
     }
 }
 
-static void take_means(drawing *d, const plot_rows *rows)
+static void add_means(drawing *d, const plot_rows *rows)
 {
     size_t index, before = d->count;
     json_t *mean;
@@ -220,7 +221,8 @@ static void put_data(plot *p, const drawing *d, bool present[KINDS])
 
 static void put_labels(plot *p, const drawing *d, double left, double top)
 {
-    plot_text_at(p, "speedup, 95 % interval", WIDTH - 16, top - 10, "right", "soft");
+    plot_text_at(p, "speedup, 95 % interval (n.s.: not significant)", WIDTH - 16, top - 10, "right",
+                 "soft");
     for (size_t i = 0; i < d->count; i++) {
         const bar *b = &d->bars[i];
         char text[96] = "";
@@ -232,8 +234,7 @@ static void put_labels(plot *p, const drawing *d, double left, double top)
             continue;
         }
         const int digits = res_ratio_decimals((res_interval){b->speedup, b->low, b->high});
-        /* The table claims nothing of means either. */
-        const char *claim = b->kind == MEAN ? " not judged" : b->untold ? " not told" : "";
+        const char *claim = b->kind == MEAN ? " not tested" : b->not_significant ? " n.s." : "";
         if (isfinite(b->low))
             snprintf(text, sizeof text, "%.*fx [%.*f, %.*f]%s", digits, b->speedup, digits, b->low,
                      digits, b->high, claim);
@@ -311,8 +312,8 @@ static void put_plot(plot *p, const drawing *d, const plot_rows *rows)
     plot_margins(p, left, WIDTH - FIGURES - 12, top, top + body);
     bn_text_printf(
         &p->description,
-        "Bars of speedup over the lazy step; \"not told\": no difference is claimed; means are not "
-        "judged. %s.",
+        "Bars of speedup over the lazy step; \"n.s.\": no significant difference; means are not "
+        "tested. %s.",
         rows->common[0] ? rows->common : "Several runtimes");
     put_labels(p, d, left, top);
     put_data(p, d, present);
@@ -325,26 +326,21 @@ static void put_plot(plot *p, const drawing *d, const plot_rows *rows)
 bn_code plot_speedup(const res_collection *all, plot *p, bn_status *st)
 {
     plot_rows rows;
-    bn_code code = plot_rows_make(all, &rows, st);
+    bn_code code = BN_OK;
     *p = (plot){0};
-    if (code != BN_OK)
-        return code;
-    drawing d = {.bars = calloc(rows.count + json_array_size(rows.means) + 1, sizeof *d.bars)};
-    if (!d.bars) {
-        code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a plot");
+    plot_rows_make(all, &rows);
+    drawing d = {.bars = bn_zalloc(rows.count + json_array_size(rows.means) + 1, sizeof *d.bars),
+                 .headed = plot_labels_width(&rows) > PLOT_LABEL_COLUMN};
+    add_rows(&d, &rows);
+    if (any_ratio(&d)) {
+        add_means(&d, &rows);
+        measure(&d);
+        put_plot(p, &d, &rows);
     } else {
-        d.headed = plot_labels_width(&rows) > PLOT_LABEL_COLUMN;
-        take_rows(&d, &rows);
-        if (any_ratio(&d)) {
-            take_means(&d, &rows);
-            measure(&d);
-            put_plot(p, &d, &rows);
-        } else
-            code =
-                bn_fail(st, BN_NOT_FOUND,
-                        "speedup: no model here has both a lazy and another mode that succeeded");
+        code = bn_fail(st, BN_NOT_FOUND,
+                       "speedup: no model here has both a lazy and another mode that succeeded");
     }
     free(d.bars);
     plot_rows_free(&rows);
-    return plot_finish(p, code, st);
+    return code;
 }

@@ -19,7 +19,6 @@
  * either part is. */
 #define WARMUP      0.22
 
-/* A panel: its scale and what it shows. */
 typedef struct panel {
     const res_record *record;
     size_t number;
@@ -62,10 +61,10 @@ static void put_steps(plot *p, const panel *n)
     }
 }
 
-/* How many programs step I of the warm-up compiled; -1 where the record does not say. */
+/* Programs that step I of the warm-up compiled; -1: unknown. */
 static json_int_t warmup_compiles(const res_record *record, size_t i)
 {
-    const json_t *list = json_object_get(json_object_get(record->provenance, "warmup"), "compiles");
+    const json_t *list = res_provenance(record, RES_PROV_WARMUP_COMPILES);
     const json_t *value = json_array_get(list, i);
     return json_is_integer(value) ? json_integer_value(value) : -1;
 }
@@ -220,8 +219,7 @@ static void put_panel(plot *p, const plot_row *row, size_t number, const double 
     bn_text title = {0};
     plot_margins(p, at[0], at[2], at[1], at[3]);
     plot_row_title(row, &title);
-    plot_text_at(p, title.data ? title.data : "", at[0] - 60, at[1] - 24, "left", "strong");
-    p->script.failed = p->script.failed || title.failed;
+    plot_text_at(p, title.data, at[0] - 60, at[1] - 24, "left", "strong");
     snprintf(label, sizeof label, "median of this process %s", plot_time_text(n.median_ns).text);
     plot_text_at(p, label, at[2], at[1] - 24, "right", "");
     if (row->record->warmup_count > 0) {
@@ -230,9 +228,8 @@ static void put_panel(plot *p, const plot_row *row, size_t number, const double 
         plot_text_at(p, warm, at[0] + (at[2] - at[0]) * WARMUP / (1 + WARMUP) / 2, at[3] + 15,
                      "center", "soft");
     }
-    bn_text_printf(&p->description, " %s: %s, %zu steps after %zu of warm-up.",
-                   title.data ? title.data : "", label, row->record->step_count,
-                   row->record->warmup_count);
+    bn_text_printf(&p->description, " %s: %s, %zu steps after %zu of warm-up.", title.data, label,
+                   row->record->step_count, row->record->warmup_count);
     bn_text_free(&title);
     put_axes(p, &n);
     put_off_scale(p, &n);
@@ -249,7 +246,7 @@ static void put_head(plot *p, double y)
     plot_legend_line(p, true, PLOT_INK, "median of the measured steps", x, y);
 }
 
-/* Whether some record that is shown does not say where its warm-up compiled. */
+/* Whether it is unknown of some drawn record where its warm-up compiled. */
 static bool some_unknown(const plot_rows *rows)
 {
     for (size_t i = 0; i < rows->count; i++)
@@ -292,15 +289,14 @@ static void put_plot(plot *p, const plot_rows *rows, size_t good)
 bn_code plot_steps(const res_collection *all, plot *p, bn_status *st)
 {
     plot_rows rows;
-    bn_code code = plot_rows_make(all, &rows, st);
+    bn_code code = BN_OK;
     *p = (plot){0};
-    if (code != BN_OK)
-        return code;
+    plot_rows_make(all, &rows);
     const size_t good = plot_rows_good(&rows);
     if (good > 0)
         put_plot(p, &rows, good);
     else
         code = bn_fail(st, BN_NOT_FOUND, "steps: no experiment here succeeded");
     plot_rows_free(&rows);
-    return plot_finish(p, code, st);
+    return code;
 }

@@ -20,28 +20,28 @@ typedef struct suite_options {
     /* These replace what the file says; empty lists, NULL, "" and 0 leave the file's. Options and
      * flags, which end with NULL, are of RUNTIMES and need them. */
     cli_list runtimes;
-    const char *const *runtime_option, *const *xla_flag;
+    const char *runtime_option[CLI_MAX_REPEATS + 1], *xla_flag[CLI_MAX_REPEATS + 1];
     const char *label;
     int64_t repetitions;
     const char *shard;         /* "I/N", "none"; NULL: what a launcher's environment says */
     cli_words filter, exclude; /* patterns of titles */
     bool retry_failed;         /* repeat experiments that failed before */
     bool dry_run;              /* list what would run, and run nothing */
-    const job_matrix *usual;   /* bench run's defaults, for all that the file leaves out */
-    /* Called once for each matrix that is expanded. Returns MATRIX as the options of bench run
-     * (new reference), for its records; NULL: they have none. */
-    json_t *(*echo)(const job_matrix *matrix);
     /* Called with PLACE before each process; NULL: never. Its failure ends the suite, as a store
      * does that takes no more records. */
     bn_code (*may_write)(void *place, bn_status *st);
     void *place;
 } suite_options;
 
-/* Runs the suite WHAT: one of SUITE_NAMES, or a file. */
-int suite_command(const suite_options *options, const char *what);
-/* The words, "a, b", that a suite's member takes which is called as OPTION, "device-time"; NULL: it
- * takes any, or there is none. */
-const char *suite_words(const char *option);
+/* Rows of suite_options that suites, nights and comparisons share, by these bits: which runtimes,
+ * their options and label; which titles; repetitions; the rest of bench suite's own. */
+enum {
+    SUITE_ROWS_RUNTIMES = 1 << 0 | 1 << 1 | 1 << 2 | 1 << 3,
+    SUITE_ROWS_TITLES = 1 << 4 | 1 << 5,
+    SUITE_ROWS_REPEATED = 1 << 6 | 1 << 7,
+    SUITE_ROWS_OWN = 1 << 8 | 1 << 9
+};
+const cli_table *suite_table(void);
 
 /* ---- bench compare ---------------------------------------------------------------- */
 
@@ -66,13 +66,6 @@ typedef struct compare_options {
     const char *report;          /* folder of the page, or NULL */
 } compare_options;
 
-int compare_command(const compare_options *options);
-/* Exit codes and examples, for --help. */
-extern const char compare_help[];
-/* The exit code for an error of bench compare or nightly that others end with CLI_EXIT_USAGE or
- * CLI_EXIT_ENVIRONMENT: to these two, 2 means slower. BISECT: the codes are git bisect's. */
-int compare_usage(bool bisect);
-
 /* ---- bench nightly ---------------------------------------------------------------- */
 
 typedef struct night_options {
@@ -84,9 +77,5 @@ typedef struct night_options {
     double fail_if_slower;       /* share, as for compare */
     int64_t keep_builds;         /* of each runtime, in the store; 0: none, and no controls */
 } night_options;
-
-int night_command(const night_options *options);
-/* Exit codes, for --help. */
-extern const char night_help[];
 
 #endif

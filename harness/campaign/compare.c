@@ -11,7 +11,7 @@
 #include <string.h>
 #include <time.h>
 
-const char compare_help[] =
+static const char help[] =
     "Exit codes: 0 all was compared, nothing is slower, and no more than --fail-if-slower is\n"
     "possible; 1 error: wrong words, no such plugin, an experiment that failed on a side or that "
     "one\n"
@@ -38,8 +38,12 @@ const char compare_help[] =
     "  git bisect run sh -c 'make plugin || exit 125; bench compare --bisect \\\n"
     "      --runtime /tmp/good.so --runtime ./plugin.so --model resnet50 --fail-if-slower 2%'\n";
 
-int compare_usage(bool bisect)
+int compare_refused(int argc, char **argv)
 {
+    bool bisect = false;
+    /* Parsing may have ended before it came to --bisect. */
+    for (int i = 1; i < argc; i++)
+        bisect = bisect || strcmp(argv[i], "--bisect") == 0;
     return bisect ? COMPARE_ABORT : COMPARE_ERROR;
 }
 
@@ -344,7 +348,7 @@ static bn_code take_words(compare_run *compare, words *w, bn_status *st)
     return code;
 }
 
-int compare_command(const compare_options *options)
+static int compare_sides(const compare_options *options)
 {
     bn_status st = {.code = BN_OK};
     compare_run compare = {.options = options};
@@ -373,3 +377,116 @@ int compare_command(const compare_options *options)
         free(w.split[i]);
     return end;
 }
+
+/* ---- the command --------------------------------------------------------------------- */
+
+/* What --help lists, and what these point to. */
+typedef struct compare_line {
+    compare_options own;
+    job_matrix matrix;
+    suite_options suites;
+    const char *a_option[CLI_MAX_REPEATS + 1], *b_option[CLI_MAX_REPEATS + 1];
+    const char *a_flag[CLI_MAX_REPEATS + 1], *b_flag[CLI_MAX_REPEATS + 1];
+} compare_line;
+#define AT(member) offsetof(compare_line, member)
+
+static const cli_option rows[] = {
+    {"runtime", "NAME", CLI_WORDS, AT(own.runtimes), .values = job_runtime_names, .open = true,
+     .also = "a, b, backend, device, platform, plugin",
+     .text = "given twice, A and B (or once, A,B): a name (bench list runtimes) or the path of a "
+             "plugin; of stores, which records count"},
+    {"a-option", "NAME=VALUE", CLI_PAIRS, AT(a_option), .about = JOB_ABOUT_PAIRS,
+     .text = "option for the client of A only; may be repeated"},
+    {"b-option", "NAME=VALUE", CLI_PAIRS, AT(b_option), .about = JOB_ABOUT_PAIRS,
+     .text = "option for the client of B only; may be repeated"},
+    {"a-flag", "NAME=VALUE", CLI_PAIRS, AT(a_flag), .about = JOB_ABOUT_PAIRS,
+     .text = "compiler option for A only; may be repeated"},
+    {"b-flag", "NAME=VALUE", CLI_PAIRS, AT(b_flag), .about = JOB_ABOUT_PAIRS,
+     .text = "compiler option for B only; may be repeated"},
+    {"label", "TEXT", CLI_WORDS, AT(own.labels), .empty = true,
+     .text = "given twice: what the builds are (commits, say), for the records; of stores, which "
+             "records count"},
+    {"store", "DIR", CLI_WORDS, AT(own.stores), .also = "results",
+     .text = "where the records go, in DIR/a and DIR/b; by default a new folder in bench-results. "
+             "Given twice, nothing is run: the records of both folders are compared"},
+    {"suite", "FILE", CLI_TEXT, AT(own.suite), .choices = SUITE_NAMES, .open = true,
+     .text = "what to run: a suite file, or " SUITE_NAMES "; in place of --model, --mode and the "
+             "like, without its runtimes and repetitions"},
+    {"min-time", "TIME", CLI_SPAN, AT(matrix.min_time), .fallback = "1", .about = JOB_ABOUT_WORK,
+     .text =
+         "each process measures at least this long; more pairs help more than longer processes"},
+    {"pairs", "N", CLI_NUMBER, AT(own.pairs), .fallback = "0", .about = JOB_ABOUT_PAIRS,
+     .text = "pairs of processes for each comparison, at most 64, judged once; 0: until it is "
+             "decided, with interim analyses after 4, 5, 6, 8, 10 and 12 pairs; of steps below 2 "
+             "ms up to 24 pairs, from the second on of a quarter of --min-time"},
+    {"precision", "SHARE", CLI_SHARE, AT(own.precision), .fallback = "0", .about = JOB_ABOUT_PAIRS,
+     .text = "run pairs until wall times are known to about this share, as 1%, whatever the "
+             "verdicts; 0: off"},
+    {"budget", "TIME", CLI_SPAN, AT(own.budget), .fallback = "0", .about = JOB_ABOUT_PAIRS,
+     .text = "start no pair that would end after this time: 90s, 10m, 2h; 0: no limit"},
+    {"fail-if-slower", "SHARE", CLI_SHARE, AT(own.fail_if_slower), .fallback = "0",
+     .text = COMPARE_FAIL_TEXT},
+    {"control", "N", CLI_NUMBER, AT(own.control), .fallback = "1", .about = JOB_ABOUT_PAIRS,
+     .text = "experiments in which A is compared with itself, too; 0: none"},
+    {"bisect", NULL, CLI_FLAG, AT(own.bisect), .text = "exit codes for git bisect run"},
+    {"report", "DIR", CLI_TEXT, AT(own.report), .text = "folder of the page, index.html"},
+    {"force", NULL, CLI_FLAG, AT(own.output.force),
+     .text = "of no effect: pages are replaced, since they can be made again from the records"},
+};
+
+static void prepare(void *options, bn_arena *memory)
+{
+    job_matrix_usual(&((compare_line *)options)->matrix, memory);
+}
+
+static bn_code check(void *options, const cli_call *call, bn_status *st)
+{
+    compare_line *line = options;
+    const char *recorded = cli_given(call, JOB_ABOUT_RECORDING);
+    bn_code code = job_matrix_check(&line->matrix, call, st);
+    if (code == BN_OK && recorded && !line->matrix.recorded.folder)
+        code = bn_fail(st, BN_INVALID, "--%s is for --recording, which was not given", recorded);
+    return code;
+}
+
+static int run(void *options, const cli_call *call)
+{
+    compare_line *line = options;
+    compare_options own = line->own;
+    own.matrix = &line->matrix;
+    own.suites = &line->suites;
+    own.a_option = line->a_option;
+    own.b_option = line->b_option;
+    own.a_flag = line->a_flag;
+    own.b_flag = line->b_flag;
+    own.conflict = cli_given(call, JOB_ABOUT_WORK);
+    own.paired = cli_given(call, JOB_ABOUT_PAIRS);
+    line->matrix.echo = cli_echo(call->table, line);
+    const int code = compare_sides(&own);
+    json_decref(line->matrix.echo);
+    return code;
+}
+
+const cli_command compare_command = {
+    .name = "compare",
+    .usage = "bench compare --runtime A --runtime B [--suite FILE] [OPTIONS]",
+    .summary = "is runtime B slower than A, by how much, and where: paired processes, or two stores",
+    .section = JOB_SECTION_MEASURE,
+    .bare = "runtime",
+    .size = sizeof(compare_line),
+    .output = AT(own.output),
+    .rows = rows,
+    .row_count = sizeof rows / sizeof *rows,
+    .groups = {{job_axis_table, AT(matrix), .rows = UINT64_MAX, .without = JOB_AXIS_BIT(RUNTIME)},
+               {job_program_table, AT(matrix), .rows = JOB_PROGRAM_RUN},
+               {job_recorded_table, AT(matrix.recorded)},
+               {job_measure_table, AT(matrix.how), .about = JOB_ABOUT_BUILD | JOB_ABOUT_LOOP,
+                .rows = JOB_MEASURE_BIT(weights)},
+               {suite_table, AT(suites), .rows = SUITE_ROWS_TITLES},
+               {cli_output_table, AT(own.output), .rows = CLI_OUT_TABLES}},
+    .prepare = prepare,
+    .check = check,
+    .run = run,
+    .refused = compare_refused,
+    .help = help,
+};

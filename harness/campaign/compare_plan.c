@@ -77,7 +77,7 @@ static void add_notes(bn_text *notes, const char *more)
         const size_t length = strcspn(more, "\n") + 1;
         bn_text line = {0};
         bn_text_append(&line, more, length);
-        if (!line.failed && (!notes->data || !strstr(notes->data, line.data)))
+        if (!notes->data || !strstr(notes->data, line.data))
             bn_text_puts(notes, line.data);
         bn_text_free(&line);
         more += length;
@@ -96,8 +96,8 @@ static bn_code expand_suite(compare_plan *p, int side, bn_text *notes, bn_status
     char path[4096];
     size_t left = 0;
     options.runtimes = own->axis[RES_AXIS_RUNTIME];
-    options.runtime_option = own->runtime_option;
-    options.xla_flag = own->xla_flag;
+    memcpy(options.runtime_option, own->runtime_option, sizeof options.runtime_option);
+    memcpy(options.xla_flag, own->xla_flag, sizeof options.xla_flag);
     options.label = own->label;
     options.store = own->store;
     if (suite_find(o->suite, path, sizeof path, st) != BN_OK ||

@@ -6,6 +6,13 @@
 #define BENCH_HARNESS_COMPARE_H
 
 #include "harness/campaign/campaign.h"
+
+/* As cli_command.refused, of bench compare and bench nightly: to these two, 2 means slower. With
+ * --bisect the code is git bisect's. */
+int compare_refused(int argc, char **argv);
+#define COMPARE_FAIL_TEXT                                                                          \
+    "B counts as slower only if it is slower by more than this, and as equivalent if it differs "  \
+    "by less: 3%. With 0 anything slower counts, and a difference below 3 % is equivalent"
 #include "results/findings/findings.h"
 
 /* Exit codes of compare and nightly: 2 means slower, so errors are 1. `git bisect run` takes 125

@@ -36,7 +36,7 @@ static bool of_side(const night_side *side, const res_experiment *e, const char 
 
 bool night_is_of_side(const night_side *side, const res_record *record)
 {
-    return of_side(side, &record->experiment, res_runtime_text(record, "label"));
+    return of_side(side, &record->experiment, res_provenance_text(record, RES_PROV_RUNTIME_LABEL));
 }
 
 /* ---- which sides there are ------------------------------------------------------------- */
@@ -240,7 +240,7 @@ bn_code night_sides_make(nightly *n, suite_spec *suite, bn_status *st)
     if (code == BN_OK)
         code = res_index_load(n->options->suites->store, NULL, &n->earlier, st);
     if (code == BN_OK)
-        code = res_index_split(&n->earlier, NULL, st);
+        res_index_split(&n->earlier, NULL);
     /* A night that was killed late has records in the store already. Taken for another night's,
      * they would be the last good one. */
     bn_status none = {.code = BN_OK};

@@ -21,7 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
-const char night_help[] =
+static const char help[] =
     "Exit codes: 0 nothing slower was found, and a slowdown would have been seen; 1 an error, or "
     "an\n"
     "experiment failed; 2 slower: than the build of the last good night, or a change for the "
@@ -371,7 +371,7 @@ static bn_code look_back(nightly *n, bn_status *st)
         code = res_index_load(n->options->suites->store, NULL, &n->index, st);
     /* Estimates have no nights. */
     if (code == BN_OK)
-        code = res_index_split(&n->index, NULL, st);
+        res_index_split(&n->index, NULL);
     if (code == BN_OK)
         job_say_damaged(n->index.damaged, n->index.damaged_count);
     if (code == BN_OK) {
@@ -455,7 +455,7 @@ static bn_code check_words(const night_options *o, bn_status *st)
     return code;
 }
 
-int night_command(const night_options *options)
+static int night(const night_options *options)
 {
     bn_status st = {.code = BN_OK};
     nightly n = {.options = options, .now_s = (double)time(NULL)};
@@ -479,3 +479,62 @@ int night_command(const night_options *options)
     nightly_free(&n);
     return code;
 }
+
+/* ---- the command ---------------------------------------------------------------------------- */
+
+typedef struct night_line {
+    night_options own;
+    suite_options suites;
+} night_line;
+#define AT(member) offsetof(night_line, member)
+
+static const cli_option rows[] = {
+    {"suite", "FILE", CLI_TEXT, AT(own.suite), .choices = SUITE_NAMES, .open = true,
+     .text = "what to run: a suite file, or " SUITE_NAMES},
+    {"store", "DIR", CLI_TEXT, AT(suites.store), .fallback = "bench-results", .also = "results",
+     .text = "folder of records, one HDF5 file for each experiment of each process"},
+    {"report", "DIR", CLI_TEXT, AT(own.report), .text = "folder of the page, index.html"},
+    {"site", "DIR", CLI_TEXT, AT(own.site),
+     .text = "folder of a site over the whole store, as bench report --site makes it; grown by the "
+             "night"},
+    {"title", "TEXT", CLI_TEXT, AT(own.site_title), .fallback = "Benchmark results",
+     .text = "title of the site"},
+    {"fail-if-slower", "SHARE", CLI_SHARE, AT(own.fail_if_slower), .fallback = "0",
+     .text = COMPARE_FAIL_TEXT},
+    {"night-hours", "TIME", CLI_HOURS, AT(own.night_hours), .fallback = "12",
+     .text = "records of one build within this time are one night: 12h, 90m (a number alone: "
+             "hours)"},
+    {"keep-builds", "N", CLI_NUMBER, AT(own.keep_builds), .fallback = "2", .most = 100,
+     .text = "builds of each runtime that the store keeps, so that the next night can measure the "
+             "last one again beside its own; 0: none, and a night claims less"},
+    CLI_FORMAT_ROW(AT(suites.output.format), "text, narrow", "text, or narrow: text in 80 columns"),
+    {"force", NULL, CLI_FLAG, AT(suites.output.force),
+     .text = "of no effect: pages are replaced, since they can be made again from the records"},
+};
+
+static int run(void *options, const cli_call *call)
+{
+    night_line *line = options;
+    (void)call;
+    line->own.suites = &line->suites;
+    return night(&line->own);
+}
+
+const cli_command night_command = {
+    .name = "nightly",
+    .usage = "bench nightly --suite FILE --store DIR --report DIR",
+    .summary = "run a suite, compare it with the last good night and the history, write one page",
+    .section = JOB_SECTION_MEASURE,
+    .bare = "suite",
+    .size = sizeof(night_line),
+    .output = AT(suites.output),
+    .rows = rows,
+    .row_count = sizeof rows / sizeof *rows,
+    .groups = {{suite_table, AT(suites),
+                .rows = SUITE_ROWS_RUNTIMES | SUITE_ROWS_TITLES | SUITE_ROWS_REPEATED},
+               {cli_output_table, AT(suites.output),
+                .rows = CLI_OUT_EVERY | CLI_OUT_WIDE | CLI_OUT_VERBOSE}},
+    .run = run,
+    .refused = compare_refused,
+    .help = help,
+};

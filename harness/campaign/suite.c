@@ -8,25 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Whether MEMBER is OPTION with underscores: "device_time", "device-time". */
-static bool is_of(const char *member, const char *option)
-{
-    while (*member && (*member == *option || (*member == '_' && *option == '-'))) {
-        member++;
-        option++;
-    }
-    return !*member && !*option;
-}
-
-const char *suite_words(const char *option)
-{
-    suite_member m;
-    for (size_t i = 0; suite_member_at(i, &m); i++)
-        if (is_of(m.name, option))
-            return m.words;
-    return NULL;
-}
-
 /* Whether A's steps run on the file that B's run on. A front end may have one of its own. */
 static bool same_file(const res_experiment *a, const res_experiment *b)
 {
@@ -166,14 +147,6 @@ static void say_misdates(const res_misdates *misdates, const char *store)
     bn_text_free(&words);
 }
 
-int suite_command(const suite_options *options, const char *what)
-{
-    suite_end end;
-    const int code = suite_to_end(options, what, NULL, &end);
-    free(end.identities);
-    return code;
-}
-
 int suite_to_end(const suite_options *options, const char *what, const suite_visitor *visitor,
                  suite_end *end)
 {
@@ -215,3 +188,69 @@ out:
     suite_close(&suite);
     return (int)code;
 }
+
+/* ---- the command ------------------------------------------------------------------------- */
+
+#define AT(member) offsetof(suite_options, member)
+
+const cli_table *suite_table(void)
+{
+    /* In the order of the bits SUITE_ROWS_. */
+    static const cli_option rows[] = {
+        {"runtime", "NAME,...", CLI_NAMES, AT(runtimes), .values = job_runtime_names, .open = true,
+         .apart = true, .also = "backend, device, platform, plugin",
+         .text = "run the suite on these runtimes in place of those that the file names; "
+                 "--runtime-option, --xla-flag and --label are of them"},
+        {"runtime-option", "NAME=VALUE", CLI_PAIRS, AT(runtime_option),
+         .text = "option for the plugin's client; may be repeated"},
+        {"xla-flag", "NAME=VALUE", CLI_PAIRS, AT(xla_flag),
+         .text = "compiler option for every executable; may be repeated"},
+        {"label", "TEXT", CLI_TEXT, AT(label), .fallback = "",
+         .text = "what this build of the runtime is, for the record (a commit, say)"},
+        {"filter", "PATTERN", CLI_WORDS, AT(filter),
+         .text = "only experiments whose title, as bench suite --dry-run prints it, has a part "
+                 "like PATTERN, where * stands for anything, ? for one character, [..] for one of "
+                 "these; repeated: any of them"},
+        {"exclude", "PATTERN", CLI_WORDS, AT(exclude),
+         .text = "leave out experiments whose title has a part like PATTERN; may be repeated"},
+        {"repetitions", "N", CLI_NUMBER, AT(repetitions), .fallback = "0",
+         .text = "repetitions of each experiment; 0: as the file says"},
+        {"retry-failed", NULL, CLI_FLAG, AT(retry_failed),
+         .text = "repeat experiments that failed before, too"},
+        {"shard", "I/N", CLI_TEXT, AT(shard),
+         .text = "part I of N, from 1, or none: the whole suite; by default what a launcher's "
+                 "environment says (mpirun, srun, a job array)"},
+        {"dry-run", NULL, CLI_FLAG, AT(dry_run),
+         .text = "list what would run and what is done, and run nothing"},
+    };
+    static const cli_table table = {rows, sizeof rows / sizeof *rows};
+    return &table;
+}
+
+static const cli_option own_rows[] = {
+    {"store", "DIR", CLI_TEXT, AT(store), .fallback = "bench-results", .also = "results",
+     .text = "folder of records, one HDF5 file for each experiment of each process"},
+};
+
+static int run(void *options, const cli_call *call)
+{
+    suite_end end;
+    const int code = suite_to_end(options, call->words[0], NULL, &end);
+    free(end.identities);
+    return code;
+}
+
+const cli_command suite_command = {
+    .name = "suite",
+    .usage = "bench suite NAME|FILE [OPTIONS]",
+    .summary = "run the experiments of a file, each once; can be resumed, and split over machines",
+    .section = JOB_SECTION_MEASURE,
+    .words = "smoke|reference|nightly|FILE.json",
+    .most_words = 1,
+    .size = sizeof(suite_options),
+    .output = AT(output),
+    .rows = own_rows,
+    .row_count = sizeof own_rows / sizeof *own_rows,
+    .groups = {{suite_table}, {cli_output_table, AT(output), .rows = CLI_OUT_TABLES}},
+    .run = run,
+};

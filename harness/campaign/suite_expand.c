@@ -244,7 +244,7 @@ static bn_code expand_one(expansion *x, job_matrix *m, bn_status *st)
     job_experiment *list = NULL;
     size_t count = 0;
     bn_status why = {.code = BN_OK};
-    m->echo = x->command->echo(m);
+    m->echo = job_matrix_echo(m);
     json_array_append_new(x->suite->echoes, m->echo);
     bn_code code = job_matrix_expand(m, &list, &count, &x->suite->notes, &why);
     if (code != BN_OK)
@@ -256,21 +256,13 @@ static bn_code expand_one(expansion *x, job_matrix *m, bn_status *st)
     return code;
 }
 
-static void copy_pairs(const char *const *from, const char *to[CLI_MAX_REPEATS + 1])
-{
-    size_t n = 0;
-    for (; from && from[n] && n < CLI_MAX_REPEATS; n++)
-        to[n] = from[n];
-    to[n] = NULL;
-}
-
 /* With --runtime, options, flags and label come from the command line alone. */
 static bn_code expand_override(expansion *x, job_matrix *m, bn_status *st)
 {
     const suite_options *c = x->command;
     m->axis[RES_AXIS_RUNTIME] = c->runtimes;
-    copy_pairs(c->runtime_option, m->runtime_option);
-    copy_pairs(c->xla_flag, m->xla_flag);
+    memcpy(m->runtime_option, c->runtime_option, sizeof m->runtime_option);
+    memcpy(m->xla_flag, c->xla_flag, sizeof m->xla_flag);
     m->label = c->label;
     return expand_one(x, m, st);
 }
@@ -322,7 +314,7 @@ static bn_code expand_object(expansion *x, const json_t *object, bn_status *st)
     suite_measure *base = calloc(1, sizeof *base); /* large, as are those of our callees */
     if (!base)
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a suite");
-    base->matrix = *c->usual;
+    job_matrix_usual(&base->matrix, x->suite->arena);
     base->repetitions = SUITE_USUAL_REPETITIONS;
     /* A recorded step runs in all of its modes unless the matrix names some. */
     if (json_object_get(object, SUITE_RECORDING))
@@ -388,8 +380,7 @@ bn_code suite_expand(suite_spec *suite, const suite_options *options, bn_status 
     const json_t *defaults = json_object_get(suite->json, "defaults");
     const size_t n = json_array_size(json_object_get(suite->json, "matrix"));
     bn_code code = BN_OK;
-    if (!options->runtimes.count && ((options->runtime_option && options->runtime_option[0]) ||
-                                     (options->xla_flag && options->xla_flag[0])))
+    if (!options->runtimes.count && (options->runtime_option[0] || options->xla_flag[0]))
         return bn_fail(st, BN_INVALID,
                        "--runtime-option and --xla-flag of a suite go with --runtime");
     if (options->repetitions > RES_MOST_REPETITIONS)

@@ -4,7 +4,6 @@
  */
 #define _GNU_SOURCE
 #include "harness/campaign/suites_priv.h"
-#include "harness/cores/cores.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -17,20 +16,10 @@
 #define MOST_WORDS   100000
 #define NO_MEMBER    "there is no such member here"
 
-/* How to measure, and what in place of models: the same for all experiments of a matrix. */
+/* What is run in place of models, and how often: the same for all experiments of a matrix. */
 static const suite_member measures[] = {
-    {"steps", SUITE_NUMBER, NULL, "steps", AT(matrix.steps), .least = 1, .most = 1e9},
-    {"warmup", SUITE_NUMBER, NULL, "warmup", AT(matrix.warmup), .least = 1, .most = 1e9},
     {"repetitions", SUITE_NUMBER, NULL, "repetitions", AT(repetitions), .least = 1,
      .most = RES_MOST_REPETITIONS},
-    {"min_time", SUITE_SPAN, NULL, "min_time", AT(matrix.min_time), .most = 1e9},
-    {"timeout", SUITE_SPAN, NULL, "timeout", AT(matrix.timeout), .most = 1e9},
-    {"device_time", SUITE_TEXT, NULL, "device_time", AT(matrix.device_time),
-     .words = JOB_DEVICE_TIMES},
-    {"pin", SUITE_TEXT, NULL, "pin", .offset = AT(matrix.pin)},
-    {"idle_cores", SUITE_TEXT, NULL, "idle_cores", AT(matrix.idle_cores),
-     .words = CORES_IDLE_WORDS},
-    {"cache_dir", SUITE_TEXT, NULL, "cache_dir", .offset = AT(matrix.cache_dir)},
     {SUITE_RECORDING, SUITE_TEXT, NULL, SUITE_RECORDING, AT(matrix.recorded.folder),
      .with = SUITE_RECORDING},
     {"process", SUITE_NUMBER, NULL, "process", AT(matrix.recorded.process), .most = UINT32_MAX,
@@ -46,6 +35,21 @@ static const suite_member measures[] = {
 };
 #define MEASURE_COUNT (sizeof measures / sizeof *measures)
 
+/* The member of suites that row ID of job_measure_table is. */
+static suite_member measure_member(job_measure_id id)
+{
+    const cli_option *row = &job_measure_table()->rows[id];
+    return (suite_member){.name = job_measure_suite(id),
+                          .kind = row->kind == CLI_NUMBER ? SUITE_NUMBER
+                                  : row->kind == CLI_SPAN ? SUITE_SPAN
+                                                          : SUITE_TEXT,
+                          .option = job_measure_suite(id),
+                          .offset = AT(matrix.how) + row->offset,
+                          .least = row->least,
+                          .most = row->kind == CLI_TEXT ? 0 : 1e9,
+                          .words = row->open ? NULL : row->choices};
+}
+
 bool suite_member_at(size_t index, suite_member *member)
 {
     for (int i = 0; i < RES_AXIS_COUNT; i++) {
@@ -58,6 +62,12 @@ bool suite_member_at(size_t index, suite_member *member)
                                  .option = axis->field.name,
                                  .least = axis->least,
                                  .most = axis->most};
+        return true;
+    }
+    for (int i = 0; i < JOB_MEASURE_COUNT; i++) {
+        if (!job_measure_suite((job_measure_id)i)[0] || index-- > 0)
+            continue;
+        *member = measure_member((job_measure_id)i);
         return true;
     }
     if (index < MEASURE_COUNT)

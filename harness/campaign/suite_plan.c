@@ -65,11 +65,11 @@ static void bring_together(const suite_item **list, size_t count)
     }
 }
 
-static bn_code add_run(suite_plan *plan, const suite_item *item, int repetition, bn_status *st)
+static void add_run(suite_plan *plan, const suite_item *item, int repetition)
 {
     suite_run *run = &plan->runs[plan->count++];
     *run = (suite_run){.item = item, .repetition = repetition};
-    return res_identity(&item->resolved, item->sha256, repetition, run->identity, st);
+    res_identity(&item->resolved, item->sha256, repetition, run->identity);
 }
 
 /* Who runs what: the parts of fill that stay the same. */
@@ -77,21 +77,18 @@ typedef struct filling {
     const suite_options *options;
     const suite_shard *shard;
     suite_plan *plan;
-    bn_status *st;
 } filling;
 
 /* Adds repetition R of those of the COUNT items LIST, or of their controls, that are wanted. */
-static bn_code add_runs(const filling *f, const suite_item *const *list, size_t count, int r,
-                        bool controls)
+static void add_runs(const filling *f, const suite_item *const *list, size_t count, int r,
+                     bool controls)
 {
-    bn_code code = BN_OK;
-    for (size_t i = 0; i < count && code == BN_OK; i++) {
+    for (size_t i = 0; i < count; i++) {
         const suite_item *item = controls ? list[i]->control : list[i];
         if (item && r <= list[i]->repetitions && suite_wanted(list[i]->title, f->options) &&
             suite_shard_of(&list[i]->resolved, f->shard->of) == f->shard->index)
-            code = add_run(f->plan, item, r, f->st);
+            add_run(f->plan, item, r);
     }
-    return code;
 }
 
 /* The end of the group that begins at FIRST. */
@@ -103,13 +100,12 @@ static size_t group_end(const suite_item *const *list, size_t count, size_t firs
     return end;
 }
 
-static bn_code fill(const suite_spec *suite, const suite_options *options, const suite_shard *shard,
-                    const suite_item **list, suite_plan *plan, bn_status *st)
+static void fill(const suite_spec *suite, const suite_options *options, const suite_shard *shard,
+                 const suite_item **list, suite_plan *plan)
 {
-    const filling f = {options, shard, plan, st};
+    const filling f = {options, shard, plan};
     uint64_t state = suite->order_seed;
     int rounds = 0;
-    bn_code code = BN_OK;
     for (size_t i = 0; i < suite->count; i++) {
         list[i] = &suite->items[i];
         if (list[i]->repetitions > rounds)
@@ -118,16 +114,14 @@ static bn_code fill(const suite_spec *suite, const suite_options *options, const
     for (int r = 1; r <= rounds; r++) {
         shuffle(list, suite->count, &state);
         bring_together(list, suite->count);
-        for (size_t first = 0, end; first < suite->count && code == BN_OK; first = end) {
+        for (size_t first = 0, end; first < suite->count; first = end) {
             end = group_end(list, suite->count, first);
             /* The controls of a group are beside it; a coin says which is first. */
             const bool controls_first = (draw(&state) >> 63) != 0;
-            code = add_runs(&f, list + first, end - first, r, controls_first);
-            if (code == BN_OK)
-                code = add_runs(&f, list + first, end - first, r, !controls_first);
+            add_runs(&f, list + first, end - first, r, controls_first);
+            add_runs(&f, list + first, end - first, r, !controls_first);
         }
     }
-    return code;
 }
 
 /* ---- the plan ------------------------------------------------------------------------- */
@@ -162,14 +156,11 @@ bn_code suite_plan_make(const suite_spec *suite, const suite_options *options,
     *plan = (suite_plan){0};
     for (size_t i = 0; i < suite->count; i++)
         most += (size_t)suite->items[i].repetitions * (suite->items[i].control ? 2 : 1);
-    const suite_item **list = calloc(suite->count + 1, sizeof *list);
-    plan->runs = calloc(most + 1, sizeof *plan->runs);
-    plan->stored.records = calloc(most + 1, sizeof(res_record *));
-    bn_code code = list && plan->runs && plan->stored.records
-                       ? fill(suite, options, shard, list, plan, st)
-                       : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu experiments", most);
-    if (code == BN_OK)
-        code = suite_plan_look_up(plan, options->store, st);
+    const suite_item **list = bn_zalloc(suite->count, sizeof *list);
+    plan->runs = bn_zalloc(most, sizeof *plan->runs);
+    plan->stored.records = bn_zalloc(most, sizeof(res_record *));
+    fill(suite, options, shard, list, plan);
+    bn_code code = suite_plan_look_up(plan, options->store, st);
     if (code == BN_OK && suite->control_store)
         code = suite_plan_look_up(plan, suite->control_store, st);
     if (code == BN_OK)

@@ -217,8 +217,7 @@ static bool is_of_group(const carry *c, const suite_run *run, size_t place)
 {
     if (!run->record || place_of_group(c, run->item) != place || !res_group_id(run->record)[0])
         return false;
-    const json_t *suite = json_object_get(run->record->provenance, "suite");
-    const char *name = json_string_value(json_object_get(suite, "name"));
+    const char *name = json_string_value(res_provenance(run->record, RES_PROV_SUITE_NAME));
     return name && strcmp(name, c->suite->name) == 0;
 }
 

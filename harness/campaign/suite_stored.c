@@ -116,12 +116,9 @@ static bn_code look_up(lookup *l)
     l->matches = calloc(l->index.count + 1, sizeof *l->matches);
     if (!l->sorted || !l->matches)
         return bn_fail(l->st, BN_OUT_OF_MEMORY, "no memory for %zu records", l->index.count);
-    bn_code code = res_index_take_damaged(&l->index, &l->plan->stored, l->st);
-    if (code == BN_OK) {
-        find_matches(l);
-        code = read_matches(l);
-    }
-    return code;
+    res_index_take_damaged(&l->index, &l->plan->stored);
+    find_matches(l);
+    return read_matches(l);
 }
 
 bn_code suite_plan_look_up(suite_plan *plan, const char *store, bn_status *st)

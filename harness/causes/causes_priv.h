@@ -2,9 +2,9 @@
  * causes_priv.h - an explanation while it is made. From top to bottom, each file calls only those
  * below it:
  *
- *   watch.c       what steps tell becomes lists    complaints.c   what of it is amiss
- *   cause.c       why a graph was compiled
- *   json.c        places, types, values
+ *   watch.c   lists of observations            findings.c   those that cost time
+ *   cause.c   why a graph was compiled
+ *   json.c    places, types, values
  */
 #ifndef BENCH_HARNESS_CAUSES_PRIV_H
 #define BENCH_HARNESS_CAUSES_PRIV_H
@@ -20,7 +20,7 @@ typedef struct explain_graph {
     size_t position; /* among the graphs of a traced step, from 0 */
     int64_t step;
     json_t *inputs; /* [{"name", "type", "dims", "dtype", "place"}] */
-    json_t *reads;  /* what its step had read before it: {WHERE: VALUE} */
+    json_t *reads;  /* of its step, before it: {WHERE: VALUE} */
     void *statics;  /* of its step, copied; or NULL */
     char *text;
     size_t length;
@@ -33,10 +33,9 @@ struct explain_state {
     int64_t step;    /* in hand, from 1 */
     size_t position; /* of the next graph in it */
     json_t *step_reads;
-    explain_graph *last; /* one a position and label */
+    explain_graph *last; /* one for each position and label */
     size_t last_count, last_capacity;
     json_t *graphs, *recompiles, *breaks, *reads, *host_ops, *misses;
-    bool failed; /* no memory */
 };
 
 /* ---- cause.c ---------------------------------------------------------------------------- */
@@ -52,7 +51,7 @@ json_t *explain_cause(const explain_state *s, const explain_graph *was, const ex
 json_t *explain_text_json(bn_text *text); /* which is freed */
 json_t *explain_place_json(tg_place place);
 json_t *explain_type_json(const tg_type *type);
-/* Appends a float in as few digits as tell it from its neighbours. */
+/* Appends a float in the fewest digits that distinguish it from its neighbours. */
 void explain_put_real(double value, bn_text *out);
 json_t *explain_real_json(double value);
 /* A scalar's value; of more elements how many there are. */

@@ -10,7 +10,7 @@
 
 json_t *explain_text_json(bn_text *text)
 {
-    json_t *string = res_json_text(text->data && !text->failed ? text->data : "");
+    json_t *string = res_json_text(text->data ? text->data : "");
     bn_text_free(text);
     return string;
 }
@@ -112,7 +112,7 @@ void explain_read_place(const char *text, size_t length, uint32_t line, json_t *
 {
     size_t size;
     const char *at = line_of(text, length, line, &size);
-    char *copy = strndup(at, size), *name = copy ? strstr(copy, " loc(\"") : NULL;
+    char *copy = bn_strndup(at, size), *name = strstr(copy, " loc(\"");
     char *end = name ? strchr(name += strlen(" loc(\""), '"') : NULL;
     if (end) {
         char *file = strncmp(end, "\"(\"", 3) == 0 ? end + 3 : NULL;

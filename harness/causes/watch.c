@@ -1,6 +1,6 @@
 /*
- * watch.c - what steps tell becomes lists: graphs, recompiles, breaks, reads, ops of the
- * host, guards that failed.
+ * watch.c - observations of steps as lists: graphs, recompiles, breaks, reads, ops of the host,
+ * guards that failed.
  */
 #include "harness/causes/causes_priv.h"
 #include "results/findings/doctor.h"
@@ -20,8 +20,7 @@ static json_t *where_json(const mode_where *where)
 
 /* The item of LIST with WHERE and TEXT as member KEY, made at its first use (borrowed). Each has
  * "count", and "steps", in how many of them it was seen. */
-static json_t *item_at(explain_state *s, json_t *list, const mode_where *where, const char *key,
-                       const char *text)
+static json_t *item_at(json_t *list, const mode_where *where, const char *key, const char *text)
 {
     json_t *fresh = where_json(where), *item = NULL;
     size_t i;
@@ -38,11 +37,11 @@ static json_t *item_at(explain_state *s, json_t *list, const mode_where *where, 
     }
     if (i == json_array_size(list)) {
         json_object_update_new(fresh, json_pack("{si si si}", "count", 0, "steps", 0, "seen", 0));
-        s->failed = s->failed || json_array_append(list, fresh) != 0;
+        json_array_append(list, fresh);
         item = fresh;
     }
     json_decref(fresh);
-    return s->failed ? NULL : item;
+    return item;
 }
 
 static void add(json_t *item, const char *key, int64_t more)
@@ -63,34 +62,29 @@ static void count(const explain_state *s, json_t *item)
 
 static void note_break(explain_state *s, const mode_where *where, const char *reason)
 {
-    json_t *item = item_at(s, s->breaks, where, "reason", reason);
-    if (item)
-        count(s, item);
+    count(s, item_at(s->breaks, where, "reason", reason));
 }
 
-/* ---- reads, and ops of the host ---------------------------------------------------------------
- */
+/* ---- reads, and ops of the host -------------------------------------------------------------- */
 
 static void on_read(void *context, const mode_read_told *told)
 {
     explain_state *s = context;
-    json_t *item = item_at(s, s->reads, &told->where, "kind", "read");
+    json_t *item = item_at(s->reads, &told->where, "kind", "read");
     json_t *value = explain_value_json(&told->type, told->value);
     bn_text key = {0};
     if (told->breaks)
         note_break(s, &told->where, "read");
-    if (item) {
-        count(s, item);
-        if (!json_object_get(item, "first"))
-            json_object_set(item, "first", value);
-        json_object_set(item, "last", value);
-        json_object_set_new(item, "type", explain_type_json(&told->type));
-        json_object_set_new(item, "bytes", json_integer((json_int_t)tg_type_bytes(&told->type)));
-        res_why_put_where(item, &key);
-        json_t *read = where_json(&told->where);
-        json_object_set(read, "value", value);
-        json_object_set_new(s->step_reads, key.failed ? "" : key.data, read);
-    }
+    count(s, item);
+    if (!json_object_get(item, "first"))
+        json_object_set(item, "first", value);
+    json_object_set(item, "last", value);
+    json_object_set_new(item, "type", explain_type_json(&told->type));
+    json_object_set_new(item, "bytes", json_integer((json_int_t)tg_type_bytes(&told->type)));
+    res_why_put_where(item, &key);
+    json_t *read = where_json(&told->where);
+    json_object_set(read, "value", value);
+    json_object_set_new(s->step_reads, key.data ? key.data : "", read);
     bn_text_free(&key);
     json_decref(value);
 }
@@ -99,12 +93,10 @@ static void on_host(void *context, const mode_host_told *told)
 {
     explain_state *s = context;
     char reason[64];
-    json_t *item = item_at(s, s->host_ops, &told->where, "op", told->op);
+    json_t *item = item_at(s->host_ops, &told->where, "op", told->op);
     snprintf(reason, sizeof reason, "op of the host: %s", told->op);
     if (told->breaks)
         note_break(s, &told->where, reason);
-    if (!item)
-        return;
     count(s, item);
     json_object_set_new(item, "in", explain_type_json(&told->in));
     json_object_set_new(item, "out", explain_type_json(&told->out));
@@ -113,8 +105,7 @@ static void on_host(void *context, const mode_host_told *told)
     add(item, "send_ns", (int64_t)told->send_ns);
 }
 
-/* ---- guards that fail --------------------------------------------------------------------------
- */
+/* ---- guards that fail ------------------------------------------------------------------------ */
 
 static json_t *statics_miss(const explain_state *s, const mode_miss_told *told)
 {
@@ -157,11 +148,10 @@ static void on_miss(void *context, const mode_miss_told *told)
                    : told->miss == MODE_MISS_VALUE ? value_miss(told)
                                                    : json_pack("{ss}", "guard", "call");
     json_object_set_new(miss, "step", json_integer(s->step));
-    s->failed = s->failed || json_array_append_new(s->misses, miss) != 0;
+    json_array_append_new(s->misses, miss);
 }
 
-/* ---- graphs
- * --------------------------------------------------------------------------------------- */
+/* ---- graphs ---------------------------------------------------------------------------------- */
 
 static void free_graph(explain_graph *g)
 {
@@ -191,15 +181,14 @@ static json_t *inputs_json(const tg_graph *graph)
     return list;
 }
 
-/* COUNT bytes at FROM, copied; NULL without memory or bytes. */
-static void *copy_of(const void *from, size_t size, bool *failed)
+/* SIZE bytes at FROM and a zero byte; NULL where there are none. */
+static void *copy_of(const void *from, size_t size)
 {
-    char *copy = size ? malloc(size + 1) : NULL;
-    if (copy) {
-        memcpy(copy, from, size);
-        copy[size] = '\0';
-    }
-    *failed = *failed || (size && !copy);
+    if (!size)
+        return NULL;
+    char *copy = bn_alloc(size + 1);
+    memcpy(copy, from, size);
+    copy[size] = '\0';
     return copy;
 }
 
@@ -210,8 +199,8 @@ static explain_graph graph_of(explain_state *s, const mode_graph_told *told)
     snprintf(g.label, sizeof g.label, "%s", told->label);
     g.inputs = inputs_json(told->graph);
     g.reads = json_deep_copy(s->step_reads);
-    g.statics = copy_of(call->statics, call->static_bytes, &s->failed);
-    g.text = copy_of(told->text, told->length, &s->failed);
+    g.statics = copy_of(call->statics, call->static_bytes);
+    g.text = copy_of(told->text, told->length);
     return g;
 }
 
@@ -234,7 +223,7 @@ static void add_graph(explain_state *s, const mode_graph_told *told)
         (json_int_t)told->graph->input_count, "outputs", (json_int_t)told->graph->output_count,
         "flops", cost.flops, "compile_ns", (double)told->compile_ns, "from_disk", told->from_disk,
         "runs", (json_int_t)0, "steps", (json_int_t)0);
-    s->failed = s->failed || json_array_append_new(s->graphs, graph) != 0;
+    json_array_append_new(s->graphs, graph);
 }
 
 static void add_recompile(explain_state *s, const explain_graph *was, const explain_graph *now)
@@ -244,7 +233,7 @@ static void add_recompile(explain_state *s, const explain_graph *was, const expl
     json_object_set_new(cause, "part", json_string(now->label));
     json_object_set_new(cause, "graph", json_integer((json_int_t)json_array_size(s->graphs)));
     json_object_set_new(cause, "before", was ? json_integer(was->step) : json_null());
-    s->failed = s->failed || json_array_append_new(s->recompiles, cause) != 0;
+    json_array_append_new(s->recompiles, cause);
 }
 
 static void on_graph(void *context, const mode_graph_told *told)
@@ -255,34 +244,18 @@ static void on_graph(void *context, const mode_graph_told *told)
     s->position++;
     if (told->anew)
         add_graph(s, told);
-    if (told->anew && s->step > 1 && !s->failed)
+    if (told->anew && s->step > 1)
         add_recompile(s, was, &now);
-    if (!was && bn_reserve(&s->last, s->last_count + 1, &s->last_capacity, sizeof *s->last)) {
+    if (was) {
+        free_graph(was);
+    } else {
+        bn_grow(&s->last, s->last_count + 1, &s->last_capacity, sizeof *s->last);
         was = &s->last[s->last_count++];
-        *was = (explain_graph){0};
     }
-    if (!was) {
-        s->failed = true;
-        free_graph(&now);
-        return;
-    }
-    free_graph(was);
     *was = now;
 }
 
-/* Counts which graphs the step ran. */
-static void note_runs(explain_state *s)
-{
-    for (size_t i = 0; i < mode_execution_count(s->mode); i++) {
-        json_t *graph = json_array_get(s->graphs, i);
-        const int64_t runs = mode_execution_at(s->mode, i)->per_step;
-        add(graph, "runs", runs);
-        add(graph, "steps", runs > 0);
-    }
-}
-
-/* ---- guards
- * ------------------------------------------------------------------------------------------ */
+/* ---- guards ---------------------------------------------------------------------------------- */
 
 static json_t *guard_json(const explain_state *s, const mode_guard_info *info)
 {
@@ -310,7 +283,7 @@ static json_t *guard_json(const explain_state *s, const mode_guard_info *info)
     return guard;
 }
 
-/* The guards of the newest capture (new reference); none in lazy mode. */
+/* The guards of the latest capture (new reference); none in lazy mode. */
 static json_t *guards_json(const explain_state *s, size_t *captures)
 {
     json_t *list = json_array();
@@ -323,15 +296,11 @@ static json_t *guards_json(const explain_state *s, size_t *captures)
     return list;
 }
 
-/* ---- all of it ----------------------------------------------------------------------------------
- */
+/* ---- all of it ------------------------------------------------------------------------------- */
 
-bn_code explain_begin(mode *m, const model *instance, const mode_call *call, explain_state **state,
-                      bn_status *st)
+explain_state *explain_begin(mode *m, const model *instance, const mode_call *call)
 {
-    explain_state *s = *state = calloc(1, sizeof *s);
-    if (!s)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for an explanation");
+    explain_state *s = bn_zalloc(1, sizeof *s);
     json_t **const lists[] = {&s->graphs, &s->recompiles, &s->breaks,
                               &s->reads,  &s->host_ops,   &s->misses};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
@@ -343,7 +312,7 @@ bn_code explain_begin(mode *m, const model *instance, const mode_call *call, exp
     mode_watch(
         m, &(mode_watcher){
                .context = s, .graph = on_graph, .read = on_read, .host = on_host, .miss = on_miss});
-    return BN_OK;
+    return s;
 }
 
 void explain_step_begin(explain_state *s)
@@ -353,10 +322,15 @@ void explain_step_begin(explain_state *s)
     json_object_clear(s->step_reads);
 }
 
-bn_code explain_step_end(explain_state *s, bn_status *st)
+/* Counts the graphs that the step ran. */
+void explain_step_end(explain_state *s)
 {
-    note_runs(s);
-    return s->failed ? bn_fail(st, BN_OUT_OF_MEMORY, "no memory for what steps tell") : BN_OK;
+    for (size_t i = 0; i < mode_execution_count(s->mode); i++) {
+        json_t *graph = json_array_get(s->graphs, i);
+        const int64_t runs = mode_execution_at(s->mode, i)->per_step;
+        add(graph, "runs", runs);
+        add(graph, "steps", runs > 0);
+    }
 }
 
 static json_t *counters_json(const mode *m)

@@ -133,7 +133,7 @@ bool cli_list_has(const cli_list *list, const char *word);
  * False for anything else. (parse.c) */
 bool cli_span_read(const char *text, double unit_s, double *seconds);
 
-/* ---- rows of options -------------------------------------------------------------- */
+/* ---- rows of options (rows.c) ----------------------------------------------------- */
 
 /* What an option takes, and the type of the member that holds it. */
 typedef enum cli_kind {
@@ -151,25 +151,24 @@ typedef enum cli_kind {
     CLI_NUMBERS, /* cli_list, of whole numbers */
 } cli_kind;
 
-/* An option. Several rows may share a name if no command takes two of them. */
 typedef struct cli_option {
     const char *name;     /* without its two hyphens */
     const char *argument; /* its value in --help; NULL: a flag */
     cli_kind kind;
     size_t offset;        /* of its member in the struct of options */
     const char *fallback; /* the value where it is not given, as one would write it; NULL: zero */
-    uint32_t commands;    /* the commands that take it, a bit each */
     double least, most;   /* of numbers; MOST, of whole numbers only, 0: no limit */
     const char *text;     /* for --help */
-    bool single;          /* of CLI_NAMES and CLI_NUMBERS: takes one value */
-    bool marked;          /* cli_call.marked names the first of these that was given */
-    bool modelled;        /* cli_call.modelled does likewise: it says something of a model */
-    bool programmed;      /* and cli_call.programmed: it says something of --program */
-    bool paired;          /* and cli_call.paired: it says how pairs of processes are run */
-    bool empty;           /* CLI_WORDS takes an empty word, too */
-    bool apart;           /* what a file of defaults says for all commands is not meant for it */
-    const char *takes;    /* "a, b": all values that it has, for such defaults; NULL: others, too */
-    uint32_t recorded;    /* and cli_call.recorded: where it says something of a recording only */
+    /* Values that it takes, "a, b", for completion and suggestions: constant, or appended to OUT as
+     * the program runs. Neither: any. */
+    const char *choices;
+    void (*values)(bn_text *out);
+    const char *also; /* names that other programs give it, "bs, batch-size" */
+    uint32_t about;   /* bits of the command's choice: what it says something of (cli_given) */
+    bool open;        /* it takes other values than these, too: paths, say */
+    bool single;      /* of CLI_NAMES and CLI_NUMBERS: takes one value */
+    bool empty;       /* CLI_WORDS takes an empty word, too */
+    bool apart;       /* what a file of defaults says for all commands is not meant for it */
 } cli_option;
 
 typedef struct cli_table {
@@ -177,94 +176,128 @@ typedef struct cli_table {
     size_t count;
 } cli_table;
 
+/* Rows that several commands share, of a struct that is a member of the command's own: those that
+ * are about ABOUT, and those of the bits ROWS, in the table's order; where both are 0, all. Never
+ * those of the bits WITHOUT. */
+typedef struct cli_group {
+    const cli_table *(*table)(void);
+    size_t offset; /* of that member */
+    uint32_t about;
+    uint64_t rows, without;
+} cli_group;
+
+/* Appends the values that ROW takes, "a, b"; nothing where it takes any. */
+void cli_values(const cli_option *row, bn_text *out);
+
+/* ---- commands (program.c) ----------------------------------------------------------- */
+
+struct cli_call;
+
+/* A command with its options. Rows of its own come first in --help, and stand in place of shared
+ * ones of the same name. */
+#define CLI_MOST_GROUPS 8
+typedef struct cli_command {
+    const char *name;    /* "run", or two words, "study scopes" */
+    const char *usage, *summary;
+    const char *section; /* of the first help; NULL: not listed there */
+    const char *also;    /* what other programs call it, "ls, show" */
+    const char *words;   /* the words that it needs, "DIR", "graphs|batch"; NULL: none */
+    int most_words;      /* 0: none */
+    bool optional;       /* it can do without the words */
+    bool rest;           /* its first word, and what follows, is another program's command line */
+    const char *bare;    /* the option that a word beyond these is the value of; NULL: none */
+    size_t size;         /* of its struct of options */
+    size_t output;       /* offset of the cli_output in it */
+    const cli_option *rows;
+    size_t row_count;
+    cli_group groups[CLI_MOST_GROUPS]; /* ends with a table NULL */
+    /* Fills what has no option, before defaults are; MEMORY outlives OPTIONS. May be NULL. */
+    void (*prepare)(void *options, bn_arena *memory);
+    /* Called when all was read, all zero where nothing was given and there is no default: what fits
+     * together? Its failure is one of usage. May be NULL. */
+    bn_code (*check)(void *options, const struct cli_call *call, bn_status *st);
+    /* Returns the exit code. */
+    int (*run)(void *options, const struct cli_call *call);
+    /* The exit code for words that are not understood and for output that cannot be written; NULL:
+     * the usual ones. ARGV is the whole command line. */
+    int (*refused)(int argc, char **argv);
+    const char *help; /* exit codes and examples of its own; NULL: the usual exit codes */
+} cli_command;
+
+/* The rows of COMMAND, own and shared, made once. (rows.c) */
+const cli_table *cli_rows(const cli_command *command);
+
+/* An old spelling, which is run as the new one for a version, with a warning. */
+typedef struct cli_old {
+    const char *words, *instead; /* the first one or two words, "graph diff"; "diff" */
+    const char *from, *to;       /* an option that has another name now, "--output"; NULL: none */
+} cli_old;
+
+/* A program's command line. The first command is run where none is named; both lists end with a
+ * row of NULL. */
+typedef struct cli_program {
+    const char *version;
+    const cli_command *const *commands;
+    const cli_old *old;
+    void (*begin)(void); /* called right before a command runs; may be NULL */
+    /* The value of some option that other programs call WORD; NULL: none. May be NULL. */
+    const char *(*synonym)(const char *word);
+    const char *title, *about;    /* of the manual: "where the time ..."; a paragraph */
+    void (*manual)(bn_text *out); /* appends the end of the manual, as roff */
+} cli_program;
+
+/* Reads the command line and runs its command; returns the exit code. */
+int cli_main(const cli_program *program, int argc, char **argv);
+
 /* ---- reading a command line (parse.c) ----------------------------------------------- */
 
-/* An option that a word which stands alone may be meant for. */
-typedef struct cli_lone {
-    size_t next;                /* where the next guess is looked for; 0 at first */
-    const char *option;         /* its name, which lasts as long as the word */
-    char meant[CLI_ITEM_BYTES]; /* the value that may be meant; "": the word itself */
-    bool named;                 /* the word is its name, not its value */
-    bool sure;                  /* it is clear, and the option takes the word */
-    const char *second;         /* why the option, which has its value, takes no other; or NULL */
-} cli_lone;
-
-/* What these functions work on. The caller fills the first half, cli_arguments the other. */
+/* A command line as it is read. The caller fills the first part. */
 typedef struct cli_call {
-    const cli_table *table;
-    uint32_t command;   /* one bit */
-    void *options;      /* the struct that the rows' offsets are of; all zero */
-    bn_arena *memory;   /* for lists; outlives OPTIONS */
-    const char **words; /* room for MOST_WORDS words that are no options */
-    int most_words;
-    bool rest; /* the first word, and whatever follows it, is another program's command line */
-    /* Of each word beyond those: fills LONE with the next best guess; false after the last. NULL in
-     * place of the function: such a word is one too many. */
-    bool (*lone)(uint32_t command, const char *word, cli_lone *lone);
-    /* What to do in place of giving OPTION, of LENGTH letters, to this command, which does not take
-     * it: "bench scopes", or an option, "--batch"; NULL: not known. May be NULL. */
-    const char *(*instead)(uint32_t command, const char *option, size_t length);
-    /* Whether a word that stands alone may be meant for ROW beside the words before it; BN_INVALID
-     * says why not. May be NULL. */
-    bn_code (*allows)(const struct cli_call *call, const cli_option *row, bn_status *st);
-    const cli_option *last;  /* the option that stands last so far */
-    const cli_option *taken; /* what got its value from a word alone, the last one */
+    const cli_program *program;
+    const cli_command *command;
+    void *options;    /* the command's struct, all zero at first */
+    bn_arena *memory; /* for lists; outlives OPTIONS */
+    const cli_table *table; /* the command's rows, own and shared */
+    const char **words;     /* those that are no options; ends with NULL */
     int word_count;
+    const cli_option **given; /* the rows that were given, in order */
+    size_t given_count;
     bn_text replaced; /* what lists that were given again have lost, for people; the caller frees */
-    /* The first such option that was given, or NULL. */
-    const char *marked, *modelled, *programmed, *paired, *recorded;
 } cli_call;
 
-/* Fills the options with the defaults of all commands, and then with the command's own. */
-BN_MUST_USE bn_code cli_defaults(cli_call *call, bn_status *st);
 /* The user's file of defaults. */
 typedef struct cli_config {
     json_t *options;     /* its object, owned; NULL: there is no file */
     char path[PATH_MAX]; /* where it was read */
 } cli_config;
-/* Then with what CONFIG, NULL for nothing, says of all commands and of the one called NAME. An
- * option that can be repeated has no default there; of an option with several rows the first one
- * says whether it can. */
-BN_MUST_USE bn_code cli_config_apply(const cli_call *call, const cli_config *config,
-                                     const char *name, bn_status *st);
-/* Then with ARGV, which starts behind the command. What stands behind "--" is words only. Strings
- * stay in ARGV and in the table. All three: BN_INVALID for whatever the command does not take; the
- * options are then filled in part. */
-BN_MUST_USE bn_code cli_arguments(cli_call *call, int argc, char **argv, bn_status *st);
+
+/* Fills OPTIONS with the command's defaults, with what CONFIG (NULL: nothing) says, and with ARGV,
+ * which starts behind the command; then asks the command's check. What stands behind "--" is words
+ * only. Strings stay in ARGV and in the table. BN_INVALID for whatever the command does not take;
+ * the options are then filled in part. REPLACED is to be freed also after a failure. */
+BN_MUST_USE bn_code cli_read(cli_call *call, const cli_config *config, int argc, char **argv,
+                             bn_status *st);
+/* The same of COMMAND alone, of no program: with its defaults where ARGC is 0. */
+BN_MUST_USE bn_code cli_read_alone(const cli_command *command, int argc, char **argv,
+                                   void *options, bn_arena *memory, cli_call *call, bn_status *st);
+/* The name of the first option given that says something of ABOUT; NULL: none. */
+const char *cli_given(const cli_call *call, uint32_t about);
+/* Whether the option called NAME was given. */
+bool cli_was_given(const cli_call *call, const char *name);
 
 /* Reads into CONFIG the user's file of defaults: what BENCH_CONFIG names (empty: none), else
- * bench/bench.json in XDG_CONFIG_HOME or ~/.config. An object in it is called like one of COMMANDS,
- * which end with NULL. BN_INVALID for another one and for a file that others may write, BN_FORMAT
- * for one that is no JSON object; CONFIG's object is then NULL. (config.c) */
-BN_MUST_USE bn_code cli_config_read(const char *const *commands, cli_config *config, bn_status *st);
+ * bench/bench.json in XDG_CONFIG_HOME or ~/.config. An object in it is called like one of PROGRAM's
+ * commands. BN_INVALID for another one and for a file that others may write, BN_FORMAT for one that
+ * is no JSON object; CONFIG's object is then NULL. (config.c) */
+BN_MUST_USE bn_code cli_config_read(const cli_program *program, cli_config *config, bn_status *st);
 
 /* ---- rows as text and JSON (help.c) -------------------------------------------------- */
 
-/* Appends the options that COMMAND takes, as help text. */
-void cli_help(const cli_table *table, uint32_t command, bn_text *out);
-/* The same as roff. */
-void cli_man(const cli_table *table, uint32_t command, bn_text *out);
-/* {"model": "resnet50", ...}: the options of COMMAND as they stand in OPTIONS (new reference). */
-json_t *cli_echo(const cli_table *table, uint32_t command, const void *options);
-
-/* ---- completion (completion.c) -------------------------------------------------------- */
-
-/* What a command line can hold. */
-typedef struct cli_words_of {
-    const cli_table *table;
-    const struct cli_command {
-        const char *name, *summary;
-        const char *word; /* its second word, "models|ops", "DIR|models", "diff A B"; NULL: none */
-        uint32_t bit;
-    } * commands; /* the first is what bench alone runs */
-    size_t command_count;
-    /* Appends the values that ROW takes, "a, b, c", where they are few and known. */
-    void (*values)(const cli_option *row, bn_text *out);
-} cli_words_of;
-/* Appends the script that completes bench's command lines in SHELL: bash, zsh or fish. BN_INVALID
- * for another one. */
-BN_MUST_USE bn_code cli_completion(const char *shell, const cli_words_of *source, bn_text *out,
-                                   bn_status *st);
+/* Appends the options in TABLE as help text; as roff. */
+void cli_help(const cli_table *table, bn_text *out);
+void cli_man(const cli_table *table, bn_text *out);
+/* {"model": "resnet50", ...}: the rows of TABLE as they stand in OPTIONS (new reference). */
+json_t *cli_echo(const cli_table *table, const void *options);
 
 /* ---- what most commands are told of their output --------------------------------------- */
 
@@ -274,7 +307,27 @@ typedef struct cli_output {
     bool wide;  /* all columns, also on a terminal */
     bool quiet; /* see cli_be_quiet */
     bool force; /* files that are there are replaced */
+    bool help, man, version; /* print this and do nothing else */
 } cli_output;
+/* The rows of a cli_output, by their bits. Commands that print fewer formats, or mean something
+ * else by --verbose or --force, have rows of their own. (rows.c) */
+enum {
+    CLI_OUT_FORMAT = 1 << 0,
+    CLI_OUT_WIDE = 1 << 1,
+    CLI_OUT_VERBOSE = 1 << 2,
+    CLI_OUT_FORCE = 1 << 3, /* of files that cannot be made again from records */
+    CLI_OUT_QUIET = 1 << 4,
+    CLI_OUT_HELP = 1 << 5, /* help and version */
+    CLI_OUT_MAN = 1 << 7,
+    CLI_OUT_EVERY = CLI_OUT_QUIET | CLI_OUT_HELP | 1 << 6,
+    CLI_OUT_TABLES = CLI_OUT_EVERY | CLI_OUT_FORMAT | CLI_OUT_WIDE | CLI_OUT_VERBOSE
+};
+const cli_table *cli_output_table(void);
+/* A command's own row of --format, for the member at OFFSET. */
+#define CLI_FORMAT_ROW(at, names, says)                                                            \
+    {                                                                                              \
+        "format", "FORMAT", CLI_TEXT, (at), .fallback = "text", .choices = (names), .text = (says) \
+    }
 /* BN_INVALID where PATH, which OPTION names, is a file that is there already, unless OUTPUT says
  * that it is replaced, and where it is a device, a pipe or a socket. Commands that measure or
  * compile ask before they do, since what the file has cannot be made again. PATH may be NULL: the

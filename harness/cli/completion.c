@@ -1,7 +1,7 @@
 /*
  * completion.c - scripts that complete command lines in bash, zsh and fish, made from the rows.
  */
-#include "harness/cli/cli.h"
+#include "harness/cli/cli_priv.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -19,10 +19,10 @@ static void quoted(bn_text *out, const char *text)
 }
 
 /* The values of ROW, "a, b, c", with spaces between; "" where it takes any. */
-static bn_text values_of(const cli_words_of *source, const cli_option *row)
+static bn_text values_of(const cli_option *row)
 {
     bn_text values = {0}, spaced = {0};
-    source->values(row, &values);
+    cli_values(row, &values);
     for (const char *at = values.data; at && *at; at++)
         if (*at != ',')
             bn_text_putc(&spaced, *at);
@@ -30,24 +30,22 @@ static bn_text values_of(const cli_words_of *source, const cli_option *row)
     return spaced;
 }
 
-/* Whether the LENGTH letters at TEXT are a word that is written as it stands: DIR is not. */
-static bool is_literal(const char *text, size_t length)
-{
-    return length > 0 && strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789-") >= length;
-}
-
-/* The second words that COMMAND takes as they stand, with spaces between: "models ops" of
- * "models|ops", "diff" of "diff A B"; empty where there is none. */
-static bn_text words_of(const struct cli_command *command)
+/* The words that may follow WORD, the first one of a command, with spaces between: second words,
+ * and the second halves of names. */
+static bn_text words_after(const cli_program *program, const char *word)
 {
     bn_text words = {0};
-    for (const char *at = command->word; at && *at;) {
-        const size_t piece = strcspn(at, "|"), first = strcspn(at, "| ");
-        /* What follows in a sentence is in small letters, too. */
-        const bool alone = first == piece || strchr("ABCDEFGHIJKLMNOPQRSTUVWXYZ", at[first + 1]);
-        if (is_literal(at, first) && alone)
-            bn_text_printf(&words, "%s%.*s", words.length ? " " : "", (int)first, at);
-        at += piece + (at[piece] == '|');
+    for (const cli_command *const *one = program->commands; *one; one++) {
+        const size_t length = strlen(word);
+        if (strcmp((*one)->name, word) == 0) {
+            bn_text own = cli_second_words(*one);
+            for (const char *at = own.data; at && *at; at++)
+                if (*at != ',')
+                    bn_text_putc(&words, *at);
+            bn_text_free(&own);
+        } else if (strncmp((*one)->name, word, length) == 0 && (*one)->name[length] == ' ') {
+            bn_text_printf(&words, "%s%s", words.length ? " " : "", (*one)->name + length + 1);
+        }
     }
     return words;
 }
@@ -59,57 +57,76 @@ static bool may_be_file(const cli_option *row)
 }
 
 /* Whether COMMAND's second word may be something else than these, as a folder. */
-static bool takes_files(const struct cli_command *command)
+static bool takes_files(const cli_command *command)
 {
-    for (const char *at = command->word; at && *at; at++)
+    for (const char *at = command->words; at && *at; at++)
         if (*at >= 'A' && *at <= 'Z')
             return true;
     return false;
 }
 
-/* The names of all commands, with spaces between. */
-static void put_commands(const cli_words_of *source, bn_text *out)
+/* The first words of all commands, with spaces between. */
+static void put_commands(const cli_program *program, bn_text *out)
 {
-    for (size_t i = 0; i < source->command_count; i++)
-        bn_text_printf(out, "%s%s", i ? " " : "", source->commands[i].name);
+    for (const cli_command *const *one = program->commands; *one; one++)
+        if (!strchr((*one)->name, ' '))
+            bn_text_printf(out, "%s%s", one == program->commands ? "" : " ", (*one)->name);
 }
 
 /* ---- bash and zsh ---------------------------------------------------------------------- */
 
-static void bash_options(const cli_words_of *source, uint32_t command, bn_text *out)
+static void bash_options(const cli_command *command, bn_text *out)
 {
-    for (size_t i = 0; i < source->table->count; i++)
-        if (source->table->rows[i].commands & command)
-            bn_text_printf(out, " --%s", source->table->rows[i].name);
+    const cli_table *table = cli_rows(command);
+    for (size_t i = 0; i < table->count; i++)
+        bn_text_printf(out, " --%s", table->rows[i].name);
 }
 
-/* A case for each option that has known values; an option of several rows has them in its first. */
-static void bash_values(const cli_words_of *source, bn_text *out)
+/* Whether an earlier command than LAST, or an earlier row of it than ROW, is called as ROW and has
+ * known values. */
+static bool is_known_before(const cli_program *program, const cli_command *last,
+                            const cli_option *row)
 {
-    for (size_t i = 0; i < source->table->count; i++) {
-        const cli_option *row = &source->table->rows[i];
-        bn_text values = values_of(source, row);
-        if (values.length && !values.failed) {
+    for (const cli_command *const *one = program->commands; *one != last; one++) {
+        const cli_option *other = cli_find(cli_rows(*one), row->name, strlen(row->name));
+        if (other && (other->choices || other->values))
+            return true;
+    }
+    return false;
+}
+
+/* A case for each option that has known values: those of the first command that has it. */
+static void bash_values(const cli_program *program, bn_text *out)
+{
+    for (const cli_command *const *one = program->commands; *one; one++) {
+        const cli_table *table = cli_rows(*one);
+        for (size_t i = 0; i < table->count; i++) {
+            const cli_option *row = &table->rows[i];
+            if ((!row->choices && !row->values) || is_known_before(program, *one, row))
+                continue;
+            bn_text values = values_of(row);
             bn_text_printf(out, "        --%s) values=", row->name);
-            quoted(out, values.data);
+            quoted(out, values.data ? values.data : "");
             bn_text_puts(out, may_be_file(row) ? " files=1 ;;\n" : " ;;\n");
+            bn_text_free(&values);
         }
-        bn_text_free(&values);
     }
 }
 
 /* The case of a command: what it takes as options, and as its second word. */
-static void bash_command(const cli_words_of *source, const struct cli_command *command,
-                         bn_text *out)
+static void bash_command(const cli_program *program, const cli_command *command, bn_text *out)
 {
-    bn_text words = words_of(command);
-    bn_text_printf(out, "        %s) options='", command->name);
-    bash_options(source, command->bit, out);
+    const char *space = strchr(command->name, ' ');
+    bn_text words = words_after(program, command->name);
+    bn_text_printf(out, "        %s%.*s%s%s) options='", space ? "'" : "",
+                   (int)strcspn(command->name, " "), command->name, space ? space : "",
+                   space ? "'" : "");
+    bash_options(command, out);
     bn_text_printf(out, "' words='%s' ;;\n", words.data ? words.data : "");
     bn_text_free(&words);
 }
 
-static void put_bash(const cli_words_of *source, bn_text *out)
+static void put_bash(const cli_program *program, bn_text *out)
 {
     bn_text_puts(out,
                  "# Completion of bench for bash: source <(bench completion bash)\n"
@@ -125,7 +142,7 @@ static void put_bash(const cli_words_of *source, bn_text *out)
                  "        before=${word%%=*} start=${word%%=*}= word=${word#*=}\n"
                  "    fi\n"
                  "    case $before in\n");
-    bash_values(source, out);
+    bash_values(program, out);
     bn_text_puts(out,
                  "    esac\n"
                  "    if [ -n \"$values\" ]; then\n"
@@ -136,16 +153,22 @@ static void put_bash(const cli_words_of *source, bn_text *out)
                  "            COMPREPLY+=($(compgen -P \"$start\" -f -- \"$word\"))\n"
                  "        return\n"
                  "    fi\n"
-                 "    case $command in\n");
-    for (size_t i = 0; i < source->command_count; i++)
-        bash_command(source, &source->commands[i], out);
+                 "    # Commands of two words stand before the others.\n"
+                 "    case \"$command ${COMP_WORDS[2]}\" in\n");
+    for (const cli_command *const *one = program->commands; *one; one++)
+        if (strchr((*one)->name, ' '))
+            bash_command(program, *one, out);
+    bn_text_puts(out, "        *) case $command in\n");
+    for (const cli_command *const *one = program->commands; *one; one++)
+        if (!strchr((*one)->name, ' '))
+            bash_command(program, *one, out);
     bn_text_puts(out, "        help) words='");
-    put_commands(source, out);
+    put_commands(program, out);
     bn_text_puts(out, "' ;;\n        *) options='");
-    bash_options(source, source->commands[0].bit, out);
-    bn_text_puts(out, "' ;;\n    esac\n"
+    bash_options(program->commands[0], out);
+    bn_text_puts(out, "' ;;\n    esac ;;\n    esac\n"
                       "    [ \"$COMP_CWORD\" -eq 1 ] && words='help ");
-    put_commands(source, out);
+    put_commands(program, out);
     bn_text_puts(out, "'\n"
                       "    if [[ $word == -* ]]; then\n"
                       "        COMPREPLY=($(compgen -W \"$options\" -- \"$word\"))\n"
@@ -158,46 +181,39 @@ static void put_bash(const cli_words_of *source, bn_text *out)
 
 /* ---- fish -------------------------------------------------------------------------------- */
 
-/* ROW where CONDITION, of fish, holds. */
-static void fish_option(const cli_words_of *source, const char *condition, const cli_option *row,
-                        bn_text *out)
+/* The options of COMMAND where CONDITION, of fish, holds. */
+static void fish_options(const cli_command *command, const char *condition, bn_text *out)
 {
-    bn_text values = values_of(source, row);
-    bn_text_printf(out, "complete -c bench -n '%s' -l %s", condition, row->name);
-    bn_text_puts(out, row->argument ? " -r" : "");
-    if (values.length && !values.failed) {
-        bn_text_puts(out, may_be_file(row) ? " -a " : " -f -a ");
-        quoted(out, values.data);
+    const cli_table *table = cli_rows(command);
+    for (size_t i = 0; i < table->count; i++) {
+        const cli_option *row = &table->rows[i];
+        bn_text values = values_of(row);
+        bn_text_printf(out, "complete -c bench -n '%s' -l %s", condition, row->name);
+        bn_text_puts(out, row->argument ? " -r" : "");
+        if (values.length) {
+            bn_text_puts(out, may_be_file(row) ? " -a " : " -f -a ");
+            quoted(out, values.data);
+        }
+        bn_text_puts(out, " -d ");
+        quoted(out, row->text);
+        bn_text_putc(out, '\n');
+        bn_text_free(&values);
     }
-    bn_text_puts(out, " -d ");
-    quoted(out, row->text);
-    bn_text_putc(out, '\n');
-    bn_text_free(&values);
 }
 
-/* The options of the command of BIT where CONDITION holds. */
-static void fish_options(const cli_words_of *source, const char *condition, uint32_t bit,
-                         bn_text *out)
+static void fish_command(const cli_program *program, const cli_command *command, bn_text *out)
 {
-    for (size_t i = 0; i < source->table->count; i++)
-        if (source->table->rows[i].commands & bit)
-            fish_option(source, condition, &source->table->rows[i], out);
-}
-
-static void fish_command(const cli_words_of *source, const struct cli_command *command,
-                         bn_text *out)
-{
-    bn_text words = words_of(command);
+    bn_text words = words_after(program, command->name);
     char condition[128];
     snprintf(condition, sizeof condition, "__bench_command %s", command->name);
-    if (words.length && !words.failed)
+    if (words.length)
         bn_text_printf(out, "complete -c bench -n '%s; and __bench_words 2'%s -a '%s'\n", condition,
                        takes_files(command) ? "" : " -f", words.data);
-    fish_options(source, condition, command->bit, out);
+    fish_options(command, condition, out);
     bn_text_free(&words);
 }
 
-static void put_fish(const cli_words_of *source, bn_text *out)
+static void put_fish(const cli_program *program, bn_text *out)
 {
     bn_text_puts(out, "# Completion of bench for fish: bench completion fish | source\n"
                       "# Whether so many words stand before the one that is completed.\n"
@@ -207,41 +223,60 @@ static void put_fish(const cli_words_of *source, bn_text *out)
                       "# Whether the command is this one; without one, bench runs the first.\n"
                       "function __bench_command\n"
                       "    set -l words (commandline -opc)\n"
-                      "    test \"$words[2]\" = $argv[1]\n"
+                      "    test \"$words[2]\" = $argv[1]; or return 1\n"
+                      "    test (count $argv) -lt 2; or test \"$words[3]\" = $argv[2]\n"
                       "end\n"
                       "function __bench_no_command\n"
                       "    set -l words (commandline -opc)\n"
                       "    test (count $words) -eq 1; or string match -q -- '-*' $words[2]\n"
                       "end\n");
-    for (size_t i = 0; i < source->command_count; i++) {
-        bn_text_printf(out, "complete -c bench -n '__bench_words 1' -f -a %s -d ",
-                       source->commands[i].name);
-        quoted(out, source->commands[i].summary);
+    for (const cli_command *const *one = program->commands; *one; one++) {
+        if (strchr((*one)->name, ' '))
+            continue;
+        bn_text_printf(out, "complete -c bench -n '__bench_words 1' -f -a %s -d ", (*one)->name);
+        quoted(out, (*one)->summary);
         bn_text_putc(out, '\n');
     }
     bn_text_puts(out, "complete -c bench -n '__bench_words 1' -f -a help -d 'help of a command'\n"
                       "complete -c bench -n '__bench_command help; and __bench_words 2' -f -a '");
-    put_commands(source, out);
+    put_commands(program, out);
     bn_text_puts(out, "'\n");
-    fish_options(source, "__bench_no_command", source->commands[0].bit, out);
-    for (size_t i = 0; i < source->command_count; i++)
-        fish_command(source, &source->commands[i], out);
+    fish_options(program->commands[0], "__bench_no_command", out);
+    for (const cli_command *const *one = program->commands; *one; one++)
+        fish_command(program, *one, out);
 }
 
-bn_code cli_completion(const char *shell, const cli_words_of *source, bn_text *out, bn_status *st)
+static int complete(void *options, const cli_call *call)
 {
+    const char *shell = call->words[0];
+    bn_status st = {.code = BN_OK};
+    bn_text text = {0};
+    (void)options;
     if (strcmp(shell, "bash") == 0) {
-        put_bash(source, out);
+        put_bash(call->program, &text);
     } else if (strcmp(shell, "zsh") == 0) {
-        bn_text_puts(out,
+        bn_text_puts(&text,
                      "# Completion of bench for zsh: source <(bench completion zsh)\n"
                      "(( $+functions[compdef] )) || { autoload -U +X compinit && compinit -i }\n"
                      "autoload -U +X bashcompinit && bashcompinit\n");
-        put_bash(source, out);
+        put_bash(call->program, &text);
     } else if (strcmp(shell, "fish") == 0) {
-        put_fish(source, out);
+        put_fish(call->program, &text);
     } else {
-        return bn_fail_choice(st, "shell", shell, "bash, zsh or fish");
+        bn_fail_choice(&st, "shell", shell, "bash, zsh or fish");
+        return (int)cli_complain(&st);
     }
-    return out->failed ? bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a script") : BN_OK;
+    cli_text(&text);
+    return CLI_EXIT_OK;
 }
+
+const cli_command cli_completion = {
+    .name = "completion",
+    .usage = "bench completion bash|zsh|fish",
+    .summary = "a script that completes command lines: source <(bench completion bash)",
+    .words = "bash|zsh|fish",
+    .most_words = 1,
+    .size = sizeof(cli_output),
+    .groups = {{cli_output_table, .rows = CLI_OUT_EVERY | CLI_OUT_VERBOSE}},
+    .run = complete,
+};

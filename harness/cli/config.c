@@ -69,23 +69,37 @@ static bn_code read_file(const char *path, json_t **config, bn_status *st)
     return code;
 }
 
-/* An object holds the options of a command. */
-static bn_code check_commands(json_t *config, const char *const *commands, bn_status *st)
+/* The command that an object called NAME has the options of, by its name or by an old one; NULL:
+ * none. */
+static const cli_command *command_called(const cli_program *program, const char *name)
+{
+    for (const cli_command *const *one = program->commands; *one; one++)
+        if (strcmp((*one)->name, name) == 0)
+            return *one;
+    for (const cli_old *old = program->old; old && old->words; old++) {
+        char first[64], second[64] = "";
+        char *const words[] = {first, second};
+        int count = 0;
+        if (strcmp(old->words, name) == 0 && sscanf(old->instead, "%63s %63s", first, second) > 0)
+            return cli_command_of(program, second[0] ? 2 : 1, words, &count);
+    }
+    return NULL;
+}
+
+static bn_code check_commands(json_t *config, const cli_program *program, bn_status *st)
 {
     const char *name;
     json_t *value;
     json_object_foreach(config, name, value)
     {
-        bn_near near = bn_near_begin(name);
-        size_t i = 0;
-        if (!json_is_object(value))
-            continue;
-        for (; commands[i] && strcmp(commands[i], name) != 0; i++)
-            bn_near_try(&near, commands[i]);
-        if (!commands[i])
+        if (json_is_object(value) && !command_called(program, name)) {
+            bn_near near = bn_near_begin(name);
+            for (const cli_command *const *one = program->commands; *one; one++)
+                bn_near_try(&near, (*one)->name);
             return bn_fail_meant(st, BN_INVALID,
                                  (bn_meant){bn_near_best(&near), "See", "bench --help"},
                                  "\"%s\": there is no command %s", name, name);
+        }
     }
     return BN_OK;
 }
@@ -96,7 +110,7 @@ static bn_code fail_in(const cli_config *config, bn_status *st)
     return bn_context(st, "the file of defaults, %s", config->path);
 }
 
-bn_code cli_config_read(const char *const *commands, cli_config *config, bn_status *st)
+bn_code cli_config_read(const cli_program *program, cli_config *config, bn_status *st)
 {
     bool named;
     *config = (cli_config){0};
@@ -104,7 +118,7 @@ bn_code cli_config_read(const char *const *commands, cli_config *config, bn_stat
         return BN_OK;
     bn_code code = read_file(config->path, &config->options, st);
     if (code == BN_OK)
-        code = check_commands(config->options, commands, st);
+        code = check_commands(config->options, program, st);
     if (code == BN_OK)
         return BN_OK;
     json_decref(config->options);
@@ -132,12 +146,12 @@ static bool is_repeated(const cli_option *row)
     return row->kind == CLI_PAIRS || row->kind == CLI_WORDS;
 }
 
+/* Gives the option called NAME of CALL's command the VALUE. */
 static bn_code apply_one(const cli_call *call, const char *name, const json_t *value, bn_status *st)
 {
-    bool anywhere = false;
-    const cli_option *row = cli_row(call, name, strlen(name), &anywhere);
+    const cli_option *row = cli_find(call->table, name, strlen(name));
     if (!row)
-        return cli_refuse(call, "--", name, strlen(name), anywhere, st);
+        return cli_refuse_option(call, "--", name, strlen(name), st);
     if (is_repeated(row))
         return bn_fail(st, BN_INVALID, "--%s can be repeated, and has no default", name);
     if (row->kind == CLI_FLAG && json_is_boolean(value))
@@ -149,54 +163,53 @@ static bn_code apply_one(const cli_call *call, const char *name, const json_t *v
     return cli_take(call, row, word, st);
 }
 
-/* Whether another command's row of OWN's name has VALUE, which OWN has not. */
-static bool is_of_others(const cli_table *table, const cli_option *own, const json_t *value)
-{
-    const char *word = json_is_string(value) ? json_string_value(value) : "";
-    if (!own->takes || bn_is_choice(word, own->takes))
-        return false;
-    for (size_t i = 0; i < table->count; i++) {
-        const cli_option *row = &table->rows[i];
-        if (strcmp(row->name, own->name) == 0 && row->takes && bn_is_choice(word, row->takes))
-            return true;
-    }
-    return false;
-}
-
 /* NAME stands for all commands: it is skipped where this one cannot have it, means something else
- * by it or has no such value, but not where none can have it. */
+ * by it or has no such value, but not where none can have it. The first command that has it says
+ * whether it is repeated. */
 static bn_code apply_common(const cli_call *call, const char *name, const json_t *value,
                             bn_status *st)
 {
-    const cli_call any = {.table = call->table, .command = UINT32_MAX};
-    const size_t length = strlen(name);
-    bool anywhere = false;
-    const cli_option *first = cli_row(&any, name, length, &anywhere);
-    const cli_option *own = cli_row(call, name, length, &anywhere);
-    if (!first || is_repeated(first))
-        return apply_one(&any, name, value, st);
-    const bool meant =
-        own && !own->apart && !is_repeated(own) && !is_of_others(call->table, own, value);
-    return meant ? apply_one(call, name, value, st) : BN_OK;
+    const cli_option *own = cli_find(call->table, name, strlen(name)), *first = NULL;
+    const char *word = json_is_string(value) ? json_string_value(value) : "";
+    bool of_others = false;
+    for (const cli_command *const *one = call->program->commands; *one; one++) {
+        const cli_option *row = cli_find(cli_rows(*one), name, strlen(name));
+        first = first ? first : row;
+        of_others = of_others || (row && row->choices && bn_is_choice(word, row->choices));
+    }
+    if (!first)
+        return cli_refuse_option(call, "--", name, strlen(name), st);
+    if (is_repeated(first))
+        return bn_fail(st, BN_INVALID, "--%s can be repeated, and has no default", name);
+    const bool misfits =
+        own && own->choices && !own->open && of_others && !bn_is_choice(word, own->choices);
+    return own && !own->apart && !is_repeated(own) && !misfits ? apply_one(call, name, value, st)
+                                                               : BN_OK;
 }
 
-bn_code cli_config_apply(const cli_call *call, const cli_config *config, const char *name,
-                         bn_status *st)
+bn_code cli_config_apply(const cli_call *call, const cli_config *config, bn_status *st)
 {
-    const char *option;
+    const char *name;
     json_t *value;
     bn_code code = BN_OK;
     if (!config)
         return BN_OK;
-    json_object_foreach(config->options, option, value)
+    json_object_foreach(config->options, name, value)
     {
         if (code == BN_OK && !json_is_object(value))
-            code = apply_common(call, option, value, st);
+            code = apply_common(call, name, value, st);
     }
-    json_object_foreach(json_object_get(config->options, name), option, value)
+    json_object_foreach(config->options, name, value)
     {
-        if (code == BN_OK && apply_one(call, option, value, st) != BN_OK)
-            code = bn_context(st, "\"%s\"", name);
+        const char *option;
+        json_t *one;
+        if (!json_is_object(value) || command_called(call->program, name) != call->command)
+            continue;
+        json_object_foreach(value, option, one)
+        {
+            if (code == BN_OK && apply_one(call, option, one, st) != BN_OK)
+                code = bn_context(st, "\"%s\"", name);
+        }
     }
     return code == BN_OK ? BN_OK : fail_in(config, st);
 }

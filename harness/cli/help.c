@@ -39,13 +39,11 @@ static const char *unit_of(const cli_option *row)
     return row->kind == CLI_SPAN ? " s" : row->kind == CLI_HOURS ? " h" : "";
 }
 
-void cli_help(const cli_table *table, uint32_t command, bn_text *out)
+void cli_help(const cli_table *table, bn_text *out)
 {
     bn_text text = {0};
     for (size_t i = 0; i < table->count; i++) {
         const cli_option *row = &table->rows[i];
-        if (!(row->commands & command))
-            continue;
         size_t before = out->length;
         bn_text_printf(out, "  --%s%s%s", row->name, row->argument ? " " : "",
                        row->argument ? row->argument : "");
@@ -59,8 +57,7 @@ void cli_help(const cli_table *table, uint32_t command, bn_text *out)
         bn_text_puts(&text, row->text);
         if (row->fallback && row->fallback[0])
             bn_text_printf(&text, " [%s%s]", row->fallback, unit_of(row));
-        wrap(out, text.data ? text.data : "");
-        out->failed = out->failed || text.failed;
+        wrap(out, text.data);
         bn_text_putc(out, '\n');
     }
     bn_text_free(&text);
@@ -115,7 +112,6 @@ static void put_paragraph(paragraph *p, size_t columns, bn_text *out)
         at += blanks + word;
     }
     bn_text_putc(out, '\n');
-    out->failed = out->failed || p->words.failed;
     bn_text_clear(&p->words);
 }
 
@@ -151,7 +147,7 @@ void cli_show_help(const char *page)
     bn_text text = {0};
     if (columns >= HELP_LEAST && columns <= HELP_WIDTH + 4)
         reflow(page, columns - 1, &text);
-    cli_show(text.data && !text.failed ? text.data : page);
+    cli_show(text.data ? text.data : page);
     bn_text_free(&text);
 }
 
@@ -165,12 +161,10 @@ static void roff(bn_text *out, const char *text)
     }
 }
 
-void cli_man(const cli_table *table, uint32_t command, bn_text *out)
+void cli_man(const cli_table *table, bn_text *out)
 {
     for (size_t i = 0; i < table->count; i++) {
         const cli_option *row = &table->rows[i];
-        if (!(row->commands & command))
-            continue;
         bn_text_puts(out, ".TP\n.B \\-\\-");
         roff(out, row->name);
         if (row->argument) {
@@ -207,14 +201,14 @@ static json_t *list_json(const cli_list *list, const cli_option *row)
     if (row->single && row->kind == CLI_NUMBERS)
         return json_integer(list->value[0].number);
     cli_list_put(list, &text);
-    json_t *json = text.failed ? json_null() : json_string(text.data);
+    json_t *json = json_string(text.data);
     bn_text_free(&text);
     return json;
 }
 
 static json_t *value_json(const void *options, const cli_option *row)
 {
-    const void *at = (const char *)options + row->offset;
+    const void *at = cli_member(options, row);
     switch (row->kind) {
     case CLI_TEXT:
         return *(const char *const *)at ? json_string(*(const char *const *)at) : json_null();
@@ -239,11 +233,10 @@ static json_t *value_json(const void *options, const cli_option *row)
     return NULL;
 }
 
-json_t *cli_echo(const cli_table *table, uint32_t command, const void *options)
+json_t *cli_echo(const cli_table *table, const void *options)
 {
     json_t *echo = json_object();
     for (size_t i = 0; i < table->count; i++)
-        if (table->rows[i].commands & command)
-            json_object_set_new(echo, table->rows[i].name, value_json(options, &table->rows[i]));
+        json_object_set_new(echo, table->rows[i].name, value_json(options, &table->rows[i]));
     return echo;
 }

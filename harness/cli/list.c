@@ -9,8 +9,6 @@ bn_code cli_list_parse(const char *option, const char *text, bn_arena *memory, c
                        bn_status *st)
 {
     char *copy = bn_arena_strdup(memory, text);
-    if (!copy)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for options");
     for (list->count = 0;;) {
         const size_t length = strcspn(copy, ",");
         const bool last = copy[length] == '\0';

@@ -1,6 +1,6 @@
 /*
  * debug_explain.c - the parts of a debug run that need steps of their own: what bench explain says
- * of each experiment, and bench scopes of each step. Both run in workers once all is measured.
+ * of each experiment, and bench study scopes of each step. Both run in workers once all is measured.
  */
 #include "harness/commands/debug_run_priv.h"
 #include "harness/explain/explain.h"

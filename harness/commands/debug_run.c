@@ -149,7 +149,7 @@ static void put_programs(json_t *row, json_int_t programs)
  */
 static void put_first_steps(const res_record *r, const char *title, json_t *rows)
 {
-    const json_t *compiles = json_object_get(json_object_get(r->provenance, "warmup"), "compiles");
+    const json_t *compiles = res_provenance(r, RES_PROV_WARMUP_COMPILES);
     for (size_t i = 0; i < r->warmup_count; i++) {
         char step[48];
         snprintf(step, sizeof step, "warm-up %zu", i + 1);
@@ -176,14 +176,14 @@ static json_int_t programs_of(const json_t *list, size_t step, size_t *at)
 /* Of a framework's record no step stands before the first measured one, which then has TITLE. */
 static void put_every_step(const debug_run *d, const res_record *r, const char *title, json_t *rows)
 {
-    const json_t *measured = json_object_get(r->provenance, "measured");
+    const json_t *measured = res_provenance(r, RES_PROV_MEASURED_COMPILES);
     size_t at = 0;
     for (size_t i = 0; i < r->step_count; i += d->every) {
         char step[48];
         snprintf(step, sizeof step, "%zu", i + 1);
         const bool first = i == 0 && r->warmup_count == 0;
         json_t *row = step_row(first ? title : "", step, (double)r->wall_ns[i], rows);
-        put_programs(row, programs_of(json_object_get(measured, "compiles"), i, &at));
+        put_programs(row, programs_of(measured, i, &at));
         for (size_t k = 0; k < STEP_PARTS; k++) {
             uint64_t ns = 0;
             for (size_t p = 0; p < step_parts[k].count; p++)

@@ -5,7 +5,7 @@
 #ifndef BENCH_HARNESS_DEBUG_RUN_H
 #define BENCH_HARNESS_DEBUG_RUN_H
 
-#include "harness/commands/commands.h"
+#include "harness/commands/metrics_priv.h"
 #include "harness/jobs/jobs.h"
 
 /* The graphs' folder and the timeline in the folder of a debug run. */
@@ -47,7 +47,7 @@ BN_MUST_USE bn_code command_debug_write(const command_metering *own, const comma
 /* ---- steps of their own (debug_explain.c) ---------------------------------------------- */
 
 /* Appends what bench explain says of the first steps of each of the COUNT experiments LIST that
- * bench traces, or why that failed; and what bench scopes says of each step, whatever the mode.
+ * bench traces, or why that failed; and what bench study scopes says of each step, whatever the mode.
  * Nothing where there is none, or once the user asked to stop. */
 void command_debug_explain(const job_experiment *list, size_t count, bn_text *out);
 void command_debug_scopes(const job_experiment *list, size_t count, bn_text *out);

@@ -1,20 +1,20 @@
 /*
  * doctor.c - bench doctor: what could be mended in the runs of a store, or in a recorded program.
  */
-#include "harness/commands/commands.h"
+#include "harness/jobs/jobs.h"
 #include "harness/commands/recording_priv.h"
 #include "harness/commands/selection_priv.h"
 #include "results/complaints/complaints.h"
 
 /* ---- a recording ------------------------------------------------------------------------ */
 
-static void put_row(const rec_checkup *checkup, const rec_complaint *c, json_t *rows)
+static void put_row(const rec_checkup *checkup, const rec_finding *c, json_t *rows)
 {
     bn_text texts[3] = {{0}};
     json_t *row = json_array();
-    rec_complaint_subject(c, &texts[0]);
-    rec_complaint_cost(c, &texts[1]);
-    rec_complaint_advice(checkup, c, &texts[2]);
+    rec_finding_subject(c, &texts[0]);
+    rec_finding_cost(c, &texts[1]);
+    rec_finding_advice(checkup, c, &texts[2]);
     const char *const cells[] = {rec_rule_name(c->rule), texts[0].data, texts[1].data,
                                  c->where.data, texts[2].data};
     /* Sentences are longer than what res_sheet_put has room for. */
@@ -76,7 +76,7 @@ static bn_code see_recording(const rec_recording *recording, const command_stepp
                              const cli_output *output, bool *damaged, bn_status *st)
 {
     const rec_options options = {
-        .pid = (uint32_t)own->process, .device = own->device, .step_program = own->step_program};
+        .pid = (uint32_t)own->recorded.process, .device = own->device, .step_program = own->recorded.step_program};
     rec_steps *steps = NULL;
     rec_checkup checkup = {0};
     res_format format;
@@ -137,13 +137,13 @@ static int see_store(const command_selection *selection, const cli_output *outpu
 
 /* ---- the command ------------------------------------------------------------------------ */
 
-int command_doctor(const command_selection *selection, const command_stepping *stepping,
-                   const cli_output *output)
+static int show(const command_selection *selection, const command_stepping *stepping,
+                const cli_output *output)
 {
     bn_status st = {.code = BN_OK};
     rec_recording *recording = NULL;
     bool damaged = false;
-    const bool stepped = stepping->process || stepping->device >= 0 || stepping->step_program;
+    const bool stepped = stepping->recorded.process || stepping->device >= 0 || stepping->recorded.step_program;
     bn_code code = rec_open(selection->store, &recording, &st);
     /* What holds no recording is a store, or nothing: the store's complaint is then the one. */
     if (code == BN_NOT_FOUND && !stepped)
@@ -159,3 +159,32 @@ int command_doctor(const command_selection *selection, const command_stepping *s
     rec_close(recording);
     return exit_code;
 }
+
+typedef struct doctor_options {
+    cli_output output;
+    command_selection selection; /* its store may be a recording */
+    command_stepping stepping;
+} doctor_options;
+#define AT(member) offsetof(doctor_options, member)
+
+static int run(void *options, const cli_call *call)
+{
+    const doctor_options *o = options;
+    (void)call;
+    return show(&o->selection, &o->stepping, &o->output);
+}
+
+const cli_command command_doctor = {
+    .name = "doctor",
+    .usage = "bench doctor [STORE|RECORDING] [--model NAME]",
+    .summary = "what to fix in the runs of a store, or in a recorded program, and what it costs",
+    .section = JOB_SECTION_WHY,
+    .bare = "store",
+    .size = sizeof(doctor_options),
+    .output = AT(output),
+    .groups = {{command_selection_table, AT(selection)},
+               {job_recorded_table, AT(stepping.recorded), .rows = JOB_RECORDED_STEP},
+               {command_stepping_table, AT(stepping)},
+               {cli_output_table, AT(output), .rows = CLI_OUT_TABLES}},
+    .run = run,
+};

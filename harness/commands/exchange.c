@@ -2,7 +2,7 @@
  * exchange.c - bench export and bench import: records for other tools; and recordings, and results
  * of others, as records of a store.
  */
-#include "harness/commands/commands.h"
+#include "harness/jobs/jobs.h"
 #include "harness/commands/selection_priv.h"
 #include "results/exports/exports.h"
 #include "results/recordings/views.h"
@@ -42,7 +42,7 @@ static void say_left_out(const res_collection *all, const char *format, size_t c
     bn_text_free(&names);
 }
 
-int command_export(const char *store, const char *format, const char *file, bool force)
+static int export_records(const char *store, const char *format, const char *file, bool force)
 {
     bn_status st = {.code = BN_OK};
     res_collection all = {0};
@@ -65,9 +65,57 @@ int command_export(const char *store, const char *format, const char *file, bool
     return code;
 }
 
+typedef struct export_options {
+    cli_output output;
+    command_selection selection; /* its store */
+    const char *to, *file;
+} export_options;
+#define AT(member) offsetof(export_options, member)
+
+static const cli_option export_rows[] = {
+    {"to", "FORMAT", CLI_TEXT, AT(to), .choices = RES_EXPORT_NAMES, .also = "format",
+     .text = RES_EXPORT_NAMES},
+    {"output", "FILE|DIR", CLI_TEXT, AT(file), .also = "o",
+     .text = "a file, or a folder for asv, pytorch-benchmark, xla and xspace; without it a file "
+             "goes to standard output. --force replaces what is there"},
+};
+
+static int run_export(void *options, const cli_call *call)
+{
+    const export_options *o = options;
+    (void)call;
+    return export_records(o->selection.store, o->to, o->file, o->output.force);
+}
+
+const cli_command command_export = {
+    .name = "export",
+    .usage = "bench export --to FORMAT [--store DIR] [--output FILE|DIR]",
+    .summary = "write records as files that other tools open; export weights: a model's",
+    .section = JOB_SECTION_LOOK,
+    .bare = "store",
+    .size = sizeof(export_options),
+    .output = AT(output),
+    .rows = export_rows,
+    .row_count = sizeof export_rows / sizeof *export_rows,
+    .groups = {{command_selection_table, AT(selection), .rows = COMMAND_SELECTION_STORE},
+               {cli_output_table, AT(output),
+                .rows = CLI_OUT_EVERY | CLI_OUT_VERBOSE | CLI_OUT_FORCE}},
+    .run = run_export,
+};
+#undef AT
+
 /* ---- in ---------------------------------------------------------------------------- */
 
-static bn_code import_files(const command_taking *own, const char *const *files, bn_status *st)
+/* What bench import reads. */
+typedef struct import_options {
+    cli_output output;
+    const char *store;
+    const char *from; /* a format; NULL: recordings */
+    const char *phase;
+    job_recorded recorded; /* which process and steps, and their name */
+} import_options;
+
+static bn_code import_files(const import_options *own, const char *const *files, bn_status *st)
 {
     res_imported done = {0};
     for (; *files && st->code == BN_OK; files++)
@@ -95,7 +143,7 @@ static bn_code check_known(const rec_recording *recording, uint32_t pid, bn_stat
 }
 
 /* The steady steps of the recording at PATH as a record; the caller frees it. */
-static bn_code read_recording(const command_taking *own, const char *path, res_record **record,
+static bn_code read_recording(const import_options *own, const char *path, res_record **record,
                               bn_status *st)
 {
     rec_recording *recording = NULL;
@@ -108,9 +156,9 @@ static bn_code read_recording(const command_taking *own, const char *path, res_r
             "the folder of a recording",
             path);
     const rec_options options = {
-        .pid = (uint32_t)own->process, .device = -1, .step_program = own->step_program};
+        .pid = (uint32_t)own->recorded.process, .device = -1, .step_program = own->recorded.step_program};
     const rec_naming naming = {
-        .model = own->model, .phase = own->phase, .step_program = own->step_program};
+        .model = own->recorded.name, .phase = own->phase, .step_program = own->recorded.step_program};
     bn_code code = rec_open(path, &recording, st);
     if (code == BN_OK)
         code = check_known(recording, options.pid, st);
@@ -126,14 +174,12 @@ static bn_code read_recording(const command_taking *own, const char *path, res_r
 /* Says what the record of the recording at PATH lacks that was asked for. */
 static void say_profile(const char *path, const res_record *record)
 {
-    const json_t *recording = json_object_get(record->provenance, "recording");
-    const char *why =
-        json_string_value(json_object_get(json_object_get(recording, "profile"), "why"));
-    if (why)
+    const char *why = res_provenance_text(record, RES_PROV_RECORDING_PROFILE_WHY);
+    if (why[0])
         cli_say("bench: %s: the record has no profile: %s", path, why);
 }
 
-static bn_code import_recording(const command_taking *own, const char *path, bn_status *st)
+static bn_code import_recording(const import_options *own, const char *path, bn_status *st)
 {
     res_record *record = NULL;
     res_taken taken;
@@ -149,7 +195,7 @@ static bn_code import_recording(const command_taking *own, const char *path, bn_
         cli_tell("%s: it is in %s already", path, own->store);
     } else if (code == BN_OK) {
         bn_text name = {0};
-        const bool named = own->model || strcmp(record->experiment.model, REC_UNKNOWN) != 0;
+        const bool named = own->recorded.name || strcmp(record->experiment.model, REC_UNKNOWN) != 0;
         res_experiment_title(&record->experiment, &name);
         cli_tell("%s: %zu steps of %s%s written to %s%s", path, record->step_count,
                  name.data ? name.data : "", named ? "" : " (--model NAME gives them a name)", file,
@@ -160,7 +206,7 @@ static bn_code import_recording(const command_taking *own, const char *path, bn_
     return code;
 }
 
-static bn_code check_names(const command_taking *own, bn_status *st)
+static bn_code check_names(const import_options *own, bn_status *st)
 {
     /* What the store refuses would pass for a record that is there already. */
     if (!own->store[0])
@@ -168,7 +214,7 @@ static bn_code check_names(const command_taking *own, bn_status *st)
     const struct {
         const char *option, *text;
         size_t room;
-    } names[] = {{"model", own->model, sizeof((res_experiment *)0)->model},
+    } names[] = {{"model", own->recorded.name, sizeof((res_experiment *)0)->model},
                  {"phase", own->phase, sizeof((res_experiment *)0)->phase}};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (!names[i].text)
@@ -183,7 +229,7 @@ static bn_code check_names(const command_taking *own, bn_status *st)
     return BN_OK;
 }
 
-int command_import(const command_taking *own, const char *const *words)
+static int import_all(const import_options *own, const char *const *words)
 {
     bn_status st = {.code = BN_OK};
     bn_code code = check_names(own, &st);
@@ -193,3 +239,38 @@ int command_import(const command_taking *own, const char *const *words)
         code = import_recording(own, *words, &st);
     return code == BN_OK ? CLI_EXIT_OK : (int)cli_complain(&st);
 }
+
+#define AT(member) offsetof(import_options, member)
+
+static const cli_option import_rows[] = {
+    {"from", "FORMAT", CLI_TEXT, AT(from), .choices = RES_IMPORT_NAMES,
+     .text = "pytorch-xla: JSON lines as pytorch/xla's benchmarks/experiment_runner.py writes "
+             "them; without it, folders of recordings"},
+    {"store", "DIR", CLI_TEXT, AT(store), .fallback = "bench-results",
+     .text = "folder of records, one HDF5 file for each experiment of each process"},
+    {"model", "NAME", CLI_TEXT, AT(recorded.name), .apart = true,
+     .text = "the recording's name in tables; by default that of the script"},
+    {"phase", "NAME", CLI_TEXT, AT(phase), .apart = true,
+     .text = "of a recording: train or infer, where its steps are that; by default step"},
+};
+
+static int run_import(void *options, const cli_call *call)
+{
+    return import_all(options, call->words);
+}
+
+const cli_command command_import = {
+    .name = "import",
+    .usage = "bench import [--from pytorch-xla] [--store DIR] FILE|DIR...",
+    .summary = "read recordings, or others' results, into a folder of records",
+    .section = JOB_SECTION_LOOK,
+    .words = "files or folders of recordings",
+    .most_words = CLI_MAX_PATHS,
+    .size = sizeof(import_options),
+    .output = AT(output),
+    .rows = import_rows,
+    .row_count = sizeof import_rows / sizeof *import_rows,
+    .groups = {{job_recorded_table, AT(recorded), .rows = JOB_RECORDED_STEP},
+               {cli_output_table, AT(output), .rows = CLI_OUT_EVERY | CLI_OUT_VERBOSE}},
+    .run = run_import,
+};

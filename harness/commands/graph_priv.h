@@ -1,10 +1,10 @@
 /*
- * graph_priv.h - StableHLO texts as graphs, for bench graph and the graph report of a run.
+ * graph_priv.h - StableHLO texts as graphs, for bench diff and the graph report of a run.
  */
 #ifndef BENCH_HARNESS_GRAPH_H
 #define BENCH_HARNESS_GRAPH_H
 
-#include "harness/commands/commands.h"
+#include "harness/jobs/jobs.h"
 #include "results/tables/tables.h"
 #include "runtime/stablehlo/stablehlo.h"
 
@@ -14,10 +14,12 @@ bool command_graph_is_text(const char *bytes, size_t size);
  * or HLO. BN_NOT_FOUND: what reads these is not installed; BN_TIMEOUT: it took too long; BN_FORMAT:
  * it cannot read them, or they are too many. */
 BN_MUST_USE bn_code command_graph_text(char **bytes, size_t *size, bn_status *st);
-/* What differs between successive programs of the same name in the recording PATH. *DIFFER: whether
- * something does. BN_FORMAT: what there is was shown, and not all programs could be compared. */
-BN_MUST_USE bn_code command_graph_recording(const char *path, const cli_output *output,
-                                            bool *differ, bn_status *st);
+/* Differences between the programs of one name in the recordings PATH and OTHER; without OTHER,
+ * between successive ones of PATH. *DIFFER: there are some. BN_FORMAT: what there is was shown, and
+ * not all programs could be compared. */
+BN_MUST_USE bn_code command_graph_recordings(const char *path, const char *other,
+                                             const cli_output *output, bool *differ,
+                                             bn_status *st);
 /* PIECE, cut to MOST bytes, as a string (new reference). */
 json_t *command_piece_json(shlo_piece piece, size_t most);
 /* How many differences DIFF has, of which kinds, and the MOST first of them (new reference). */

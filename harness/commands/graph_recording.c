@@ -1,6 +1,6 @@
 /*
- * graph_recording.c - bench graph diff RECORDING: programs that recorded processes compiled, each
- * beside the one of the same name that the process compiled before.
+ * graph_recording.c - bench diff of recordings: programs of one name, either of two recordings or,
+ * of one, each beside the one that its process compiled before.
  */
 #include "harness/commands/graph_priv.h"
 #include "harness/commands/recording_priv.h"
@@ -14,12 +14,14 @@
 
 /* Two programs of one name. */
 typedef struct pair {
-    const rec_process *process;
+    const rec_recording *in[2]; /* of before, of after */
+    const rec_process *process; /* of after */
     const rec_program *before, *after;
 } pair;
 
 typedef struct comparing {
-    const rec_recording *recording;
+    const rec_recording *recording, *other; /* OTHER NULL: successive programs of RECORDING */
+    json_t *only[2];                        /* names that only one of the two has */
     res_format format;
     bool verbose; /* show all differences of a pair */
     pair *pairs;  /* the longest compilations first */
@@ -30,7 +32,6 @@ typedef struct comparing {
     bn_status reader;  /* why no further program that is no text is read */
     bn_text text;      /* for people */
     json_t *rows;      /* of a table, or of JSON */
-    bool failed;       /* there was no memory for a pair */
 } comparing;
 
 static size_t left_out(const comparing *c)
@@ -63,34 +64,81 @@ static bool is_graph(const rec_program *program)
            strcmp(program->form, "executable") != 0;
 }
 
-static bn_code add_pairs(comparing *c, const rec_process *p, bn_status *st)
+/* The programs of process P that are graphs, by name, into LIST, which has room; their number. */
+static size_t list_graphs(comparing *c, const rec_process *p, const rec_program **list)
 {
-    const rec_program **list = calloc(p->program_count + 1, sizeof *list);
     size_t count = 0;
-    if (!list || !bn_reserve(&c->pairs, c->count + p->program_count, &c->room, sizeof *c->pairs)) {
-        free(list);
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu programs", p->program_count);
-    }
     for (size_t i = 0; i < p->program_count; i++)
         if (is_graph(&p->programs[i]))
             list[count++] = &p->programs[i];
     c->not_kept += p->program_count - count;
     qsort(list, count, sizeof *list, by_name);
+    return count;
+}
+
+/* Each program of P with the one of the same name that P compiled before. */
+static void add_successive(comparing *c, const rec_process *p)
+{
+    const rec_program **list = bn_zalloc(p->program_count + 1, sizeof *list);
+    const size_t count = list_graphs(c, p, list);
+    bn_grow(&c->pairs, c->count + count, &c->room, sizeof *c->pairs);
     for (size_t i = 1; i < count; i++)
         if (strcmp(list[i - 1]->name, list[i]->name) == 0)
-            c->pairs[c->count++] = (pair){p, list[i - 1], list[i]};
+            c->pairs[c->count++] =
+                (pair){{c->recording, c->recording}, p, list[i - 1], list[i]};
     free(list);
-    return BN_OK;
+}
+
+/* The program of RECORDING called NAME that ran most often, and its process; NULL: none. */
+static const rec_program *program_named(const rec_recording *recording, const char *name,
+                                        const rec_process **process)
+{
+    const rec_program *best = NULL;
+    for (size_t i = 0; i < recording->process_count; i++) {
+        const rec_process *p = &recording->processes[i];
+        for (size_t k = 0; k < p->program_count; k++) {
+            const rec_program *one = &p->programs[k];
+            if (!is_graph(one) || strcmp(one->name, name) != 0 ||
+                (best && best->executions >= one->executions))
+                continue;
+            best = one;
+            *process = p;
+        }
+    }
+    return best;
+}
+
+/* The programs of A, by name, each with that of B; names that B lacks go into ONLY, and PAIRS tells
+ * whether pairs are made. */
+static void add_named(comparing *c, const rec_recording *a, const rec_recording *b, bool pairs,
+                      json_t *only)
+{
+    for (size_t i = 0; i < a->process_count; i++) {
+        const rec_process *p = &a->processes[i], *from = NULL, *to = NULL;
+        for (size_t k = 0; k < p->program_count; k++) {
+            const rec_program *one = &p->programs[k];
+            c->not_kept += !is_graph(one);
+            if (!is_graph(one) || program_named(a, one->name, &from) != one)
+                continue;
+            const rec_program *other = program_named(b, one->name, &to);
+            if (!other)
+                json_array_append_new(only, res_json_text(one->name));
+            if (!other || !pairs)
+                continue;
+            bn_grow(&c->pairs, c->count + 1, &c->room, sizeof *c->pairs);
+            c->pairs[c->count++] = (pair){{a, b}, to, one, other};
+        }
+    }
 }
 
 /* ---- one pair ------------------------------------------------------------------------------- */
 
 /* The text of PROGRAM into *BYTES. After a program that could not be made text for want of a
  * reader, or of time, no other one is tried. */
-static bn_code read_text(comparing *c, const rec_program *program, char **bytes, size_t *size,
-                         bn_status *st)
+static bn_code read_text(comparing *c, const rec_recording *from, const rec_program *program,
+                         char **bytes, size_t *size, bn_status *st)
 {
-    bn_code code = rec_program_read(c->recording, program, bytes, size, st);
+    bn_code code = rec_program_read(from, program, bytes, size, st);
     if (code != BN_OK)
         return code;
     if (c->reader.code != BN_OK && !command_graph_is_text(*bytes, *size)) {
@@ -103,12 +151,12 @@ static bn_code read_text(comparing *c, const rec_program *program, char **bytes,
     return code;
 }
 
-static bn_code read_program(comparing *c, const rec_program *program, shlo_graph **graph,
-                            bn_status *st)
+static bn_code read_program(comparing *c, const rec_recording *from, const rec_program *program,
+                            shlo_graph **graph, bn_status *st)
 {
     char *bytes = NULL;
     size_t size = 0;
-    bn_code code = read_text(c, program, &bytes, &size, st);
+    bn_code code = read_text(c, from, program, &bytes, &size, st);
     if (code == BN_OK)
         code = shlo_graph_read(bytes, size, graph, st);
     free(bytes);
@@ -181,14 +229,11 @@ static void put_pair(comparing *c, const pair *one, const shlo_diff *diff, const
         differ_words(one, diff, &words);
     else
         bn_text_puts(&words, fault);
-    const char *text = words.data && !words.failed ? words.data : "";
     if (res_format_is_text(c->format))
-        put_words(c, one, diff, text);
-    else if (json_array_append_new(c->rows, c->format == RES_TABLE_JSON
-                                                ? pair_json(one, diff, fault)
-                                                : pair_row(one, text)) != 0)
-        c->failed = true;
-    c->failed = c->failed || words.failed;
+        put_words(c, one, diff, words.data);
+    else
+        json_array_append_new(c->rows, c->format == RES_TABLE_JSON ? pair_json(one, diff, fault)
+                                                                   : pair_row(one, words.data));
     bn_text_free(&words);
 }
 
@@ -198,8 +243,8 @@ static bn_code compare_pair(comparing *c, const pair *one, bn_status *st)
     shlo_diff *diff = NULL;
     bn_status why = {.code = BN_OK};
     bn_code code = BN_OK;
-    if (read_program(c, one->before, &a, &why) == BN_OK &&
-        read_program(c, one->after, &b, &why) == BN_OK)
+    if (read_program(c, one->in[0], one->before, &a, &why) == BN_OK &&
+        read_program(c, one->in[1], one->after, &b, &why) == BN_OK)
         (void)!shlo_diff_make(a, b, &diff, &why);
     if (why.code == BN_OUT_OF_MEMORY)
         code = bn_fail(st, why.code, "%s", why.message);
@@ -219,33 +264,59 @@ static bn_code compare_pair(comparing *c, const pair *one, bn_status *st)
 
 static json_t *all_json(const comparing *c)
 {
+    const bool lacking = json_array_size(c->only[0]) + json_array_size(c->only[1]) > 0;
     const bool unknown = c->fault.code != BN_OK || left_out(c) > 0;
-    json_t *same = c->shown ? json_false() : unknown ? json_null() : json_true();
-    return json_pack("{sI so so sO sI sI}", "bench_graph_diff", (json_int_t)1, "recording",
-                     res_json_text(c->recording->path), "same", same, "pairs", c->rows, "left_out",
-                     (json_int_t)left_out(c), "not_kept", (json_int_t)c->not_kept);
+    json_t *same = c->shown || lacking ? json_false() : unknown ? json_null() : json_true();
+    return json_pack("{sI so so* so sO sI sI sO* sO*}", "bench_graph_diff", (json_int_t)1,
+                     "recording", res_json_text(c->recording->path), "other",
+                     c->other ? res_json_text(c->other->path) : NULL, "same", same, "pairs",
+                     c->rows, "left_out", (json_int_t)left_out(c), "not_kept",
+                     (json_int_t)c->not_kept, "only_a", c->only[0], "only_b", c->only[1]);
+}
+
+/* "only in A: f, g." */
+static void put_only(const json_t *names, const char *which, bn_text *out)
+{
+    for (size_t i = 0; i < json_array_size(names); i++)
+        bn_text_printf(out, "%s%s%s", i ? ", " : "Only in ", i ? "" : which,
+                       json_string_value(json_array_get(names, i)));
+    if (json_array_size(names))
+        bn_text_puts(out, "\n");
 }
 
 static void put_all(const comparing *c, bn_text *out)
 {
     bn_text words = {0};
-    if (c->count == 0) {
+    if (c->other)
+        bn_text_printf(&words, "A: %s\nB: %s\nPrograms of one name; of several the one that ran "
+                               "most often.\n\n",
+                       c->recording->path, c->other->path);
+    else if (c->count == 0)
         bn_text_printf(&words, "%s: no process compiled two programs of one name.\n",
                        c->recording->path);
-        command_put_set_in(&words, c->format, out);
-        return;
-    }
-    bn_text_puts(out, "A: a program. B: the next one of the same name that the process compiled.\n"
-                      "The longest compilation of a B comes first.\n\n");
-    bn_text_append(out, c->text.data, c->text.length);
+    else
+        bn_text_puts(&words, "A: a program. B: the next one of the same name that the process "
+                             "compiled.\nThe longest compilation of a B comes first.\n\n");
+    put_only(c->only[0], "A: ", &words);
+    put_only(c->only[1], "B: ", &words);
+    command_put_set_in(&words, c->format, out);
+    bn_text_append(out, c->text.data ? c->text.data : "", c->text.length);
     if (!c->shown || c->verbose)
         return;
-    bn_text_printf(&words, "\nAll differences of the first two, in %s/%s/programs:\n",
-                   c->recording->path, c->shown->process->folder);
+    bn_text_puts(&words, "\nAll differences of the first two:\n");
     command_put_set_in(&words, c->format, out);
     /* To be copied, so it stays one line. */
-    bn_text_printf(out, "  bench graph diff %s.%s %s.%s\n", c->shown->before->hash,
-                   c->shown->before->form, c->shown->after->hash, c->shown->after->form);
+    bn_text_puts(out, "  bench diff");
+    for (int i = 0; i < 2; i++) {
+        const rec_program *one = i ? c->shown->after : c->shown->before;
+        const rec_process *process = NULL;
+        if (c->other && !i)
+            (void)program_named(c->recording, one->name, &process);
+        bn_text_printf(out, " %s/%s/programs/%s.%s", c->shown->in[i]->path,
+                       process ? process->folder : c->shown->process->folder, one->hash,
+                       one->form);
+    }
+    bn_text_puts(out, "\n");
 }
 
 static void say_rest(const comparing *c)
@@ -258,32 +329,28 @@ static void say_rest(const comparing *c)
                 c->not_kept == 1 ? "" : "s");
 }
 
-static bn_code show(const comparing *c, bn_status *st)
+static void show(const comparing *c)
 {
     static const res_sheet_column columns[] = {
         {"process", true}, {"program", false}, {"A", false},         {"executed", true},
         {"B", false},      {"executed", true}, {"difference", false}};
     bn_text text = {0}, page = {0};
-    json_t *object = c->format == RES_TABLE_JSON && !c->failed ? all_json(c) : NULL;
-    const bool failed = c->failed || c->text.failed || (c->format == RES_TABLE_JSON && !object);
-    if (failed)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the answer");
-    if (object)
+    if (c->format == RES_TABLE_JSON) {
+        json_t *object = all_json(c);
         cli_json(object);
-    else if (res_format_is_text(c->format))
+        json_decref(object);
+    } else if (res_format_is_text(c->format)) {
         put_all(c, &text);
-    else
+    } else {
         res_sheet_write(columns, sizeof columns / sizeof *columns, c->rows, c->format, &text);
+    }
     if (c->format == RES_TABLE_HTML && text.data)
         res_put_page(&page, "Programs of a recording", text.data);
-    const bool written = !text.failed && !page.failed;
-    if (written)
+    if (text.data)
         cli_show_text(page.data ? &page : &text);
     bn_text_free(&text);
     bn_text_free(&page);
-    json_decref(object);
     say_rest(c);
-    return written ? BN_OK : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the answer");
 }
 
 /* ---- all of it ------------------------------------------------------------------------------- */
@@ -291,38 +358,58 @@ static bn_code show(const comparing *c, bn_status *st)
 static bn_code compare_all(comparing *c, bn_status *st)
 {
     bn_code code = BN_OK;
-    for (size_t i = 0; code == BN_OK && i < c->recording->process_count; i++)
-        code = add_pairs(c, &c->recording->processes[i], st);
-    if (code == BN_OK && c->count > 0)
+    for (size_t i = 0; !c->other && i < c->recording->process_count; i++)
+        add_successive(c, &c->recording->processes[i]);
+    if (c->other) {
+        c->only[0] = json_array();
+        c->only[1] = json_array();
+        add_named(c, c->recording, c->other, true, c->only[0]);
+        add_named(c, c->other, c->recording, false, c->only[1]);
+    }
+    if (c->count > 0)
         qsort(c->pairs, c->count, sizeof *c->pairs, by_compile_time);
     for (size_t i = 0; code == BN_OK && i < c->count && i < MOST_COMPARED; i++)
         code = compare_pair(c, &c->pairs[i], st);
     return code;
 }
 
-bn_code command_graph_recording(const char *path, const cli_output *output, bool *differ,
-                                bn_status *st)
+/* Says what of RECORDING is damaged; BN_FORMAT where something is. */
+static bn_code check_whole(const rec_recording *recording, bn_status *st)
 {
-    rec_recording *recording = NULL;
+    command_say_damage(recording);
+    return recording->damaged_count == 0 ? BN_OK
+                                         : bn_fail(st, BN_FORMAT,
+                                                   "%s: not all processes could be read",
+                                                   recording->path);
+}
+
+bn_code command_graph_recordings(const char *path, const char *other, const cli_output *output,
+                                 bool *differ, bn_status *st)
+{
+    rec_recording *both[2] = {NULL, NULL};
     comparing c = {.rows = json_array(), .verbose = output->verbose};
     bn_code code = res_format_parse(cli_format(output), &c.format, st);
     if (code == BN_OK)
-        code = rec_open(path, &recording, st);
-    c.recording = recording;
+        code = rec_open(path, &both[0], st);
+    if (code == BN_OK && other)
+        code = rec_open(other, &both[1], st);
+    c.recording = both[0];
+    c.other = both[1];
     if (code == BN_OK)
         code = compare_all(&c, st);
     if (code == BN_OK)
-        code = show(&c, st);
+        show(&c);
     if (code == BN_OK && c.fault.code != BN_OK)
         code = bn_fail(st, BN_FORMAT, "%s", c.fault.message);
-    if (code == BN_OK)
-        command_say_damage(recording);
-    if (code == BN_OK && recording->damaged_count > 0)
-        code = bn_fail(st, BN_FORMAT, "%s: not all processes could be read", path);
-    *differ = c.shown != NULL;
+    for (int i = 0; i < 2 && code == BN_OK && both[i]; i++)
+        code = check_whole(both[i], st);
+    *differ = c.shown || json_array_size(c.only[0]) + json_array_size(c.only[1]) > 0;
+    json_decref(c.only[0]);
+    json_decref(c.only[1]);
     json_decref(c.rows);
     bn_text_free(&c.text);
     free(c.pairs);
-    rec_close(recording);
+    rec_close(both[0]);
+    rec_close(both[1]);
     return code;
 }

@@ -1,7 +1,7 @@
 /*
  * history.c - bench history: series of a store over nights, with their change points.
  */
-#include "harness/commands/commands.h"
+#include "harness/jobs/jobs.h"
 #include "harness/commands/selection_priv.h"
 #include "plots/plot.h"
 
@@ -82,18 +82,17 @@ static bn_code answer(asked *a, bn_text *text, bn_text *wide, bn_status *st)
         bn_text body = {0};
         res_table_history(history, format, &body);
         res_put_page(text, a->selection->store, body.data ? body.data : "");
-        text->failed = text->failed || body.failed;
         bn_text_free(&body);
     } else {
         res_table_history(history, format, text);
     }
     if (cli_is_narrow(a->output))
         res_table_history(history, RES_TABLE_TEXT, wide);
-    return text->failed ? bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the table") : BN_OK;
+    return BN_OK;
 }
 
-int command_history(const command_selection *selection, const command_series *series,
-                    const cli_output *output, const char *file)
+static int show(const command_selection *selection, const command_series *series,
+                const cli_output *output, const char *file)
 {
     bn_status st = {.code = BN_OK};
     asked a = {.selection = selection, .series = series, .output = output, .file = file};
@@ -111,3 +110,43 @@ int command_history(const command_selection *selection, const command_series *se
     res_index_free(&a.index);
     return code;
 }
+
+typedef struct history_options {
+    cli_output output;
+    command_selection selection;
+    command_series series;
+    const char *file;
+} history_options;
+#define AT(member) offsetof(history_options, member)
+
+static const cli_option rows[] = {
+    {"output", "FILE", CLI_TEXT, AT(file), .also = "o",
+     .text = "also draw the one series: .svg, .png or .gp; what is there is replaced, since it can "
+             "be made again from the records"},
+    {"verbose", NULL, CLI_FLAG, AT(output.verbose),
+     .text = "also say how many records were read (-v)"},
+    {"force", NULL, CLI_FLAG, AT(output.force), .text = "of no effect: --output replaces files"},
+};
+
+static int run(void *options, const cli_call *call)
+{
+    const history_options *o = options;
+    (void)call;
+    return show(&o->selection, &o->series, &o->output, o->file);
+}
+
+const cli_command command_history = {
+    .name = "history",
+    .usage = "bench history [--store DIR] [--model NAME] [--output FILE.svg]",
+    .summary = "series over nights: where their level changed, and which builds were there",
+    .section = JOB_SECTION_LOOK,
+    .bare = "store",
+    .size = sizeof(history_options),
+    .output = AT(output),
+    .rows = rows,
+    .row_count = sizeof rows / sizeof *rows,
+    .groups = {{command_series_table, AT(series)},
+               {command_selection_table, AT(selection)},
+               {cli_output_table, AT(output), .rows = CLI_OUT_TABLES}},
+    .run = run,
+};

@@ -1,5 +1,5 @@
 /* list.c - bench list models|modes|front-ends|runtimes|ops. */
-#include "harness/commands/commands.h"
+#include "harness/jobs/jobs.h"
 #include "harness/frontends/frontends.h"
 #include "models/model.h"
 #include "modes/mode.h"
@@ -282,7 +282,7 @@ static void print_sheet(const json_t *list, res_format format, const cli_output 
     cli_show_either(&out, &wide);
 }
 
-int command_list(const job_matrix *matrix, const cli_output *output, const char *what)
+static int show_list(const job_matrix *matrix, const cli_output *output, const char *what)
 {
     static const struct {
         const char *name;
@@ -313,3 +313,37 @@ int command_list(const job_matrix *matrix, const cli_output *output, const char 
     json_decref(list);
     return CLI_EXIT_OK;
 }
+
+typedef struct list_options {
+    cli_output output;
+    job_matrix matrix; /* its axes say which model of each kind the list of models describes */
+} list_options;
+
+static void prepare(void *options, bn_arena *memory)
+{
+    job_matrix_usual(&((list_options *)options)->matrix, memory);
+}
+
+static int list(void *options, const cli_call *call)
+{
+    const list_options *o = options;
+    return show_list(&o->matrix, &o->output, call->words[0]);
+}
+
+const cli_command command_list = {
+    .name = "list",
+    .usage = "bench list models|modes|front-ends|runtimes|ops",
+    .summary = "list what there is: models, modes, frameworks, runtimes or ops",
+    .section = JOB_SECTION_LOOK,
+    .also = "ls",
+    .words = "models|modes|front-ends|runtimes|ops",
+    .most_words = 1,
+    .size = sizeof(list_options),
+    .output = offsetof(list_options, output),
+    .groups = {{job_axis_table, offsetof(list_options, matrix), .about = JOB_ABOUT_NETWORK,
+                .rows = JOB_AXIS_BIT(BATCH) | JOB_AXIS_BIT(IMAGE) | JOB_AXIS_BIT(SEQ),
+                .without = JOB_AXIS_BIT(MODEL)},
+               {cli_output_table, offsetof(list_options, output), .rows = CLI_OUT_TABLES}},
+    .prepare = prepare,
+    .run = list,
+};

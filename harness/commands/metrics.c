@@ -1,6 +1,6 @@
 /*
- * metrics.c - bench metrics: the report of stored records, or what differs between two reports;
- * and the report that bench run writes of what it measured.
+ * metrics.c - bench metrics: the report of stored records; differences between two reports, for
+ * bench diff; the report that bench run writes of what it measured.
  */
 #include "results/metrics/metrics.h"
 #include "harness/commands/metrics_priv.h"
@@ -10,11 +10,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-static bn_code no_memory(bn_status *st)
-{
-    return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a metrics report");
-}
 
 /* ---- what a word names -------------------------------------------------------------------- */
 
@@ -33,7 +28,7 @@ static bn_code read_folder(const command_selection *selection, source *from, bn_
     from->damaged = all.damaged_count > 0;
     from->metrics = res_metrics_make(all.records, all.count);
     res_collection_free(&all);
-    return from->metrics ? BN_OK : no_memory(st);
+    return BN_OK;
 }
 
 static bn_code read_record(const char *path, source *from, bn_status *st)
@@ -44,7 +39,7 @@ static bn_code read_record(const char *path, source *from, bn_status *st)
         return code;
     from->metrics = res_metrics_make(&record, 1);
     res_record_free(record);
-    return from->metrics ? BN_OK : no_memory(st);
+    return BN_OK;
 }
 
 static bn_code read_report(const char *path, source *from, bn_status *st)
@@ -101,87 +96,111 @@ static bn_code check_format(const char *name, bool *as_json, bn_status *st)
     return BN_OK;
 }
 
-static bn_code show(const source *from, bool as_json, bn_status *st)
+static void show(const source *from, bool as_json)
 {
     bn_text text = {0};
     if (as_json) {
         cli_json(from->metrics);
-        return BN_OK;
+        return;
     }
     res_metrics_put(from->metrics, false, &text);
-    const bool failed = text.failed;
     cli_show_text(&text);
-    return failed ? no_memory(st) : BN_OK;
 }
 
-static bn_code show_difference(const source *a, const source *b, const cli_output *output,
-                               bool as_json, bn_status *st)
+static void show_difference(const source *a, const source *b, const cli_output *output,
+                            bool as_json)
 {
     bn_text text = {0}, wide = {0};
     const bool narrow = strcmp(cli_format(output), "narrow") == 0;
     json_t *diff = res_metrics_diff(a->metrics, b->metrics);
-    if (as_json && diff)
+    if (as_json)
         cli_json(diff);
-    else if (diff)
+    else
         res_metrics_diff_put(diff, narrow ? RES_TABLE_NARROW : RES_TABLE_TEXT, &text);
-    if (!as_json && diff && cli_is_narrow(output))
+    if (!as_json && cli_is_narrow(output))
         res_metrics_diff_put(diff, RES_TABLE_TEXT, &wide);
-    const bool failed = !diff || text.failed;
     cli_show_either(&text, &wide);
     json_decref(diff);
-    return failed ? no_memory(st) : BN_OK;
 }
 
-/* Whether WORD, which is neither a file nor a folder, may be meant for "diff". */
-static bool is_near_diff(const char *word)
-{
-    struct stat info;
-    bn_near near = bn_near_begin(word);
-    bn_near_try(&near, "diff");
-    return bn_near_best(&near) && stat(word, &info) != 0;
-}
-
-/* Whether WORDS are those of a difference. */
-static bn_code check_words(const char *const *words, bool *difference, bn_status *st)
-{
-    size_t count = 0;
-    while (words[count])
-        count++;
-    *difference = strcmp(words[0], "diff") == 0;
-    if (*difference && count != 3)
-        return bn_fail(st, BN_INVALID,
-                       "bench metrics diff needs two words: folders of records, records, or files "
-                       "of reports");
-    if (!*difference && is_near_diff(words[0]))
-        return bn_fail_choice(st, "metrics command", words[0], "diff");
-    if (!*difference && count > 1)
-        return bn_fail(st, BN_INVALID,
-                       "'%s' is one word too many; bench metrics diff %s %s compares two", words[1],
-                       words[0], words[1]);
-    return BN_OK;
-}
-
-int command_metrics(const command_selection *selection, const cli_output *output,
-                    const char *const *words)
+static int show_metrics(const command_selection *selection, const cli_output *output,
+                        const char *path)
 {
     bn_status st = {.code = BN_OK};
-    source a = {0}, b = {0};
-    bool difference = false, as_json = false;
-    bn_code code = check_words(words, &difference, &st);
+    source a = {0};
+    bool as_json = false;
+    bn_code code = check_format(output->format, &as_json, &st);
     if (code == BN_OK)
-        code = check_format(output->format, &as_json, &st);
+        code = read_source(selection, path, &a, &st);
     if (code == BN_OK)
-        code = read_source(selection, words[difference ? 1 : 0], &a, &st);
-    if (code == BN_OK && difference)
-        code = read_source(selection, words[2], &b, &st);
-    if (code == BN_OK)
-        code = difference ? show_difference(&a, &b, output, as_json, &st) : show(&a, as_json, &st);
+        show(&a, as_json);
     json_decref(a.metrics);
-    json_decref(b.metrics);
     if (code != BN_OK)
         return (int)cli_complain(&st);
-    return a.damaged || b.damaged ? CLI_EXIT_FAILED : CLI_EXIT_OK;
+    return a.damaged ? CLI_EXIT_FAILED : CLI_EXIT_OK;
 }
+
+bool command_is_metrics(const char *path)
+{
+    bn_status ignored = {.code = BN_OK};
+    source from = {0};
+    const bool is_one = read_report(path, &from, &ignored) == BN_OK;
+    json_decref(from.metrics);
+    return is_one;
+}
+
+bn_code command_metrics_diff(const char *first, const char *second, const cli_output *output,
+                             bool *damaged, bn_status *st)
+{
+    static const command_selection all;
+    source a = {0}, b = {0};
+    bool as_json = false;
+    bn_code code = check_format(output->format, &as_json, st);
+    if (code == BN_OK)
+        code = read_source(&all, first, &a, st);
+    if (code == BN_OK)
+        code = read_source(&all, second, &b, st);
+    if (code == BN_OK)
+        show_difference(&a, &b, output, as_json);
+    json_decref(a.metrics);
+    json_decref(b.metrics);
+    *damaged = a.damaged || b.damaged;
+    return code;
+}
+
+typedef struct metrics_options {
+    cli_output output;
+    command_selection selection; /* its store is the word */
+} metrics_options;
+#define AT(member) offsetof(metrics_options, member)
+
+static const cli_option rows[] = {
+    CLI_FORMAT_ROW(AT(output.format), "text, json, narrow",
+                   "text, json, or narrow: text in 80 columns"),
+};
+
+static int run(void *options, const cli_call *call)
+{
+    const metrics_options *o = options;
+    return show_metrics(&o->selection, &o->output, call->words[0]);
+}
+
+const cli_command command_metrics = {
+    .name = "metrics",
+    .usage = "bench metrics DIR|RECORD|FILE",
+    .summary = "metrics and counters in the layout of PyTorch/XLA's report",
+    .section = JOB_SECTION_LOOK,
+    .words = "DIR|RECORD|FILE",
+    .most_words = 1,
+    .size = sizeof(metrics_options),
+    .output = AT(output),
+    .rows = rows,
+    .row_count = sizeof rows / sizeof *rows,
+    .groups = {{command_selection_table, AT(selection), .about = COMMAND_ABOUT_AXES},
+               {cli_output_table, AT(output),
+                .rows = CLI_OUT_EVERY | CLI_OUT_WIDE | CLI_OUT_VERBOSE}},
+    .run = run,
+};
 
 /* ---- of a run ----------------------------------------------------------------------------------
  */
@@ -226,14 +245,13 @@ bn_code command_metrics_write(const command_metering *own, res_record *const *re
     if (!own->file)
         return BN_OK;
     json_t *metrics = res_metrics_make(records, count);
-    if (metrics)
-        res_metrics_put(metrics, !is_output(own) && is_json(own->file), &text);
+    res_metrics_put(metrics, !is_output(own) && is_json(own->file), &text);
     json_decref(metrics);
-    bn_code code = !metrics || text.failed ? no_memory(st) : BN_OK;
-    if (code == BN_OK && is_output(own)) {
+    bn_code code = BN_OK;
+    if (is_output(own)) {
         cli_line_clear();
         cli_out("%s", text.data);
-    } else if (code == BN_OK) {
+    } else {
         code = bn_file_write_atomic(own->file, text.data, text.length, st);
     }
     bn_text_free(&text);

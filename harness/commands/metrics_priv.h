@@ -4,7 +4,16 @@
 #ifndef BENCH_HARNESS_METRICS_H
 #define BENCH_HARNESS_METRICS_H
 
-#include "harness/commands/commands.h"
+#include "harness/jobs/jobs.h"
+#include "results/records/records.h"
+
+/* How bench run reports metrics, and whether it reports all else. */
+typedef struct command_metering {
+    const char *file;    /* of the report; "-": standard output; NULL: there is none */
+    int64_t every;       /* processes after which it is written, too; 0: at the end only */
+    const char *debug;   /* folder for all reports of the run; NULL: there is none */
+    int64_t debug_every; /* of the measured steps, which are shown there; at least 1 */
+} command_metering;
 
 /* BN_INVALID where OWN cannot be done beside OUTPUT. */
 BN_MUST_USE bn_code command_metrics_check(const command_metering *own, const cli_output *output,
@@ -13,5 +22,12 @@ BN_MUST_USE bn_code command_metrics_check(const command_metering *own, const cli
  * says nothing. */
 BN_MUST_USE bn_code command_metrics_write(const command_metering *own, res_record *const *records,
                                           size_t count, bn_status *st);
+
+/* What differs between the reports of A and of B, each a folder of records, a record, or a file with
+ * a report. *DAMAGED: some record could not be read. */
+BN_MUST_USE bn_code command_metrics_diff(const char *a, const char *b, const cli_output *output,
+                                         bool *damaged, bn_status *st);
+/* Whether the file PATH has a metrics report. */
+bool command_is_metrics(const char *path);
 
 #endif

@@ -19,7 +19,7 @@
 
 #define ABOUT "recording.json"
 
-const char command_record_help[] =
+static const char help[] =
     "The program runs in the foreground, with this terminal. bench ends with its exit code, or\n"
     "with 128 + N if signal N ended it. JAX and PyTorch/XLA find the recorder by the environment.\n"
     "What you have set there stays, and bench says where that is in the way.\n"
@@ -32,6 +32,15 @@ const char command_record_help[] =
     "\n"
     "Exit codes before the program runs: 2 usage; 3 environment: no such plugin, no recorder, the\n"
     "folder cannot be written; 126 the program cannot be started; 127 there is no such program.\n";
+
+/* How a program is run. */
+typedef struct record_options {
+    cli_output output;
+    const char *folder;  /* of the recording; NULL: a new one in ./recordings */
+    const char *runtime; /* that is recorded: a name or path, or "auto" */
+    double limit_bytes;  /* of each process's events and programs */
+    int64_t profile;     /* executions that the plugin's profiler is to see; 0: none */
+} record_options;
 
 /* A recording that is being made. */
 typedef struct recording {
@@ -112,7 +121,7 @@ static json_t *words_json(const char *const *words)
     return array;
 }
 
-static void describe(recording *r, const command_recording *own, const char *const *words)
+static void describe(recording *r, const record_options *own, const char *const *words)
 {
     char here[PATH_MAX], stamp[32];
     const time_t now = time(NULL);
@@ -270,7 +279,7 @@ static void say_nothing_recorded(const recording *r)
 }
 
 /* Says what is in the folder. */
-static void say_recorded(recording *r, const command_recording *own)
+static void say_recorded(recording *r, const record_options *own)
 {
     bn_status st = {.code = BN_OK};
     rec_recording *what = NULL;
@@ -340,7 +349,7 @@ static void take_back(const recording *r)
     rmdir(r->path); /* where it is empty */
 }
 
-static bn_code begin(const command_recording *own, const char *const *words, recording *r,
+static bn_code begin(const record_options *own, const char *const *words, recording *r,
                      bn_status *st)
 {
     char bytes[32];
@@ -367,7 +376,7 @@ static int not_started(const bn_status *st)
 }
 
 /* The program, which was started at START_NS, has ended with CODE. */
-static void end(const command_recording *own, recording *r, int code, uint64_t start_ns)
+static void end(const record_options *own, recording *r, int code, uint64_t start_ns)
 {
     bn_status st = {.code = BN_OK};
     const uint64_t now = bn_now_ns();
@@ -381,7 +390,7 @@ static void end(const command_recording *own, recording *r, int code, uint64_t s
         (void)cli_complain(&st);
 }
 
-int command_record(const command_recording *own, const char *const *words)
+static int record(const record_options *own, const char *const *words)
 {
     bn_status st = {.code = BN_OK};
     recording r = {.folder = -1};
@@ -390,7 +399,7 @@ int command_record(const command_recording *own, const char *const *words)
         code = (int)cli_complain(&st);
         take_back(&r);
     } else {
-        say_way(&r, own->verbose);
+        say_way(&r, own->output.verbose);
         const uint64_t start_ns = bn_now_ns();
         if (command_program_run(words, r.way.variables, &code, &st) == BN_OK) {
             end(own, &r, code, start_ns);
@@ -405,3 +414,45 @@ int command_record(const command_recording *own, const char *const *words)
         close(r.folder);
     return code;
 }
+
+#define AT(member) offsetof(record_options, member)
+
+static const cli_option rows[] = {
+    {"runtime", "NAME", CLI_TEXT, AT(runtime), .fallback = "auto", .values = job_runtime_names,
+     .open = true,
+     .text = "the runtime to record: a name (bench list runtimes) or the path of a plugin; auto: "
+             "the machine's TPU, else its GPU, else cpu"},
+    {"output", "DIR", CLI_TEXT, AT(folder), .also = "o",
+     .text = "folder of the recording, without one in it; by default a new one in recordings"},
+    {"limit", "SIZE", CLI_SIZE, AT(limit_bytes), .fallback = "1G", .least = 65536,
+     .text = "bytes that the recording of each process may take on disk; then it ends, and the "
+             "program goes on"},
+    {"profile", "N", CLI_NUMBER, AT(profile), .fallback = "0", .most = 1e6,
+     .text = "let the plugin's own profiler watch N executions, as soon as 64 in a row have "
+             "compiled nothing: on a GPU it reports how long kernels run; 0: no profile"},
+    {"verbose", NULL, CLI_FLAG, AT(output.verbose),
+     .text = "also say what the program finds in its environment (-v)"},
+};
+
+static int run(void *options, const cli_call *call)
+{
+    return record(options, call->words);
+}
+
+const cli_command command_record = {
+    .name = "record",
+    .usage = "bench record [--output DIR] [--runtime NAME] -- PROGRAM [ARGUMENT...]",
+    .summary = "run any program, unchanged, and record what its framework asks of the PJRT runtime",
+    .section = JOB_SECTION_OTHERS,
+    .also = "trace",
+    .words = "a program and its arguments",
+    .most_words = CLI_MAX_PATHS,
+    .rest = true,
+    .size = sizeof(record_options),
+    .output = AT(output),
+    .rows = rows,
+    .row_count = sizeof rows / sizeof *rows,
+    .groups = {{cli_output_table, AT(output), .rows = CLI_OUT_EVERY}},
+    .run = run,
+    .help = help,
+};

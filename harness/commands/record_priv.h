@@ -4,7 +4,7 @@
 #ifndef BENCH_COMMANDS_RECORD_PRIV_H
 #define BENCH_COMMANDS_RECORD_PRIV_H
 
-#include "harness/commands/commands.h"
+#include "harness/jobs/jobs.h"
 
 /* Runs WORDS, which end with NULL, with our standard input and outputs, and VARIABLES in their
  * environment. Waits for the end; signals that others send us meanwhile go to the program, those of

@@ -2,7 +2,7 @@
  * run.c - bench run and bench table: groups of experiments are measured in several processes each,
  * failures become records, too, and the records tables.
  */
-#include "harness/commands/commands.h"
+#include "harness/jobs/jobs.h"
 #include "harness/commands/debug_run_priv.h"
 #include "harness/commands/graph_report_priv.h"
 #include "harness/commands/metrics_priv.h"
@@ -307,7 +307,7 @@ static void print_complaint(const run_state *run, const char *store)
     const res_collection all = {.records = run->records, .count = run->count};
     const bool read = res_format_is_text(run->format) || run->format == RES_TABLE_MARKDOWN;
     if (read && run->count > 0)
-        res_put_first_complaint(&all, &text);
+        res_put_first_finding(&all, &text);
     if (text.length > 0 && !text.failed)
         cli_note("[%zu/%zu] doctor: %s. bench doctor %s says more", run->spent.processes,
                  run->planned, text.data, store);
@@ -359,7 +359,7 @@ static cli_exit report_graphs(const run_state *run, const job_matrix *matrix)
     if (command_graph_report(matrix->graph_report, run->records, run->count, &missing, &st) !=
         BN_OK)
         return cli_complain(&st);
-    cli_note("[%zu/%zu] graphs: %s/index.txt; next: bench graph diff A B", run->spent.processes,
+    cli_note("[%zu/%zu] graphs: %s/index.txt; next: bench diff A B", run->spent.processes,
              run->planned, matrix->graph_report);
     /* Programs that others wrote may be no text. */
     if (missing == 0 || matrix->program)
@@ -439,7 +439,7 @@ static bn_code check_outputs(const job_matrix *matrix, const cli_output *output,
     return code;
 }
 
-int command_run(job_matrix *matrix, const cli_output *output, const command_metering *metering)
+static int measure(job_matrix *matrix, const cli_output *output, const command_metering *metering)
 {
     bn_status st = {.code = BN_OK};
     bn_text notes = {0};
@@ -521,7 +521,8 @@ static void put_tables(const char *table, const res_collection *all,
         res_table_estimates(estimates, format, text);
 }
 
-int command_table(const command_selection *selection, const char *table, const cli_output *output)
+static int show_table(const command_selection *selection, const char *table,
+                      const cli_output *output)
 {
     bn_status st = {.code = BN_OK};
     res_format format;
@@ -563,3 +564,106 @@ int command_table(const command_selection *selection, const char *table, const c
     res_collection_free(&estimates);
     return damaged ? CLI_EXIT_FAILED : CLI_EXIT_OK;
 }
+
+/* ---- bench run ------------------------------------------------------------------------------ */
+
+typedef struct run_options {
+    cli_output output;
+    job_matrix matrix;
+    command_metering metering;
+} run_options;
+#define AT(member) offsetof(run_options, member)
+
+static const cli_option run_rows[] = {
+    {"metrics", "FILE", CLI_TEXT, AT(metering.file),
+     .text = "also write a report of metrics and counters, in the layout of PyTorch/XLA's, or "
+             "as JSON where FILE ends in .json; -: to standard output. FILE must not exist; "
+             "--force replaces it"},
+    {"metrics-every", "N", CLI_NUMBER, AT(metering.every), .fallback = "0",
+     .text = "write the report of --metrics also whenever N more processes have ended"},
+    {"debug-run", "DIR", CLI_TEXT, AT(metering.debug),
+     .text = "also write all reports of the run into DIR, a new or empty folder, with a page that "
+             "leads through them, index.html: tables, goodput, the doctor, what is compiled again "
+             "and where, scopes, steps, timeline, metrics, graphs"},
+    {"debug-every", "N", CLI_NUMBER, AT(metering.debug_every), .fallback = "10", .least = 1,
+     .text = "steps.txt of --debug-run has every N-th of the measured steps; its timeline goes by "
+             "--timeline-every"},
+    {"force", NULL, CLI_FLAG, AT(output.force),
+     .text = "replace output files that are there already: those of --debug-run, --timeline, "
+             "--metrics and --output"},
+};
+
+static bn_code check_run(void *options, const cli_call *call, bn_status *st)
+{
+    return job_matrix_check(&((run_options *)options)->matrix, call, st);
+}
+
+static int run(void *options, const cli_call *call)
+{
+    run_options *o = options;
+    o->matrix.echo = cli_echo(call->table, o);
+    const int code = measure(&o->matrix, &o->output, &o->metering);
+    json_decref(o->matrix.echo);
+    return code;
+}
+
+const cli_command command_run = {
+    .name = "run",
+    .usage = "bench [run] [OPTIONS]",
+    .summary = "run models in modes on runtimes, write a record of each, print the tables",
+    .section = JOB_SECTION_MEASURE,
+    .also = "benchmark",
+    .bare = "model",
+    .size = sizeof(run_options),
+    .output = AT(output),
+    .rows = run_rows,
+    .row_count = sizeof run_rows / sizeof *run_rows,
+    .groups = {{job_axis_table, AT(matrix)},
+               {job_program_table, AT(matrix)},
+               {job_measure_table, AT(matrix.how)},
+               {cli_output_table, AT(output), .rows = CLI_OUT_TABLES | CLI_OUT_MAN}},
+    .check = check_run,
+    .run = run,
+};
+#undef AT
+
+/* ---- bench table ---------------------------------------------------------------------------- */
+
+typedef struct table_options {
+    cli_output output;
+    command_selection selection;
+    const char *table;
+} table_options;
+#define AT(member) offsetof(table_options, member)
+
+static const cli_option table_rows[] = {
+    {"table", "NAME", CLI_TEXT, AT(table), .fallback = "speedup", .choices = RES_TABLE_NAMES,
+     .text = "speedup; executions (PJRT time, device time, overhead); ledger (medians of a step's "
+             "parts); goodput (what of all wall time was device work of steps, and where the rest "
+             "went); compile; memory; costs (of a traced node, an execution, an argument, by "
+             "framework); published (captured over lazy steps, beside PyTorch/XLA's published "
+             "speedups); estimates (of bench estimate --store: nothing was measured)"},
+};
+
+static int table(void *options, const cli_call *call)
+{
+    const table_options *o = options;
+    (void)call;
+    return show_table(&o->selection, o->table, &o->output);
+}
+
+const cli_command command_table = {
+    .name = "table",
+    .usage = "bench table [--store DIR] [--table NAME] [--model NAME]",
+    .summary = "tables of a folder of records: speedups, executions, ledgers, compilation, memory",
+    .section = JOB_SECTION_LOOK,
+    .also = "show, results",
+    .bare = "store",
+    .size = sizeof(table_options),
+    .output = AT(output),
+    .rows = table_rows,
+    .row_count = sizeof table_rows / sizeof *table_rows,
+    .groups = {{command_selection_table, AT(selection)},
+               {cli_output_table, AT(output), .rows = CLI_OUT_TABLES}},
+    .run = table,
+};

@@ -8,6 +8,56 @@
 #include <string.h>
 #include <time.h>
 
+const cli_table *command_selection_table(void)
+{
+    static cli_option rows[RES_AXIS_COUNT + 1] = {
+        {"store", "DIR", CLI_TEXT, offsetof(command_selection, store), .fallback = "bench-results",
+         .also = "results",
+         .text = "folder of records, one HDF5 file for each experiment of each process"}};
+    static const cli_table table = {rows, RES_AXIS_COUNT + 1};
+    const cli_table *measured = job_axis_table();
+    for (int i = 0; i < RES_AXIS_COUNT; i++) {
+        const res_axis *axis = &res_axes[i];
+        if (!axis->option || rows[i + 1].name)
+            continue;
+        rows[i + 1] = (cli_option){
+            .name = axis->option,
+            .argument = "VALUE,...",
+            .kind = axis->field.kind == RES_KIND_TEXT ? CLI_NAMES : CLI_NUMBERS,
+            .offset = offsetof(command_selection, axis) + (size_t)i * sizeof(cli_list),
+            .values = measured->rows[i].values,
+            .open = measured->rows[i].open,
+            .about = COMMAND_ABOUT_AXES,
+            .text = "only records with one of these values",
+            .apart = true,
+        };
+    }
+    return &table;
+}
+
+const cli_table *command_series_table(void)
+{
+    /* In the order of the bits COMMAND_SERIES_. */
+    static const cli_option rows[] = {
+        {"metric", "WHAT", CLI_TEXT, offsetof(command_series, metric), .fallback = "wall",
+         .choices = RES_METRIC_NAMES,
+         .text = "wall or device (a step), overhead (an execution), trace (a step), compile (all "
+                 "graphs)"},
+        {"level", "P", CLI_REAL, offsetof(command_series, level), .fallback = "0.05",
+         .text = "probability of any false change point in a series that has none"},
+        {"least-change", "R", CLI_REAL, offsetof(command_series, least_change), .fallback = "0.01",
+         .text = "smaller changes are not shown; 0.01 is 1 %"},
+        {"night-hours", "TIME", CLI_HOURS, offsetof(command_series, night_hours), .fallback = "12",
+         .about = COMMAND_ABOUT_SITE,
+         .text = "records of one build within this time are one night: 12h, 90m (a number alone: "
+                 "hours)"},
+        {"reindex", NULL, CLI_FLAG, offsetof(command_series, reindex), .about = COMMAND_ABOUT_SITE,
+         .text = "read every record again, whatever the store's index.tsv says"},
+    };
+    static const cli_table table = {rows, sizeof rows / sizeof *rows};
+    return &table;
+}
+
 static bool is_value(const cli_value *value, const res_axis *axis, const res_experiment *e)
 {
     if (axis->field.kind != RES_KIND_TEXT)
@@ -159,16 +209,6 @@ void command_say_estimates(size_t count)
                 count, count == 1 ? " is" : "s are", count == 1 ? "it" : "them");
 }
 
-/* Takes the estimates out of INDEX, into ESTIMATES unless it is NULL. */
-static bn_code split_index(res_index *index, res_index *estimates, bn_status *st)
-{
-    const size_t before = index->count;
-    bn_code code = res_index_split(index, estimates, st);
-    if (code == BN_OK && !estimates)
-        command_say_estimates(before - index->count);
-    return code;
-}
-
 bn_code command_index_load(const char *store, bool rebuild, res_index *index, res_index *estimates,
                            bn_status *st)
 {
@@ -180,7 +220,13 @@ bn_code command_index_load(const char *store, bool rebuild, res_index *index, re
         res_index_free(index);
         return no_records(store, st);
     }
-    return code == BN_OK ? split_index(index, estimates, st) : code;
+    if (code == BN_OK) {
+        const size_t before = index->count;
+        res_index_split(index, estimates);
+        if (!estimates)
+            command_say_estimates(before - index->count);
+    }
+    return code;
 }
 
 void command_say_index(const res_index *index)
@@ -212,11 +258,7 @@ bn_code command_all_read(const char *store, res_collection *all, bn_status *st)
     }
     res_misdates_drop(all, (double)time(NULL));
     say_misdates(&all->misdates);
-    if (!res_estimates_split(all, &estimates)) {
-        bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu records", all->count);
-        res_collection_free(all);
-        return BN_OUT_OF_MEMORY;
-    }
+    res_estimates_split(all, &estimates);
     command_say_estimates(estimates.count);
     res_collection_free(&estimates);
     return BN_OK;

@@ -4,9 +4,36 @@
 #ifndef BENCH_HARNESS_SELECTION_H
 #define BENCH_HARNESS_SELECTION_H
 
-#include "harness/commands/commands.h"
+#include "harness/jobs/jobs.h"
 #include "results/nights/nights.h"
 #include "results/tables/tables.h"
+
+/* Which records of a store are asked about: for each axis some values; an empty list: all. */
+typedef struct command_selection {
+    const char *store;
+    cli_list axis[RES_AXIS_COUNT];
+} command_selection;
+/* How series over nights are made. */
+typedef struct command_series {
+    const char *metric;  /* the name of a res_metric */
+    double night_hours;  /* records of one build within so many hours are one night */
+    double level;        /* probability of any false change point in a series */
+    double least_change; /* a share: smaller changes are not shown */
+    bool reindex;        /* read every record again, whatever the index says */
+} command_series;
+
+/* Their rows. Of a selection: --store, then a row for each axis, which are about
+ * COMMAND_ABOUT_AXES. */
+enum {
+    COMMAND_SELECTION_STORE = 1 << 0,
+    COMMAND_SERIES_METRIC = 1 << 0, /* with its level and least change */
+    COMMAND_SERIES_NIGHTS = 1 << 3,
+    COMMAND_SERIES_REINDEX = 1 << 4,
+    COMMAND_ABOUT_AXES = 1 << 16,
+    COMMAND_ABOUT_SITE = 1 << 17
+};
+const cli_table *command_selection_table(void);
+const cli_table *command_series_table(void);
 
 /* Whether SELECTION asks for E. The name of a runtime's file stands for its path. */
 bool command_selected(const command_selection *selection, const res_experiment *e);

@@ -1,7 +1,7 @@
 /*
  * steps.c - bench steps: where the time of a recording's steps went, and what follows from it.
  */
-#include "harness/commands/commands.h"
+#include "harness/jobs/jobs.h"
 #include "harness/commands/recording_priv.h"
 #include "results/recordings/views.h"
 #include "results/tables/tables.h"
@@ -431,10 +431,19 @@ static void show_compiles(const rec_recording *recording, uint32_t pid)
     json_decref(o);
 }
 
-int command_steps(const command_stepping *own, const cli_output *output, const char *folder)
+typedef struct steps_options {
+    cli_output output;
+    command_stepping stepping;
+    const char *trace; /* file of a timeline, too; NULL: none */
+} steps_options;
+
+static int run(void *options, const cli_call *call)
 {
-    const rec_options options = {
-        .pid = (uint32_t)own->process, .device = own->device, .step_program = own->step_program};
+    const steps_options *own = options;
+    const cli_output *output = &own->output;
+    const rec_options wanted = {.pid = (uint32_t)own->stepping.recorded.process,
+                                .device = own->stepping.device,
+                                .step_program = own->stepping.recorded.step_program};
     bn_status st = {.code = BN_OK};
     rec_recording *recording = NULL;
     rec_steps *steps = NULL;
@@ -442,15 +451,15 @@ int command_steps(const command_stepping *own, const cli_output *output, const c
     bool damaged = false;
     bn_code code = res_format_parse(cli_format(output), &format, &st);
     if (code == BN_OK)
-        code = rec_open(folder, &recording, &st);
+        code = rec_open(call->words[0], &recording, &st);
     if (code == BN_OK) {
-        code = rec_check_whole(recording, options.pid, "with --process", &st);
+        code = rec_check_whole(recording, wanted.pid, "with --process", &st);
         damaged = code == BN_OK && command_say_damage(recording);
     }
     if (code == BN_OK) {
-        code = rec_steps_find(recording, &options, &steps, &st);
+        code = rec_steps_find(recording, &wanted, &steps, &st);
         if (code == BN_NOT_FOUND && format == RES_TABLE_JSON)
-            show_compiles(recording, options.pid);
+            show_compiles(recording, wanted.pid);
     }
     if (code == BN_OK && own->trace)
         code = rec_timeline_write(steps->process, steps, own->trace, output->force, &st);
@@ -462,3 +471,38 @@ int command_steps(const command_stepping *own, const cli_output *output, const c
         return (int)cli_complain(&st);
     return damaged ? CLI_EXIT_FAILED : CLI_EXIT_OK;
 }
+
+#define AT(member) offsetof(steps_options, member)
+
+const cli_table *command_stepping_table(void)
+{
+    static const cli_option rows[] = {
+        {"device", "ID", CLI_NUMBER, offsetof(command_stepping, device), .fallback = "-1",
+         .least = -1, .text = "of a recording: the device; -1: the one with most executions"},
+    };
+    static const cli_table table = {rows, 1};
+    return &table;
+}
+
+static const cli_option rows[] = {
+    {"trace", "FILE", CLI_TEXT, AT(trace), .also = "timeline",
+     .text = "also write the process as a Chrome trace for Perfetto, or as XSpace where FILE ends "
+             "in .pb. FILE must not exist; --force replaces it"},
+};
+
+const cli_command command_steps = {
+    .name = "steps",
+    .usage = "bench steps DIR [--step-program NAME] [--format json]",
+    .summary = "where the time of a recording's steps went, on host and device, and what bounds them",
+    .section = JOB_SECTION_OTHERS,
+    .words = "DIR",
+    .most_words = 1,
+    .size = sizeof(steps_options),
+    .output = AT(output),
+    .rows = rows,
+    .row_count = sizeof rows / sizeof *rows,
+    .groups = {{job_recorded_table, AT(stepping.recorded), .rows = JOB_RECORDED_STEP},
+               {command_stepping_table, AT(stepping)},
+               {cli_output_table, AT(output), .rows = CLI_OUT_TABLES | CLI_OUT_FORCE}},
+    .run = run,
+};

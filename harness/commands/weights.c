@@ -1,5 +1,4 @@
-/* weights.c - bench export-weights, which needs no runtime. */
-#include "harness/commands/commands.h"
+/* weights.c - bench export weights, which needs no runtime. */
 #include "harness/jobs/jobs.h"
 
 #include <stdio.h>
@@ -15,7 +14,7 @@ static bn_code one_model(const job_matrix *matrix, job_experiment *one, bn_statu
     bn_code code = job_matrix_expand(matrix, &list, &count, &notes, st);
     if (code == BN_OK && count != 1)
         code = bn_fail(st, BN_INVALID,
-                       "bench export-weights writes one file: one --model, --variant, --depth and "
+                       "bench export weights writes one file: one --model, --variant, --depth and "
                        "--dtype");
     if (code == BN_OK && notes.length)
         cli_err("%s", notes.data);
@@ -74,7 +73,7 @@ static void print_sums(const res_experiment *what, uint64_t seed, const char *pa
     json_decref(list);
 }
 
-int command_export_weights(const job_matrix *matrix, const cli_output *output, const char *file)
+static int export_weights(const job_matrix *matrix, const cli_output *output, const char *file)
 {
     bn_status st = {.code = BN_OK};
     job_experiment one;
@@ -83,10 +82,9 @@ int command_export_weights(const job_matrix *matrix, const cli_output *output, c
     bool json = strcmp(output->format, "json") == 0;
     bn_code code = BN_OK;
     if (!file || !file[0])
-        code = bn_fail(&st, BN_INVALID, "bench export-weights needs --output FILE");
+        code = bn_fail(&st, BN_INVALID, "bench export weights needs --output FILE");
     else if (!json && strcmp(output->format, "text") != 0)
-        code = bn_fail(&st, BN_INVALID, "bench export-weights prints text or json, not %s",
-                       output->format);
+        code = bn_fail_choice(&st, "--format", output->format, "text, json");
     if (code == BN_OK)
         code = one_model(matrix, &one, &st);
     if (code == BN_OK) {
@@ -102,3 +100,45 @@ int command_export_weights(const job_matrix *matrix, const cli_output *output, c
     model_free(m);
     return code == BN_OK ? CLI_EXIT_OK : (int)cli_complain(&st);
 }
+
+typedef struct weights_options {
+    cli_output output;
+    job_matrix matrix;
+    const char *file;
+} weights_options;
+#define AT(member) offsetof(weights_options, member)
+
+static const cli_option rows[] = {
+    CLI_FORMAT_ROW(AT(output.format), "text, json", "text or json"),
+    {"output", "FILE", CLI_TEXT, AT(file), .also = "o",
+     .text = "safetensors file to write; --force replaces one that is there"},
+};
+
+static void prepare(void *options, bn_arena *memory)
+{
+    job_matrix_usual(&((weights_options *)options)->matrix, memory);
+}
+
+static int run(void *options, const cli_call *call)
+{
+    const weights_options *o = options;
+    (void)call;
+    return export_weights(&o->matrix, &o->output, o->file);
+}
+
+const cli_command command_export_weights = {
+    .name = "export weights",
+    .usage = "bench export weights --model NAME --output FILE",
+    .summary = "write a model's initial parameters and running statistics as a safetensors file",
+    .bare = "model",
+    .size = sizeof(weights_options),
+    .output = AT(output),
+    .rows = rows,
+    .row_count = sizeof rows / sizeof *rows,
+    .groups = {{job_axis_table, AT(matrix), .about = JOB_ABOUT_NETWORK,
+                .rows = JOB_AXIS_BIT(DTYPE) | JOB_AXIS_BIT(SEED)},
+               {cli_output_table, AT(output),
+                .rows = CLI_OUT_EVERY | CLI_OUT_VERBOSE | CLI_OUT_FORCE}},
+    .prepare = prepare,
+    .run = run,
+};

@@ -11,9 +11,9 @@
 /* What is to be estimated; borrowed while the command runs. */
 typedef struct estimate_options {
     cli_output output;
-    const job_matrix *matrix;
+    job_matrix matrix;
     cli_list topologies;       /* "v4:1x1x1", "v4:1x1x1/megacore" */
-    const char *const *option; /* NAME=VALUE for the topology; ends with NULL */
+    const char *option[CLI_MAX_REPEATS + 1]; /* NAME=VALUE for the topology; ends with NULL */
     const char *cache_dir;     /* of what was compiled before; "": none */
     const char *into_sim;      /* file of settings for the simulated device; NULL: none */
     const char *store;         /* folder for a record of each step; NULL: none */
@@ -21,11 +21,7 @@ typedef struct estimate_options {
     bool by_scope, check_published;
 } estimate_options;
 
-/* Estimates each step on each topology, prints the tables and returns the exit code. */
-int estimate_command(const estimate_options *options);
 /* The job "estimate" (worker_job.run): compiles the request's "text" for its "topology". */
 BN_MUST_USE bn_code estimate_job(const json_t *request, bn_status *st);
-
-extern const char estimate_help[];
 
 #endif

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-const char estimate_help[] =
+static const char help[] =
     "All that is printed is estimated by the runtime's compiler, and nothing is executed.\n"
     "\n"
     "  bench estimate --model resnet50 --batch 32                     on a TPU v4, as one device\n"
@@ -52,7 +52,7 @@ static bn_code check_words(const estimate_options *o, bn_status *st)
                            "configuration behind it",
                            word);
     }
-    if (o->matrix->recorded.folder && o->into_sim)
+    if (o->matrix.recorded.folder && o->into_sim)
         return bn_fail(st, BN_INVALID,
                        "--into-sim takes the times of a model's graphs, not of recorded programs");
     plot_format format;
@@ -61,7 +61,7 @@ static bn_code check_words(const estimate_options *o, bn_status *st)
     if (cli_check_new(&o->output, "--output", o->picture, st) != BN_OK ||
         cli_check_new(&o->output, "--into-sim", o->into_sim, st) != BN_OK)
         return st->code;
-    const cli_list *modes = &o->matrix->axis[RES_AXIS_MODE];
+    const cli_list *modes = &o->matrix.axis[RES_AXIS_MODE];
     if (cli_list_has(modes, "eager") || cli_list_has(modes, "all"))
         return bn_fail(st, BN_INVALID,
                        "--mode: estimates are of lazy and capture; in eager mode each op is a "
@@ -104,7 +104,7 @@ static bn_code make_list(command *c, bn_text *notes, bn_status *st)
     job_matrix *m = malloc(sizeof *m); /* too large for a frame */
     if (!m)
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for experiments");
-    *m = *c->options->matrix;
+    *m = c->options->matrix;
     if (m->recorded.folder)
         job_matrix_set(m, RES_AXIS_MODE, MODE_REPLAY);
     bn_code code = job_matrix_request(m, &c->request, st);
@@ -253,7 +253,7 @@ static cli_exit write_files(const command *c, cli_exit code)
     return code;
 }
 
-int estimate_command(const estimate_options *options)
+static int estimate(const estimate_options *options)
 {
     bn_status st = {.code = BN_OK};
     command c = {.options = options, .run = {.options = options, .cache = -1}};
@@ -285,3 +285,86 @@ int estimate_command(const estimate_options *options)
     json_decref(c.run.lines);
     return (int)code;
 }
+
+#define AT(member) offsetof(estimate_options, member)
+
+static const cli_option rows[] = {
+    {"topology", "NAME,...", CLI_NAMES, AT(topologies), .fallback = "v4:1x1x1/megacore",
+     .text = "devices to compile for, by the plugin's names; libtpu has v2:2x2, v3:2x2, v4:1x1x1, "
+             "v5e:1x1, v5p:1x1x1, v6e:1x1, tpu7x:1x1x1 and larger ones. Behind a slash stands the "
+             "chip's configuration: megacore makes one device of the two cores of a v4"},
+    {"topology-option", "NAME=VALUE", CLI_PAIRS, AT(option),
+     .text = "option for all topologies; may be repeated"},
+    {"by-scope", NULL, CLI_FLAG, AT(by_scope),
+     .text = "also a table of the cycles of each part of the model"},
+    {"check-published", NULL, CLI_FLAG, AT(check_published),
+     .text = "also a table of published times, with their source, beside the estimates"},
+    {"into-sim", "FILE", CLI_TEXT, AT(into_sim),
+     .text =
+         "also write a file of settings for the simulated device with the estimated times of one "
+         "step's graphs: bench --runtime sim --runtime-option config=FILE. FILE must not exist; "
+         "--force replaces it"},
+    {"output", "FILE", CLI_TEXT, AT(picture), .also = "o",
+     .text = "also draw compilation, text, tracing, memory and cycles over several values of "
+             "--depth: .svg, .png or .gp. FILE must not exist; --force replaces it"},
+    {"store", "DIR", CLI_TEXT, AT(store), .also = "results",
+     .text = "also keep a record of each step in this folder of records, where it is always called "
+             "estimated"},
+    {"runtime", "NAME", CLI_NAMES, AT(matrix.axis) + RES_AXIS_RUNTIME * sizeof(cli_list),
+     .fallback = "tpu", .apart = true, .single = true, .values = job_runtime_names, .open = true,
+     .text = "whose compiler to ask: a name (bench list runtimes) or the path of a plugin"},
+    {"cache-dir", "DIR", CLI_TEXT, AT(cache_dir), .fallback = "bench-results/estimates",
+     .text =
+         "keep what the compiler said in DIR, and do not compile it again; empty: keep nothing"},
+    CLI_FORMAT_ROW(AT(output.format), "text, md, csv, json, narrow",
+                   "text, md, csv, json, or narrow: text in 80 columns"),
+};
+
+static void prepare_line(void *options, bn_arena *memory)
+{
+    job_matrix_usual(&((estimate_options *)options)->matrix, memory);
+}
+
+static bn_code check(void *options, const cli_call *call, bn_status *st)
+{
+    job_matrix *matrix = &((estimate_options *)options)->matrix;
+    const char *recorded = cli_given(call, JOB_ABOUT_RECORDING);
+    bn_code code = job_matrix_check(matrix, call, st);
+    if (code == BN_OK && recorded && !matrix->recorded.folder)
+        code = bn_fail(st, BN_INVALID, "--%s is for --recording, which was not given", recorded);
+    return code;
+}
+
+static int run(void *options, const cli_call *call)
+{
+    (void)call;
+    return estimate(options);
+}
+
+const cli_command estimate_command = {
+    .name = "estimate",
+    .usage = "bench estimate --model NAME --topology NAME,... [OPTIONS]",
+    .summary = "what a TPU's compiler expects a step to take, and to need of memory, without a TPU",
+    .section = JOB_SECTION_WHY,
+    .bare = "model",
+    .size = sizeof(estimate_options),
+    .output = AT(output),
+    .rows = rows,
+    .row_count = sizeof rows / sizeof *rows,
+    .groups = {{job_axis_table, AT(matrix), .about = JOB_ABOUT_NETWORK,
+                .rows = JOB_AXIS_BIT(PHASE) | JOB_AXIS_BIT(BATCH) | JOB_AXIS_BIT(IMAGE) |
+                        JOB_AXIS_BIT(SEQ) | JOB_AXIS_BIT(OPTIMIZER) | JOB_AXIS_BIT(DROPOUT) |
+                        JOB_AXIS_BIT(DTYPE) | JOB_AXIS_BIT(LAYOUT) | JOB_AXIS_BIT(SCAN) |
+                        JOB_AXIS_BIT(MODE) | JOB_AXIS_BIT(GRAPHS) | JOB_AXIS_BIT(REMAT) |
+                        JOB_AXIS_BIT(OFFLOAD) | JOB_AXIS_BIT(LAYOUTS)},
+               {job_recorded_table, AT(matrix.recorded),
+                .rows = JOB_RECORDED_FOLDER | JOB_RECORDED_STEP},
+               {job_measure_table, AT(matrix.how),
+                .rows = JOB_MEASURE_BIT(xla_flag) | JOB_MEASURE_BIT(timeout)},
+               {cli_output_table, AT(output),
+                .rows = CLI_OUT_EVERY | CLI_OUT_WIDE | CLI_OUT_VERBOSE | CLI_OUT_FORCE}},
+    .prepare = prepare_line,
+    .check = check,
+    .run = run,
+    .help = help,
+};

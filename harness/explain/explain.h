@@ -11,12 +11,9 @@
 /* What is to be explained; borrowed while the command runs. */
 typedef struct explain_options {
     cli_output output;
-    job_matrix *matrix; /* of one experiment, lazy or capture; its STEPS are run */
+    job_matrix matrix; /* of one experiment, lazy or capture; its STEPS are run */
 } explain_options;
 
-/* Runs the steps in a worker and prints what happened; returns the exit code, which is
- * CLI_EXIT_OK also where there are complaints. */
-int explain_command(const explain_options *options);
 /* Appends to OUT what bench explain says of the first E->steps steps of E, an experiment of bench's
  * own in lazy mode or capture, as text. They run in a worker, as ORDER says, whose request is not
  * looked at; job_supervise_begin was called. The failures of steps and worker are those of this
@@ -26,7 +23,5 @@ BN_MUST_USE bn_code explain_report(const job_experiment *e, const job_order *ord
 /* The job "explain" (worker_job.run): runs the request's "experiment" and answers with the
  * explanation, an object as docs/explain.md has it. */
 BN_MUST_USE bn_code explain_job(const json_t *request, bn_status *st);
-
-extern const char explain_help[];
 
 #endif

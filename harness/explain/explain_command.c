@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char explain_help[] =
+static const char help[] =
     "One model, in lazy or capture mode. Examples that each do one thing that makes steps slow:\n"
     "example_scalar, example_shapes, example_branch, example_equal, example_train_eval,\n"
     "example_loss_read, example_host_op, example_dtype. Their twins do the same without it:\n"
@@ -142,7 +142,7 @@ bn_code explain_report(const job_experiment *e, const job_order *order, bn_text 
     return code;
 }
 
-int explain_command(const explain_options *options)
+static int explain(explain_options *options)
 {
     bn_status st = {.code = BN_OK};
     job_experiment e;
@@ -152,6 +152,53 @@ int explain_command(const explain_options *options)
         code =
             bn_fail(&st, BN_INVALID, "explain prints text or json, not %s", options->output.format);
     if (code == BN_OK)
-        code = make(options->matrix, &e, &st);
+        code = make(&options->matrix, &e, &st);
     return code == BN_OK ? (int)run(&e, format, &options->output) : (int)cli_complain(&st);
 }
+
+#define AT(member) offsetof(explain_options, member)
+
+static const cli_option rows[] = {
+    {"steps", "N", CLI_NUMBER, AT(matrix.steps), .fallback = "10", .least = 1, .most = 10000,
+     .also = "epochs, iterations, iters", .text = "steps that are run and explained"},
+    CLI_FORMAT_ROW(AT(output.format), "text, json, narrow",
+                   "text, json, or narrow: text in 80 columns"),
+};
+
+static void prepare(void *options, bn_arena *memory)
+{
+    job_matrix_usual(&((explain_options *)options)->matrix, memory);
+}
+
+static bn_code check(void *options, const cli_call *call, bn_status *st)
+{
+    return job_matrix_check(&((explain_options *)options)->matrix, call, st);
+}
+
+static int run_line(void *options, const cli_call *call)
+{
+    (void)call;
+    return explain(options);
+}
+
+const cli_command explain_command = {
+    .name = "explain",
+    .usage = "bench explain --model NAME --mode lazy|capture [OPTIONS]",
+    .summary = "what the first steps compile, why they are compiled or captured again, and where",
+    .section = JOB_SECTION_WHY,
+    .bare = "model",
+    .size = sizeof(explain_options),
+    .output = AT(output),
+    .rows = rows,
+    .row_count = sizeof rows / sizeof *rows,
+    .groups = {{job_axis_table, AT(matrix), .rows = UINT64_MAX,
+                .without = JOB_AXIS_BIT(IN_FLIGHT) | JOB_AXIS_BIT(TRACE_COST)},
+               {job_measure_table, AT(matrix.how), .about = JOB_ABOUT_BUILD,
+                .rows = JOB_MEASURE_BIT(timeout)},
+               {cli_output_table, AT(output),
+                .rows = CLI_OUT_EVERY | CLI_OUT_WIDE | CLI_OUT_VERBOSE}},
+    .prepare = prepare,
+    .check = check,
+    .run = run_line,
+    .help = help,
+};

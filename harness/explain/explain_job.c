@@ -16,7 +16,7 @@ static json_t *explanation(const worker_session *s, json_t *lists)
                           res_json_text(w->runtime), "steps", (json_int_t)s->experiment->steps,
                           "asked_graphs", (int)w->graphs, "simulated", worker_session_simulated(s));
     json_object_update_new(e, lists);
-    json_object_set_new(e, "complaints", explain_complaints(e, false));
+    json_object_set_new(e, "complaints", explain_findings(e, false));
     return e;
 }
 

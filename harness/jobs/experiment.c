@@ -58,66 +58,32 @@ void job_experiment_title(const job_experiment *e, char *text, size_t size)
     }
     bn_text t = {0};
     res_experiment_title(w, &t);
-    const char *title = t.failed ? w->model : t.data;
-    snprintf(text, size, "%.*s", (int)bn_utf8_fit(title, size - 1), title);
+    snprintf(text, size, "%.*s", BN_FIT(t.data, size - 1));
     bn_text_free(&t);
 }
 
 /* ---- JSON -------------------------------------------------------------------------- */
 
-static json_t *strings_json(const char *const *list)
-{
-    json_t *array = json_array();
-    for (; *list; list++)
-        json_array_append_new(array, json_string(*list));
-    return array;
-}
-
 json_t *job_experiment_to_json(const job_experiment *e)
 {
-    return json_pack("{so ss ss ss* ss ss ss ss* ss* ss* ss* sI so so sI sI sf sf sb sO* sO* sO*}",
-                     "what", res_experiment_to_json(&e->what), "label", e->label, "pin", e->pin,
-                     "idle_cores", e->idle_cores, "cache_dir", e->cache_dir, "store", e->store,
-                     "device_time", e->device_time, "weights", e->weights, "graph_report",
-                     e->graph_report, "recordings", e->recordings, "timeline", e->timeline,
-                     "timeline_every", (json_int_t)e->timeline_every, "runtime_option",
-                     strings_json(e->runtime_option), "xla_flag", strings_json(e->xla_flag),
-                     "steps", (json_int_t)e->steps, "warmup", (json_int_t)e->warmup, "min_time",
-                     e->min_time, "timeout", e->timeout, "compile_anew", e->compile_anew, "echo",
-                     e->echo, "program", e->program, "suite", e->suite);
-}
-
-static void strings_from(const json_t *array, const char **list)
-{
-    size_t n = json_array_size(array);
-    for (size_t i = 0; i < n && i < CLI_MAX_REPEATS; i++)
-        list[i] = json_string_value(json_array_get(array, i));
+    return json_pack("{so so sb sO* sO* sO*}", "what", res_experiment_to_json(&e->what), "how",
+                     job_measure_to_json(&e->how), "compile_anew", e->compile_anew, "echo", e->echo,
+                     "program", e->program, "suite", e->suite);
 }
 
 bn_code job_experiment_from_json(const json_t *json, job_experiment *e, bn_status *st)
 {
-    json_t *what = NULL, *options = NULL, *flags = NULL;
-    json_int_t steps, warmup, every = 0;
+    json_t *what = NULL, *how = NULL;
     int compile_anew = 0;
     json_error_t error;
     *e = (job_experiment){0};
-    if (json_unpack_ex(
-            (json_t *)(uintptr_t)json, &error, 0,
-            "{so ss ss s?s ss ss ss s?s s?s s?s s?s s?I so so sI sI sF sF sb s?o s?o s?o}", "what",
-            &what, "label", &e->label, "pin", &e->pin, "idle_cores", &e->idle_cores, "cache_dir",
-            &e->cache_dir, "store", &e->store, "device_time", &e->device_time, "weights",
-            &e->weights, "graph_report", &e->graph_report, "recordings", &e->recordings, "timeline",
-            &e->timeline, "timeline_every", &every, "runtime_option", &options, "xla_flag", &flags,
-            "steps", &steps, "warmup", &warmup, "min_time", &e->min_time, "timeout", &e->timeout,
-            "compile_anew", &compile_anew, "echo", &e->echo, "program", &e->program, "suite",
-            &e->suite) != 0)
+    if (json_unpack_ex((json_t *)(uintptr_t)json, &error, 0, "{so so sb s?o s?o s?o}", "what",
+                       &what, "how", &how, "compile_anew", &compile_anew, "echo", &e->echo,
+                       "program", &e->program, "suite", &e->suite) != 0)
         return bn_fail(st, BN_FORMAT, "the worker's request: %s", error.text);
-    e->steps = steps;
     e->compile_anew = compile_anew;
-    e->warmup = warmup;
-    e->timeline_every = every;
-    strings_from(options, e->runtime_option);
-    strings_from(flags, e->xla_flag);
-    bn_code code = res_experiment_from_json(what, &e->what, st);
+    bn_code code = job_measure_from_json(how, &e->how, st);
+    if (code == BN_OK)
+        code = res_experiment_from_json(what, &e->what, st);
     return code == BN_OK ? BN_OK : bn_context(st, "the worker's request");
 }

@@ -129,16 +129,6 @@ void job_matrix_set_number(job_matrix *m, res_axis_id axis, int64_t number)
     m->axis[axis].value[0] = (cli_value){NULL, number};
 }
 
-bn_code job_matrix_finish(job_matrix *m, bn_arena *memory, bn_status *st)
-{
-    const res_axis *input = &res_axes[RES_AXIS_INPUT];
-    if (m->program || m->inputs.count == 0) {
-        cli_list_set(&m->axis[input->id], input->usual);
-        return BN_OK;
-    }
-    return cli_list_parse(input->option, m->inputs.list[0], memory, &m->axis[input->id], st);
-}
-
 bn_code job_matrix_request(const job_matrix *m, json_t **request, bn_status *st)
 {
     job_step step = {0};
@@ -337,25 +327,9 @@ static model_info info_of(const char *name)
 static void fill(const expansion *x, job_experiment *e)
 {
     const job_matrix *m = x->matrix;
-    *e = (job_experiment){.label = m->label,
-                          .pin = m->pin,
-                          .idle_cores = m->idle_cores,
-                          .cache_dir = m->cache_dir,
-                          .store = m->store,
-                          .device_time = m->device_time,
-                          .weights = m->weights,
-                          .graph_report = m->graph_report,
-                          .recordings = m->recordings,
-                          .timeline_every = m->timeline_every,
-                          .steps = m->steps,
-                          .warmup = m->warmup,
-                          .min_time = m->min_time,
-                          .timeout = m->timeout,
-                          .echo = m->echo,
-                          .program = m->request};
+    *e = (job_experiment){.how = m->how, .echo = m->echo, .program = m->request};
+    e->how.timeline = NULL; /* the matrix' is the parent's file */
     res_experiment_old(&e->what);
-    memcpy(e->runtime_option, m->runtime_option, sizeof e->runtime_option);
-    memcpy(e->xla_flag, m->xla_flag, sizeof e->xla_flag);
     for (int i = 0; i < RES_AXIS_COUNT; i++) {
         const cli_value *value = &x->lists[i].value[x->at[i]];
         if (x->lists[i].count)

@@ -37,9 +37,9 @@ static figures make_figures(const rerun_result *r)
         const res_record *const *records = (const res_record *const *)r->records[way];
         res_pool pool;
         f.wall[way] = untold;
-        if (!some_good(r->records[way], r->counts[way]) ||
-            !res_pool_make(records, r->counts[way], &pool))
+        if (!some_good(r->records[way], r->counts[way]))
             continue;
+        res_pool_make(records, r->counts[way], &pool);
         const res_figures of = res_pool_figures(&pool);
         f.have[way] = true;
         f.wall[way] = of.wall;

@@ -1,5 +1,5 @@
 /*
- * scopes.h - bench scopes: what each part of a model (its module path, layer1.0.conv1) adds to a
+ * scopes.h - bench study scopes: what each part of a model (its module path, layer1.0.conv1) adds to a
  * step: nodes, tracing time, FLOPs, device time. Prefix scopes_.
  */
 #ifndef BENCH_HARNESS_SCOPES_H
@@ -17,7 +17,7 @@
 /* What is to be looked at; borrowed while the command runs. */
 typedef struct scopes_options {
     cli_output output;
-    const job_matrix *matrix; /* one value of each axis */
+    job_matrix matrix; /* one value of each axis */
     const char *preset;       /* of the simulated device that estimates; "none": no estimate */
     int64_t levels;           /* of the tree; 0: all */
     double least;       /* branches that have a smaller share of every figure stand together */
@@ -25,10 +25,7 @@ typedef struct scopes_options {
     cli_words files;    /* stacks (.folded) and flame graphs (.svg, .png, .gp) */
 } scopes_options;
 
-/* Traces the step, asks for device times, prints the tree, writes the files; returns the exit
- * code. */
-int scopes_command(const scopes_options *options);
-/* Appends to OUT the tree that bench scopes prints of E, whose steps are those that run under the
+/* Appends to OUT the tree that bench study scopes prints of E, whose steps are those that run under the
  * plugin's profiler, as text; no device time is estimated. job_supervise_begin was called; a worker
  * runs as ORDER says, whose request is not looked at. Its failures are those of this call, as is a
  * step that reads a value (BN_NOT_SUPPORTED). */
@@ -39,7 +36,5 @@ BN_MUST_USE bn_code scopes_report_put(const job_experiment *e, const job_order *
  * "device_ns", "ops": [{"name", "ns", "events"}]}, times of a step, or {"why"} where the plugin
  * does not tell. */
 BN_MUST_USE bn_code scopes_job(const json_t *request, bn_status *st);
-
-extern const char scopes_help[];
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * scopes_command.c - bench scopes: traces a step, asks for device times, prints and draws.
+ * scopes_command.c - bench study scopes: traces a step, asks for device times, prints and draws.
  */
 #include "harness/scopes/scopes_priv.h"
 
@@ -7,15 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char scopes_help[] =
+static const char help[] =
     "Nodes, tracing time and FLOPs come from tracing, which needs no runtime. Device time is\n"
     "estimated by the simulated device, and measured where the plugin's profiler tells of ops.\n"
     "\n"
-    "  bench scopes --model resnet50 --batch 32                  a tree of modules\n"
-    "  bench scopes --model gpt2 --levels 0 --least 0            all of it\n"
-    "  bench scopes --model bert --preset tpu-v4 --output bert.svg --output bert.folded\n"
+    "  bench study scopes --model resnet50 --batch 32                  a tree of modules\n"
+    "  bench study scopes --model gpt2 --levels 0 --least 0            all of it\n"
+    "  bench study scopes --model bert --preset tpu-v4 --output bert.svg --output bert.folded\n"
     "                                                            a flame graph, and its stacks\n"
-    "  bench scopes --model resnet18 --weight trace --output trace.svg\n"
+    "  bench study scopes --model resnet18 --weight trace --output trace.svg\n"
     "\n"
     "Exit codes: 0 all went well; 1 the step failed, on the runtime or the simulated device; 2\n"
     "usage; 3 environment: no such plugin, a file that cannot be written; 130 interrupted.\n";
@@ -31,12 +31,12 @@ static bn_code choose(scopes_report *r, bn_status *st)
     bn_text notes = {0};
     if (!m)
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for an experiment");
-    *m = *r->options->matrix;
+    *m = r->options->matrix;
     job_matrix_set(m, RES_AXIS_MODE, "lazy");
     bn_code code = job_matrix_expand(m, &list, &count, &notes, st);
     if (code == BN_OK && count != 1)
         code = bn_fail(st, BN_INVALID,
-                       "bench scopes looks at one step: each option takes one "
+                       "bench study scopes looks at one step: each option takes one "
                        "value, and --model and --runtime not all");
     if (code == BN_OK)
         r->e = list[0];
@@ -194,7 +194,7 @@ bn_code scopes_report_put(const job_experiment *e, const job_order *order, bn_te
     return code;
 }
 
-int scopes_command(const scopes_options *options)
+static int scopes(const scopes_options *options)
 {
     bn_status st = {.code = BN_OK};
     scopes_report r = {.options = options};
@@ -226,3 +226,64 @@ int scopes_command(const scopes_options *options)
     scopes_table_free(&r.table);
     return exit_code;
 }
+
+#define AT(member) offsetof(scopes_options, member)
+
+static const cli_option rows[] = {
+    {"preset", "NAME", CLI_TEXT, AT(preset), .fallback = "cpu-2", .choices = SCOPES_PRESETS,
+     .text =
+         "of the simulated device whose model estimates device times: cpu-2, h100, tpu-v4, ...; "
+         "none: no estimate"},
+    {"levels", "N", CLI_NUMBER, AT(levels), .fallback = "3", .text = "levels of the tree; 0: all"},
+    {"least", "SHARE", CLI_SHARE, AT(least), .fallback = "1%",
+     .text = "branches with a smaller share of every figure stand together"},
+    {"weight", "FIGURE", CLI_TEXT, AT(weight), .choices = SCOPES_WEIGHTS,
+     .text = "what --output shows: " SCOPES_WEIGHTS "; without it measured device time, else "
+             "estimated, else trace"},
+    {"output", "FILE", CLI_WORDS, AT(files), .also = "o",
+     .text = "also write a flame graph (.svg, .png, .gp) or its folded stacks (.folded); may be "
+             "repeated. FILE must not exist; --force replaces it"},
+    {"steps", "N", CLI_NUMBER, AT(matrix.steps), .fallback = "5", .least = 1,
+     .text = "steps that run under the plugin's profiler"},
+};
+
+static void prepare(void *options, bn_arena *memory)
+{
+    job_matrix_usual(&((scopes_options *)options)->matrix, memory);
+}
+
+static bn_code check_line(void *options, const cli_call *call, bn_status *st)
+{
+    return job_matrix_check(&((scopes_options *)options)->matrix, call, st);
+}
+
+static int run(void *options, const cli_call *call)
+{
+    (void)call;
+    return scopes(options);
+}
+
+const cli_command scopes_command = {
+    .name = "study scopes",
+    .usage = "bench study scopes --model NAME [--output FILE.svg]",
+    .summary = "what each part of a model adds to a step: nodes, tracing, FLOPs, device time; a "
+               "flame graph",
+    .also = "profile, by-scope",
+    .bare = "model",
+    .size = sizeof(scopes_options),
+    .output = AT(output),
+    .rows = rows,
+    .row_count = sizeof rows / sizeof *rows,
+    .groups = {{job_axis_table, AT(matrix), .about = JOB_ABOUT_NETWORK,
+                .rows = JOB_AXIS_BIT(PHASE) | JOB_AXIS_BIT(BATCH) | JOB_AXIS_BIT(IMAGE) |
+                        JOB_AXIS_BIT(SEQ) | JOB_AXIS_BIT(OPTIMIZER) | JOB_AXIS_BIT(DROPOUT) |
+                        JOB_AXIS_BIT(DTYPE) | JOB_AXIS_BIT(LAYOUT) | JOB_AXIS_BIT(SCAN) |
+                        JOB_AXIS_BIT(RUNTIME)},
+               {job_measure_table, AT(matrix.how), .about = JOB_ABOUT_BUILD,
+                .rows = JOB_MEASURE_BIT(timeout)},
+               {cli_output_table, AT(output), .rows = CLI_OUT_TABLES | CLI_OUT_FORCE}},
+    .prepare = prepare,
+    .check = check_line,
+    .run = run,
+    .help = help,
+};

@@ -78,10 +78,8 @@ static void take(int member, const res_record *base, res_record *record)
         record->experiment = base->experiment;
     snprintf(record->experiment.mode, sizeof record->experiment.mode, "%s",
              member > 0 ? "capture" : "lazy");
-    const json_t *cores =
-        json_object_get(json_object_get(record->provenance, "host"), "cores_online");
-    json_object_set_new(record->provenance, "host",
-                        json_pack("{sI}", "cores_online", json_integer_value(cores)));
+    const json_int_t cores = res_provenance_integer(record, RES_PROV_HOST_CORES, 0);
+    res_provenance_set(record, RES_PROV_HOST, json_pack("{sI}", "cores_online", cores));
 }
 
 /* A process of a table. NUMBER of OF is its table's, since how many processes come is not known

@@ -25,17 +25,17 @@ bn_code selftest_figures_of(res_record *const *base, res_record *const *other, s
         if (other[i])
             list[all.count++] = other[i];
     }
-    const bool made = res_speedup_make(&all, &speedup);
-    for (size_t i = 0; made && i < speedup.count; i++)
+    res_speedup_make(&all, &speedup);
+    for (size_t i = 0; i < speedup.count; i++)
         if (!speedup.rows[i].base) {
             figures->ratio = speedup.rows[i].ratio.ratio;
             figures->wall = speedup.rows[i].figures.wall.value;
             figures->device = speedup.rows[i].figures.device.value;
         }
-    figures->busy = made && res_witness_busy(&speedup.witness);
+    figures->busy = res_witness_busy(&speedup.witness);
     res_speedup_free(&speedup);
     free(list);
-    return made ? BN_OK : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a table");
+    return BN_OK;
 }
 
 /* ---- simulated steps as records --------------------------------------------------------- */
@@ -65,10 +65,10 @@ static res_record *record_of(const selftest_table_sim *table, size_t k, int memb
                 (uint64_t)llround(table->step_ns[k][member][round][i]);
     }
     /* Records of one build are pooled. */
-    json_object_set_new(r->provenance, "runtime", json_pack("{ss}", "sha256", "numbers"));
-    json_object_set_new(r->provenance, "group",
-                        json_pack("{ss si si}", "id", "numbers", "process", (int)k + 1, "processes",
-                                  SELFTEST_TABLE_PROCESSES));
+    res_provenance_set(r, RES_PROV_RUNTIME, json_pack("{ss}", "sha256", "numbers"));
+    res_provenance_set(r, RES_PROV_GROUP,
+                       json_pack("{ss si si}", "id", "numbers", "process", (int)k + 1, "processes",
+                                 SELFTEST_TABLE_PROCESSES));
     return r;
 }
 

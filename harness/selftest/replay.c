@@ -67,12 +67,11 @@ static void summarize(const res_record *r, replayed *out)
 /* Keeps TITLE where its case, of RECORD, had more of the device's memory than any before. */
 static void note_memory(replay *r, const char *title, const res_record *record)
 {
-    const json_t *memory = json_object_get(record->provenance, "device_memory");
-    const double bytes = json_number_value(json_object_get(memory, "peak_bytes"));
-    if (bytes <= r->memory_bytes)
+    const double bytes = res_provenance_number(record, RES_PROV_DEVICE_MEMORY_PEAK);
+    if (!(bytes > r->memory_bytes))
         return;
     r->memory_bytes = bytes;
-    r->memory_limit = json_number_value(json_object_get(memory, "limit_bytes"));
+    r->memory_limit = res_provenance_number(record, RES_PROV_DEVICE_MEMORY_LIMIT);
     snprintf(r->largest, sizeof r->largest, "%s", title + strlen("replay "));
 }
 

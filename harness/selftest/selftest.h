@@ -21,8 +21,6 @@ typedef struct selftest_options {
     const char *file;     /* for its raw values; NULL: none */
 } selftest_options;
 
-/* WHAT is the name of a selftest. Returns the exit code. */
-int selftest_command(const selftest_options *options, const char *what);
 /* Whether WHAT is the name of a published case. */
 bool replay_is_published(const char *what);
 /* WHAT is the name of a published case. Returns the exit code. */

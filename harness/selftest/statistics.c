@@ -91,7 +91,7 @@ static bn_code judge(const selftest_trials *t, const selftest_procedure *procedu
             all->end[i] = s->at[look];
         }
         if (code == BN_OK)
-            code = procedure->family(all->end, t->family, &first->options, st);
+            procedure->family(all->end, t->family, &first->options);
         left = 0;
         for (size_t i = 0; i < t->family; i++)
             left += open[i] = open[i] && all->end[i].verdict == RES_UNDECIDED;

@@ -12,16 +12,9 @@
 /* What is to be studied; borrowed while the command runs. */
 typedef struct study_options {
     cli_output output;
-    job_matrix *matrix;  /* one value of each axis, but several of the swept one, or its usual one:
+    job_matrix matrix;   /* one value of each axis, but several of the swept one, or its usual one:
                             then the study takes its own; its modes are set */
     const char *picture; /* --output: file of a picture, too; NULL: none */
-    json_t *(*echo)(const job_matrix *matrix); /* the options for records (new reference) */
 } study_options;
-
-/* Runs the study called WHAT, keeps a record of each experiment and process, prints figures, lines
- * and sentences; returns the exit code. */
-int study_command(const study_options *own, const char *what);
-
-extern const char study_help[];
 
 #endif

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char study_help[] =
+static const char help[] =
     "Each study sweeps one axis. A turn is one process at each value. Each turn draws a line, and\n"
     "intervals come from the differences between turns. Other axes have one value.\n"
     "\n"
@@ -189,13 +189,13 @@ static bn_code add_ways(study *s, job_matrix *m, bn_text *notes, bn_status *st)
 }
 
 /* Makes the experiments of OWN's matrix, and says which were left out. */
-static bn_code make_list(const study_options *own, study *s, bn_status *st)
+static bn_code make_list(study_options *own, study *s, bn_status *st)
 {
     bn_text notes = {0};
-    bn_code code = plan(s->kind, own->matrix, st);
+    bn_code code = plan(s->kind, &own->matrix, st);
     if (code == BN_OK) {
-        own->matrix->echo = own->echo(own->matrix);
-        code = add_ways(s, own->matrix, &notes, st);
+        own->matrix.echo = job_matrix_echo(&own->matrix);
+        code = add_ways(s, &own->matrix, &notes, st);
     }
     if (code == BN_OK)
         code = check_list(s, st);
@@ -259,7 +259,7 @@ static const study_kind *find(const char *what, bn_status *st)
     return NULL;
 }
 
-int study_command(const study_options *own, const char *what)
+static int run_study(study_options *own, const char *what)
 {
     bn_status st = {.code = BN_OK};
     res_format format;
@@ -273,8 +273,58 @@ int study_command(const study_options *own, const char *what)
         code = cli_complain(&st);
     else
         code =
-            conclude(own, &s, format, study_measure(&s, (int)own->matrix->processes, &own->output));
+            conclude(own, &s, format, study_measure(&s, (int)own->matrix.processes, &own->output));
     study_free(&s);
-    json_decref(own->matrix->echo);
+    json_decref(own->matrix.echo);
     return (int)code;
 }
+
+#define AT(member) offsetof(study_options, member)
+
+static const cli_option rows[] = {
+    {"trace-cost-ns", "N,...", CLI_NUMBERS,
+     AT(matrix.axis) + RES_AXIS_TRACE_COST * sizeof(cli_list), .fallback = "0", .most = INT_MAX,
+     .text = "busy wait for each traced node; the study trace-cost sweeps it"},
+    {"output", "FILE", CLI_TEXT, AT(picture), .also = "o",
+     .text = "also draw points and lines: .svg, .png or .gp. FILE must not exist; --force replaces "
+             "it"},
+};
+
+static void prepare(void *options, bn_arena *memory)
+{
+    job_matrix_usual(&((study_options *)options)->matrix, memory);
+}
+
+static bn_code check(void *options, const cli_call *call, bn_status *st)
+{
+    return job_matrix_check(&((study_options *)options)->matrix, call, st);
+}
+
+static int run(void *options, const cli_call *call)
+{
+    return run_study(options, call->words[0]);
+}
+
+const cli_command study_command = {
+    .name = "study",
+    .usage = "bench study " STUDY_NAMES " --model NAME [OPTIONS]",
+    .summary = "sweep one axis: costs of an item, a layer, a node; study scopes: of each part of a model",
+    .section = JOB_SECTION_WHY,
+    .words = STUDY_NAMES,
+    .most_words = 1,
+    .bare = "model",
+    .size = sizeof(study_options),
+    .output = AT(output),
+    .rows = rows,
+    .row_count = sizeof rows / sizeof *rows,
+    .groups = {{job_axis_table, AT(matrix), .rows = UINT64_MAX,
+                .without = JOB_AXIS_BIT(MODE) | JOB_AXIS_BIT(FRONT_END)},
+               {job_measure_table, AT(matrix.how),
+                .about = JOB_ABOUT_BUILD | JOB_ABOUT_LOOP | JOB_ABOUT_KEPT,
+                .rows = JOB_MEASURE_BIT(weights), .without = JOB_MEASURE_BIT(separate)},
+               {cli_output_table, AT(output), .rows = CLI_OUT_TABLES | CLI_OUT_FORCE}},
+    .prepare = prepare,
+    .check = check,
+    .run = run,
+    .help = help,
+};

@@ -12,14 +12,11 @@ typedef struct verify_options {
     cli_output output;
     /* Runtimes, modes, models and variants; a variant is the name of a golden file's. Batch, sizes,
      * seed and optimizer come from the file. */
-    const job_matrix *matrix;
+    job_matrix matrix;
     const char *golden; /* folder of golden values; "": the one that comes with bench */
     bool all;           /* every entry of the folder */
 } verify_options;
 
-/* Compares each entry in each mode on each runtime, in a worker each; prints the table and returns
- * the exit code. */
-int verify_command(const verify_options *options);
 /* The job "verify" (worker_job.run): the request's "entry" is the path of a golden file. */
 BN_MUST_USE bn_code verify_job(const json_t *request, bn_status *st);
 

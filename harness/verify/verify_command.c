@@ -139,7 +139,7 @@ static bn_code add_some(verify_state *v, const verify_entry *e, const char *fron
                         bn_status *st)
 {
     job_experiment *list = NULL;
-    job_matrix m = *v->options->matrix;
+    job_matrix m = v->options->matrix;
     char own[RES_TEXT];
     size_t count = 0;
     take_front_end(&m, front_end, own);
@@ -155,7 +155,7 @@ static bn_code add_some(verify_state *v, const verify_entry *e, const char *fron
 /* The jobs of entry E: for each front end that was named, or for all that there are. */
 static bn_code add_jobs(verify_state *v, const verify_entry *e, bn_status *st)
 {
-    const cli_list *named = &v->options->matrix->axis[RES_AXIS_FRONT_END];
+    const cli_list *named = &v->options->matrix.axis[RES_AXIS_FRONT_END];
     const bool all = cli_list_has(named, "all");
     char name[RES_TEXT];
     bn_code code = BN_OK;
@@ -254,7 +254,7 @@ static void print(const verify_state *v)
     bn_text_free(&words);
 }
 
-int verify_command(const verify_options *options)
+static int verify(const verify_options *options)
 {
     bn_status st = {.code = BN_OK};
     verify_state v = {.options = options, .lines = json_array()};
@@ -279,3 +279,50 @@ int verify_command(const verify_options *options)
     json_decref(v.lines);
     return (int)code;
 }
+
+#define AT(member) offsetof(verify_options, member)
+
+static const cli_option rows[] = {
+    {"golden", "DIR", CLI_TEXT, AT(golden), .fallback = "",
+     .text = "folder of golden values; by default those that come with bench"},
+    {"all", NULL, CLI_FLAG, AT(all), .text = "every entry of the golden folder"},
+};
+
+static void prepare_line(void *options, bn_arena *memory)
+{
+    job_matrix_usual(&((verify_options *)options)->matrix, memory);
+}
+
+static bn_code check(void *options, const cli_call *call, bn_status *st)
+{
+    return job_matrix_check(&((verify_options *)options)->matrix, call, st);
+}
+
+static int run(void *options, const cli_call *call)
+{
+    (void)call;
+    return verify(options);
+}
+
+const cli_command verify_command = {
+    .name = "verify",
+    .usage = "bench verify [OPTIONS]",
+    .summary = "compare outputs, losses, gradients and parameters with PyTorch's values",
+    .section = JOB_SECTION_MEASURE,
+    .also = "test",
+    .bare = "model",
+    .size = sizeof(verify_options),
+    .output = AT(output),
+    .rows = rows,
+    .row_count = sizeof rows / sizeof *rows,
+    .groups = {{job_axis_table, AT(matrix), .about = JOB_ABOUT_NETWORK,
+                .rows = JOB_AXIS_BIT(MODE) | JOB_AXIS_BIT(LAYOUT) | JOB_AXIS_BIT(RUNTIME) |
+                        JOB_AXIS_BIT(FRONT_END) | JOB_AXIS_BIT(SCAN) | JOB_AXIS_BIT(REMAT) |
+                        JOB_AXIS_BIT(OFFLOAD)},
+               {job_measure_table, AT(matrix.how), .about = JOB_ABOUT_BUILD,
+                .rows = JOB_MEASURE_BIT(cache_dir) | JOB_MEASURE_BIT(timeout)},
+               {cli_output_table, AT(output), .rows = CLI_OUT_TABLES}},
+    .prepare = prepare_line,
+    .check = check,
+    .run = run,
+};

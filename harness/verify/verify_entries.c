@@ -95,7 +95,7 @@ static bool in_list(const cli_list *list, const char *name)
 
 static const cli_list *variants_of(const verify_options *o)
 {
-    return &o->matrix->axis[RES_AXIS_VARIANT];
+    return &o->matrix.axis[RES_AXIS_VARIANT];
 }
 
 static bool folder_has(const verify_entries *all, const char *model_name, const char *variant)
@@ -215,7 +215,7 @@ static void check_depths(verify_entries *all, const verify_options *o, bool by_n
 {
     for (size_t i = 0; i < all->count; i++) {
         verify_entry *e = &all->list[i];
-        const int depth = e->chosen ? other_depth(e, &o->matrix->axis[RES_AXIS_DEPTH]) : 0;
+        const int depth = e->chosen ? other_depth(e, &o->matrix.axis[RES_AXIS_DEPTH]) : 0;
         char why[96];
         if (!depth)
             continue;
@@ -230,7 +230,7 @@ static void check_depths(verify_entries *all, const verify_options *o, bool by_n
 
 static bn_code choose(verify_entries *all, const verify_options *o, bn_status *st)
 {
-    const cli_list *models = &o->matrix->axis[RES_AXIS_MODEL], *variants = variants_of(o);
+    const cli_list *models = &o->matrix.axis[RES_AXIS_MODEL], *variants = variants_of(o);
     bn_code code = BN_OK;
     for (size_t i = 0; code == BN_OK && i < variants->count; i++)
         if (!variant_usual(variants->value[i].word) &&

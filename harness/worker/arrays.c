@@ -1,5 +1,5 @@
 /*
- * arrays.c - elements of any type: as numbers, made up, and two arrays against each other.
+ * arrays.c - elements of any type: as numbers, made up, and two arrays compared.
  */
 #include "harness/worker/arrays_priv.h"
 #include "models/model.h"
@@ -45,7 +45,7 @@ static double f8_value(rt_dtype dtype, unsigned bits)
                     : sign * ldexp(part, 1 - bias - mantissa);
 }
 
-/* Bits of the value nearest to VALUE, of those that FINITE values have, VALUES, by their bits. */
+/* Bits of the value nearest to VALUE, of VALUES by their bits. */
 static unsigned f8_nearest(const double values[256], double value)
 {
     unsigned nearest = 0;
@@ -93,8 +93,8 @@ static double value_at(rt_dtype dtype, const char *at)
     return is_signed ? (double)(int64_t)bits : (double)bits;
 }
 
-/* Whether GOT passes for WANT. NaN and infinity have no distance: they must be the same. */
-static bool near(double got, double want, double rtol, double atol)
+/* Whether GOT is close enough to WANT. NaN and infinity have no distance: they must be the same. */
+static bool is_close(double got, double want, double rtol, double atol)
 {
     if (isnan(got) || isnan(want))
         return isnan(got) && isnan(want);
@@ -115,7 +115,7 @@ worker_array_difference worker_arrays_compare(rt_dtype dtype, const void *got, c
     for (size_t i = 0; i < d.of * parts; i++) {
         const char *a = (const char *)got + i * size, *b = (const char *)want + i * size;
         const double x = value_at(dtype, a), y = value_at(dtype, b);
-        if (real ? near(x, y, rtol, atol) : memcmp(a, b, size) == 0)
+        if (real ? is_close(x, y, rtol, atol) : memcmp(a, b, size) == 0)
             continue;
         /* Both parts of a complex number may differ; it counts once. */
         d.count += !(complex && (i & 1) && d.count && d.last == i / parts);

@@ -1,6 +1,6 @@
 /*
- * builds.c - a data file a build: what its processes say of each experiment, so that a browser can
- * set any two side by side.
+ * builds.c - a data file a build: figures of its processes for each experiment, so that a browser
+ * can compare any two builds.
  *
  * The figures are those of tables, of the same pools by the same functions, and in their words:
  * the pages show them as they are. Nothing is judged here.
@@ -39,23 +39,42 @@ static bool same_entry(const item *a, const item *b)
            strcmp(a->settings, b->settings) == 0;
 }
 
-/* Lists the good records of all builds in order; *LIST is to be freed. */
-static bool list_items(const site *s, item **list, size_t *count)
+/* The good records of all builds in order, to be freed. */
+static item *list_items(const site *s, size_t *count)
 {
+    item *list = bn_zalloc(s->count + 1, sizeof *list);
     *count = 0;
-    *list = calloc(s->count + 1, sizeof **list);
-    if (!*list)
-        return false;
     for (size_t i = 0; i < s->count; i++) {
         const site_record *r = &s->records[i];
         const size_t experiment = r->summary->experiment;
         if (r->build != SITE_NONE && res_summary_good(r->summary))
-            (*list)[(*count)++] = (item){r, r->build, s->experiments[experiment].cell.text,
-                                         s->index->experiments[experiment]->settings};
+            list[(*count)++] = (item){r, r->build, s->experiments[experiment].cell.text,
+                                      s->index->experiments[experiment]->settings};
     }
     if (*count > 1)
-        qsort(*list, *count, sizeof **list, item_order);
-    return true;
+        qsort(list, *count, sizeof *list, item_order);
+    return list;
+}
+
+/* [estimate, low, high, processes, 1 where it is significant, and how tables show it and its
+ * bounds] of each metric that is known. */
+static json_t *figures_json(const res_figures *f)
+{
+    json_t *figures = json_object();
+    for (int m = 0; m < RES_METRIC_COUNT; m++) {
+        const res_metric metric = (res_metric)m;
+        const res_over over = res_metric_over(f, metric);
+        const res_difference_shown shows = res_figures_show(f, metric);
+        if (shows != RES_DIFFERENCE_UNKNOWN)
+            json_object_set_new(figures, res_metric_name(metric),
+                                json_pack("[oooIioo]", res_json_real(over.value.estimate),
+                                          res_json_real(over.value.low),
+                                          res_json_real(over.value.high),
+                                          (json_int_t)over.processes, shows == RES_DIFFERENCE_TOLD,
+                                          site_text(res_figures_words(f, metric).text),
+                                          site_text(res_figures_bounds(f, metric).text)));
+    }
+    return figures;
 }
 
 /* Room for the records of one experiment. */
@@ -64,122 +83,60 @@ typedef struct pool_room {
     res_process *processes;
 } pool_room;
 
-static bool make_room(pool_room *room, size_t count)
-{
-    *room = (pool_room){calloc(count + 1, sizeof(const res_summary *)),
-                        calloc(count + 1, sizeof *room->processes)};
-    return room->summaries && room->processes;
-}
-
-static void free_room(pool_room *room)
-{
-    free(room->summaries);
-    free(room->processes);
-}
-
-/* Puts METRIC as a list, unless there is nothing to say: estimate, bounds, processes, whether it is
- * told (1 or 0), what tables show of it and of its bounds. */
-static void put_figure(const res_figures *f, res_metric metric, bool *first, bn_text *out)
-{
-    const res_over over = res_metric_over(f, metric);
-    const res_difference_shown shows = res_figures_show(f, metric);
-    if (shows == RES_DIFFERENCE_UNKNOWN)
-        return;
-    site_put_comma(out, first);
-    bn_text_printf(out, "\"%s\":[", res_metric_name(metric));
-    site_put_number(out, over.value.estimate);
-    bn_text_putc(out, ',');
-    site_put_number(out, over.value.low);
-    bn_text_putc(out, ',');
-    site_put_number(out, over.value.high);
-    bn_text_printf(out, ",%zu,%d,", over.processes, shows == RES_DIFFERENCE_TOLD);
-    site_put_text(out, res_figures_words(f, metric).text);
-    bn_text_putc(out, ',');
-    site_put_text(out, res_figures_bounds(f, metric).text);
-    bn_text_puts(out, "]");
-}
-
-static void put_pool(const res_pool *pool, bn_text *out)
-{
-    const res_figures f = res_pool_figures(pool);
-    bool first = true;
-    bn_text_printf(out, ",\"source\":\"%s\",\"processes\":%zu,\"runs\":%zu", f.source,
-                   pool->counted, pool->run_count);
-    bn_text_printf(out, ",\"left_out\":[%zu,%zu,%zu],\"remark\":%d,\"figures\":{",
-                   pool->other_conditions, pool->other_builds, pool->count - pool->counted,
-                   (int)res_figures_remark(&f));
-    for (int m = 0; m < RES_METRIC_COUNT; m++)
-        put_figure(&f, (res_metric)m, &first, out);
-    bn_text_puts(out, "}");
-}
-
-/* Puts the experiment of ITEMS, which are in order of time. */
-static void put_entry(const site *s, const item *items, size_t count, const pool_room *room,
-                      bn_text *out)
+/* The experiment of ITEMS, which are in order of time. */
+static json_t *entry_json(const site *s, const item *items, size_t count, const pool_room *room)
 {
     res_summary_pool of;
     for (size_t i = 0; i < count; i++)
         room->summaries[i] = items[i].record->summary;
     const size_t experiment = items[count - 1].record->summary->experiment;
-    if (!res_pool_summaries(room->summaries, count, s->index->experiments[experiment],
-                            room->processes, &of)) {
-        out->failed = true;
-        return;
-    }
+    res_pool_summaries(room->summaries, count, s->index->experiments[experiment], room->processes,
+                       &of);
     const site_experiment *e = &s->experiments[experiment];
-    bn_text_printf(out, "{\"cell\":\"%s\",\"title\":", e->cell.text);
-    site_put_text(out, e->title);
-    bn_text_printf(out, ",\"model\":\"%s\",\"settings\":", s->models[e->model].key.text);
-    site_put_text(out, items->settings);
-    bn_text_puts(out, ",\"newest\":");
-    site_put_text(out, of.newest->id);
-    bn_text_puts(out, ",\"conditions\":");
-    site_put_text(out, of.newest->conditions);
-    bn_text_puts(out, ",\"host\":");
-    site_put_text(out, of.newest->origin->host);
-    put_pool(&of.pool, out);
-    bn_text_puts(out, "}");
+    const res_pool *pool = &of.pool;
+    const res_figures f = res_pool_figures(pool);
+    return json_pack("{ss so ss so so so so ss sI sI s[III] si so}", "cell", e->cell.text, "title",
+                     site_text(e->title), "model", s->models[e->model].key.text, "settings",
+                     site_text(items->settings), "newest", site_text(of.newest->id), "conditions",
+                     site_text(of.newest->conditions), "host", site_text(of.newest->origin->host),
+                     "source", f.source, "processes", (json_int_t)pool->counted, "runs",
+                     (json_int_t)pool->run_count, "left_out", (json_int_t)pool->other_conditions,
+                     (json_int_t)pool->other_builds, (json_int_t)(pool->count - pool->counted),
+                     "remark", (int)res_figures_remark(&f), "figures", figures_json(&f));
 }
 
-static void put_build(const site *s, size_t build, const item *items, size_t count,
-                      const pool_room *room, bn_text *out)
+static json_t *build_json(const site *s, size_t build, const item *items, size_t count,
+                          const pool_room *room)
 {
-    bool first_entry = true;
-    bn_text_printf(out, "{\"key\":\"%s\",\"cells\":[", s->builds[build].key.text);
+    json_t *cells = json_array();
     for (size_t first = 0, end; first < count; first = end) {
         end = first + 1;
         while (end < count && same_entry(&items[first], &items[end]))
             end++;
-        bn_text_puts(out, first_entry ? "\n" : ",\n");
-        first_entry = false;
-        put_entry(s, items + first, end - first, room, out);
+        json_array_append_new(cells, entry_json(s, items + first, end - first, room));
     }
-    bn_text_puts(out, "]}");
+    return json_pack("{ss so}", "key", s->builds[build].key.text, "cells", cells);
 }
 
 bn_code site_builds_write(site *s, bn_status *st)
 {
-    item *items = NULL;
-    pool_room room = {0};
     size_t count, at = 0;
-    bn_text text = {0};
     char name[SITE_NAME];
-    bn_code code = list_items(s, &items, &count) && make_room(&room, count)
-                       ? BN_OK
-                       : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a site");
+    bn_code code = BN_OK;
+    item *items = list_items(s, &count);
+    const pool_room room = {bn_zalloc(count + 1, sizeof(const res_summary *)),
+                            bn_zalloc(count + 1, sizeof *room.processes)};
     for (size_t b = 0; b < s->build_count && code == BN_OK; b++) {
         size_t end = at;
         while (end < count && items[end].build == b)
             end++;
         snprintf(name, sizeof name, "build-%s", s->builds[b].key.text);
-        site_begin(&text, name);
-        put_build(s, b, items + at, end - at, &room, &text);
-        site_end(&text);
-        code = site_folder_data(&s->folder, name, &text, st);
+        code =
+            site_folder_data(&s->folder, name, build_json(s, b, items + at, end - at, &room), st);
         at = end;
     }
-    bn_text_free(&text);
-    free_room(&room);
+    free(room.summaries);
+    free(room.processes);
     free(items);
     return code;
 }

@@ -1,4 +1,4 @@
-// compare.js - the pages of builds: one, any two side by side, the newest beside each other.
+// compare.js - the pages of builds: one, any two side by side, the latest side by side.
 //
 // Figures, and the words that are shown of them, are made by bench, once for each build. Here is only
 // what depends on which two builds a reader chooses: the ratio of two figures, or why there is none.
@@ -8,8 +8,8 @@ const NOT_JUDGED = "This is not judged: figures of different nights are set side
   "and the nights are part of every difference. bench compare judges two builds by processes in pairs.";
 const NOT_IN_BOTH = "not known in both";
 
-// [both, only A, only B]: cells are matched by what was asked for and by settings, or, where each
-// build has one setting of it, by what was asked for alone.
+// [both, only A, only B]: cells are matched by experiment and settings, or, where each build has one
+// setting of it, by experiment alone.
 function matched(a, b) {
   const strict = [a, b].some((build) => new Set(build.cells.map((c) => c.cell)).size < build.cells.length);
   const keyOf = (c) => strict ? c.cell + " " + c.settings : c.cell;
@@ -21,13 +21,13 @@ function matched(a, b) {
 // A figure of a cell as bench wrote it, with what tables show of it; null: not known.
 function figureOf(cell, metric) {
   if (!cell.figures[metric]) return null;
-  const [estimate, low, high, processes, told, shown, bounds] = cell.figures[metric];
-  return {estimate, low, high, processes, told: told === 1, words: shown + (bounds ? " " + bounds : "")};
+  const [estimate, low, high, processes, significant, shown, bounds] = cell.figures[metric];
+  return {estimate, low, high, processes, significant: significant === 1, words: shown + (bounds ? " " + bounds : "")};
 }
 
 function cellFigure(cell, metric) {
   const figure = figureOf(cell, metric);
-  return figure ? {show: figure.words, value: figure.told ? figure.estimate : ""} : figureCell(null);
+  return figure ? {show: figure.words, value: figure.significant ? figure.estimate : ""} : figureCell(null);
 }
 
 // B over A of two cells, by the figures of their pools; WHY there is no ratio.
@@ -37,7 +37,9 @@ function sideBySide(x, y, metric) {
   if (OF_DEVICE.has(metric) && x.source !== y.source) {
     return {a, b, why: "no ratio: device times are of " + x.source + " and " + y.source};
   }
-  if (!a.told || !b.told) return {a, b, why: "no ratio: not told of " + (a.told ? "B" : b.told ? "A" : "both")};
+  if (!a.significant || !b.significant) {
+    return {a, b, why: "no ratio: not significant in " + (a.significant ? "B" : b.significant ? "A" : "both")};
+  }
   if (!(a.estimate > 0 && b.estimate > 0)) return {a, b, why: "no ratio: one is zero"};
   return {a, b, ratio: b.estimate / a.estimate};
 }
@@ -48,7 +50,7 @@ function overall(a, b, metric) {
   const all = matched(a, b)[0].map(([x, y]) => sideBySide(x, y, metric));
   const ratios = all.filter((r) => r.ratio).map((r) => Math.log(r.ratio));
   return {ratio: ratios.length ? Math.exp(ratios.reduce((sum, v) => sum + v, 0) / ratios.length) : null,
-    cells: ratios.length, untold: all.filter((r) => r.why && r.why !== NOT_IN_BOTH).length,
+    cells: ratios.length, excluded: all.filter((r) => r.why && r.why !== NOT_IN_BOTH).length,
     unknown: all.filter((r) => r.why === NOT_IN_BOTH).length};
 }
 
@@ -56,7 +58,7 @@ function matrix(keys, files, metric) {
   const rows = keys.map((a, i) => [buildLink(a), ...keys.map((b, k) => {
     if (i === k) return {show: "\u2013", value: 0};
     const {ratio, cells} = overall(files[i], files[k], metric);
-    if (!cells) return {show: "not told", value: ""};
+    if (!cells) return {show: "-", value: ""};
     return {show: link("#/compare/" + a + "/" + b + "?metric=" + metric, change(ratio)), value: ratio};
   })]);
   return table("Columns over rows, " + METRIC_WORDS[metric] + ", geometric mean of the experiments that both have. " +
@@ -94,8 +96,8 @@ function buildsPage(path, query) {
     Promise.all(keys.map((key) => load("build-" + key))).then((files) => {
       if (mine === asked) box.replaceChildren(matrix(keys, files, metric));
     }, (why) => box.replaceChildren(el("p", {class: "bad"}, why.message)));
-    return [el("h3", null, "The newest " + count(keys.length, "build") + " side by side"), box,
-      table("All builds, the newest first", ["build", "runtime", "version", "digest", "first run", "last run",
+    return [el("h3", null, "The latest " + count(keys.length, "build") + " side by side"), box,
+      table("All builds, the latest first", ["build", "runtime", "version", "digest", "first run", "last run",
         "#records", "#failed"], list.map((b) => [buildLink(b.key), b.runtime, b.version, b.sha256.slice(0, 12),
         nightLink(b.first), nightLink(b.last), number(b.good + b.failed), number(b.failed)]))];
   });
@@ -124,8 +126,8 @@ function buildPage([key]) {
     b.simulated ? badge("SIMULATED DEVICE") : ""), buildWords(b),
   before ? el("p", null, link("#/compare/" + before.key + "/" + key, "Compare with " + buildName(before.key) +
     ", the build before")) : null,
-  table("What its processes say, with 95 % intervals, as in bench table. Device time and overhead: PJRT time less " +
-    "device time; \"<\": not told from zero",
+  table("Figures of its processes, with 95 % intervals, as in bench table. Overhead: PJRT time minus device time; " +
+    "\"<\": indistinguishable from zero",
     ["experiment", "#processes", ...METRICS.map((m) => "#" + METRIC_WORDS[m]), "remarks"],
     byTitle(file.cells).map((c) => [link("#/model/" + c.model, c.title), number(c.processes, processesOf(c)),
       ...METRICS.map((m) => cellFigure(c, m)), remarksOf(c)]))]);
@@ -138,11 +140,11 @@ function processesOf(cell) {
 function remarksOf(cell) {
   const [conditions, others, run] = cell.left_out;
   const left = (number, why) => number ? count(number, "process", "processes") + " of " + why + " left out" : "";
-  return [site.remarks[cell.remark], left(conditions, "other conditions"), left(others, "builds that are not known"),
+  return [site.remarks[cell.remark], left(conditions, "other conditions"), left(others, "unknown builds"),
     left(run, "another run")].filter((w) => w).join("; ");
 }
 
-// What the 95 % intervals of two figures say. They are no test: the nights are part of what differs.
+// How the 95 % intervals of two figures lie. They are no test: the nights are part of the difference.
 function apart({a, b, why}) {
   if (why) return why;
   if (!known(a.low) || !known(b.low)) {
@@ -153,7 +155,7 @@ function apart({a, b, why}) {
   return "the intervals overlap";
 }
 
-// What bench found in the store between the nights of both builds.
+// Change points in the store between the nights of both builds.
 function foundBetween(a, b, cell, metric) {
   const from = Math.min(a.first, b.first), to = Math.max(a.last, b.last);
   return site.changes.filter((c) => c.cell === cell && c.metric === metric && c.at > from && c.at <= to &&
@@ -174,15 +176,15 @@ function comparison(a, b, fileA, fileB, metric) {
       [apart(r), others, remark("A", x), remark("B", y)].filter((w) => w).join("; "),
       number(r.a ? r.a.processes : 0), number(r.b ? r.b.processes : 0), foundBetween(a, b, x.cell, metric)];
   });
-  const {ratio, cells, untold, unknown} = overall(fileA, fileB, metric);
+  const {ratio, cells, excluded, unknown} = overall(fileA, fileB, metric);
   const lead = cells ? "B over A, geometric mean of " + count(cells, "experiment") + ": "
-    : "No experiment tells this figure of both.";
+    : "No experiment has this figure in both.";
   return [el("p", null, lead, cells ? el("strong", null, change(ratio)) : null, cells ? "." : null,
-    untold ? " Not told: " + count(untold, "experiment") + "." : "",
-    unknown ? " Not known in both: " + count(unknown, "experiment") + "." : "",
+    excluded ? " No ratio: " + count(excluded, "experiment") + "." : "",
+    unknown ? " Unknown in one of them: " + count(unknown, "experiment") + "." : "",
     onlyA || onlyB ? " Only in A: " + onlyA + "; only in B: " + onlyB + "." : ""),
   table("B over A, " + METRIC_WORDS[metric] + ", with 95 % intervals, as in bench table. " + NOT_JUDGED + " The last " +
-    "column says which change points bench found in the store's series between both.", ["experiment", "#A", "#B",
+    "column has the change points that bench found in the store's series between both.", ["experiment", "#A", "#B",
     "#B over A", "intervals", "#processes of A", "#processes of B", "bench found"], rows)];
 }
 

@@ -1,9 +1,9 @@
 /*
- * folder.c - the folder of a site: its mark, its files, and which of them are not its own any more.
+ * folder.c - the folder of a site: its mark, its files, and which of them are no longer its own.
  *
- * The mark is written first, so that a site that was interrupted is known as one. Files are
- * compared before they are written: a night changes few of them, and what copies the site somewhere
- * sees which.
+ * The mark is written first, so that an interrupted site is known as one. Files are compared
+ * before they are written: a night changes few of them, and a program that copies the site sees
+ * which.
  */
 #include "plots/site/site_priv.h"
 
@@ -16,11 +16,6 @@
 
 #define MARK "site.json"
 #define DATA "data"
-
-static bn_code no_memory(bn_status *st)
-{
-    return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a site");
-}
 
 /* "FOLDER/NAME"; DATA is between where OF_DATA. */
 static bn_text path_of(const site_folder *folder, bool of_data, const char *name)
@@ -47,56 +42,54 @@ static bool is_same(const char *path, const bn_text *text)
     return same;
 }
 
-/* Writes TEXT, and clears it. */
-static bn_code write_file(site_folder *folder, bn_text *path, bn_text *text, bn_status *st)
+/* Writes TEXT, and frees PATH. */
+static bn_code write_file(site_folder *folder, bn_text *path, const bn_text *text, bn_status *st)
 {
     bn_code code = BN_OK;
-    if (path->failed || text->failed || !text->data)
-        code = no_memory(st);
-    else if (is_same(path->data, text))
+    if (is_same(path->data, text))
         folder->made->unchanged++;
     else if ((code = bn_file_write_atomic(path->data, text->data, text->length, st)) == BN_OK)
         folder->made->written++;
     bn_text_free(path);
-    bn_text_clear(text);
     return code;
 }
 
-static bn_code add_name(site_folder *folder, const char *name, bn_status *st)
+static void add_name(site_folder *folder, const char *name)
 {
-    if (!bn_reserve(&folder->names, folder->count + 1, &folder->capacity, sizeof *folder->names))
-        return no_memory(st);
+    bn_grow(&folder->names, folder->count + 1, &folder->capacity, sizeof *folder->names);
     snprintf(folder->names[folder->count++], SITE_NAME, "%s", name);
-    return BN_OK;
 }
 
-bn_code site_folder_data(site_folder *folder, const char *name, bn_text *text, bn_status *st)
+bn_code site_folder_data(site_folder *folder, const char *name, json_t *value, bn_status *st)
 {
-    bn_text path = path_of(folder, true, name);
-    bn_code code = write_file(folder, &path, text, st);
-    return code == BN_OK ? add_name(folder, name, st) : code;
+    bn_text path = path_of(folder, true, name), text = site_data(name, value);
+    const bn_code code = write_file(folder, &path, &text, st);
+    bn_text_free(&text);
+    if (code == BN_OK)
+        add_name(folder, name);
+    return code;
 }
 
-bn_code site_folder_file(site_folder *folder, const char *name, bn_text *text, bn_status *st)
+bn_code site_folder_file(site_folder *folder, const char *name, const bn_text *text, bn_status *st)
 {
     bn_text path = path_of(folder, false, name);
     return write_file(folder, &path, text, st);
 }
 
-bn_code site_folder_keep(site_folder *folder, const char *name, bool *there, bn_status *st)
+bool site_folder_keep(site_folder *folder, const char *name)
 {
     bn_text path = path_of(folder, true, name);
     struct stat info;
-    *there =
-        !path.failed && lstat(path.data, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0;
+    const bool there = lstat(path.data, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0;
     bn_text_free(&path);
-    if (!*there)
-        return BN_OK;
-    folder->made->unchanged++;
-    return add_name(folder, name, st);
+    if (there) {
+        folder->made->unchanged++;
+        add_name(folder, name);
+    }
+    return there;
 }
 
-/* ---- what does not belong to it any more ------------------------------------------- */
+/* ---- files that belong to the site no longer ---------------------------------------- */
 
 static int name_order(const void *a, const void *b)
 {
@@ -125,7 +118,7 @@ static void remove_others(const site_folder *folder, const char *only)
     char stem[SITE_NAME];
     bn_text path = {0};
     bn_text_printf(&path, "%s/" DATA, folder->path);
-    const bool open = !path.failed && bn_folder_in(AT_FDCWD, path.data, &fd, NULL) == BN_OK;
+    const bool open = bn_folder_in(AT_FDCWD, path.data, &fd, NULL) == BN_OK;
     bn_text_free(&path);
     if (!open)
         return;
@@ -183,7 +176,7 @@ static bool is_list_of_texts(const json_t *list)
     return json_is_array(list);
 }
 
-/* Takes what the mark says; BN_FORMAT where it is none. */
+/* Reads the mark's members; BN_FORMAT where it is none. */
 static bn_code take_mark(site_folder *folder, const json_t *mark, bn_status *st)
 {
     const json_t *version = json_object_get(mark, "bench_site");
@@ -209,8 +202,6 @@ static bn_code read_mark(site_folder *folder, bn_status *st)
     size_t size = 0;
     bn_status why = {.code = BN_OK};
     json_t *mark = NULL;
-    if (path.failed)
-        return no_memory(st);
     bn_code code = bn_regular_read(path.data, &data, &size, &why);
     if (code == BN_OK)
         code = res_json_parse(data, size, &mark, &why);
@@ -243,16 +234,13 @@ static bool has_text(const json_t *list, const char *text)
 static bn_code write_mark(site_folder *folder, const site_options *options, bn_status *st)
 {
     for (size_t i = 0; i < options->asked_count; i++)
-        if (!has_text(folder->asked, options->asked[i]) &&
-            json_array_append_new(folder->asked, res_json_text(options->asked[i])) != 0)
-            return no_memory(st);
+        if (!has_text(folder->asked, options->asked[i]))
+            json_array_append_new(folder->asked, res_json_text(options->asked[i]));
     bn_text text = {0};
     json_t *mark = json_pack("{si sO}", "bench_site", SITE_VERSION, "asked", folder->asked);
-    char *dumped = mark ? json_dumps(mark, JSON_INDENT(1) | JSON_ENSURE_ASCII) : NULL;
-    bn_text_puts(&text, dumped ? dumped : "");
-    bn_text_putc(&text, '\n');
-    text.failed = text.failed || !dumped;
-    bn_code code = site_folder_file(folder, MARK, &text, st);
+    char *dumped = json_dumps(mark, JSON_INDENT(1) | JSON_ENSURE_ASCII);
+    bn_text_printf(&text, "%s\n", dumped);
+    const bn_code code = site_folder_file(folder, MARK, &text, st);
     free(dumped);
     json_decref(mark);
     bn_text_free(&text);
@@ -265,14 +253,12 @@ bn_code site_folder_begin(const site_options *options, site_made *made, site_fol
     bool empty = false;
     bn_text path = {0};
     *folder = (site_folder){.path = options->folder, .made = made, .asked = json_array()};
-    if (!folder->asked)
-        return no_memory(st);
     bn_code code = is_empty(options->folder, &empty, st);
     if (code == BN_OK && !empty)
         code = read_mark(folder, st);
     bn_text_printf(&path, "%s/" DATA, options->folder);
     if (code == BN_OK)
-        code = path.failed ? no_memory(st) : bn_no_links(path.data, strlen(options->folder), st);
+        code = bn_no_links(path.data, strlen(options->folder), st);
     if (code == BN_OK)
         code = bn_make_folder(path.data, st);
     if (code == BN_OK)

@@ -1,6 +1,6 @@
 /*
- * front.c - what names all other files: data/site.js with lists of models, builds, nights, changes
- * and records with details; and the page itself, index.html, with its style and its script.
+ * front.c - the file that names all others, data/site.js, with lists of models, builds, nights,
+ * changes and records with details; and the page itself, index.html, with its style and its script.
  */
 #include "plots/site/site_priv.h"
 
@@ -12,24 +12,22 @@
 
 /* ---- lists ------------------------------------------------------------------------- */
 
-static void put_models(const site *s, bn_text *out)
+static json_t *models_json(const site *s)
 {
-    bool first = true;
-    bn_text_puts(out, ",\n\"models\":[");
+    json_t *list = json_array();
     for (size_t i = 0; i < s->model_count; i++) {
         const site_model *m = &s->models[i];
-        if (m->good + m->failed == 0)
-            continue;
-        site_put_comma(out, &first);
-        bn_text_printf(out, "\n[\"%s\",", m->key.text);
-        site_put_text(out, m->name);
-        bn_text_printf(out, ",%zu,%zu,%.0f,%zu,%zu,%zu]", m->good, m->failed, m->last_s, m->series,
-                       m->changes, m->comparable);
+        if (m->good + m->failed > 0)
+            json_array_append_new(list,
+                                  json_pack("[soIIoIII]", m->key.text, site_text(m->name),
+                                            (json_int_t)m->good, (json_int_t)m->failed,
+                                            site_seconds(m->last_s), (json_int_t)m->series,
+                                            (json_int_t)m->changes, (json_int_t)m->comparable));
     }
-    bn_text_puts(out, "]");
+    return list;
 }
 
-static int newest_first(const void *a, const void *b)
+static int latest_first(const void *a, const void *b)
 {
     const site_build *l = *(const site_build *const *)a, *r = *(const site_build *const *)b;
     if (l->last_s < r->last_s || l->last_s > r->last_s)
@@ -37,80 +35,60 @@ static int newest_first(const void *a, const void *b)
     return strcmp(l->key.text, r->key.text);
 }
 
-static void put_build(const site_build *b, bn_text *out)
+static json_t *builds_json(const site *s)
 {
-    bn_text_printf(out, "\n[\"%s\",", b->key.text);
-    site_put_text(out, b->runtime);
-    bn_text_puts(out, ",");
-    site_put_text(out, b->origin->label);
-    bn_text_puts(out, ",");
-    site_put_text(out, b->origin->sha256);
-    bn_text_puts(out, ",");
-    site_put_text(out, b->origin->version);
-    bn_text_printf(out, ",%s,%.0f,%.0f,%zu,%zu]", b->simulated ? "true" : "false", b->first_s,
-                   b->last_s, b->good, b->failed);
-}
-
-static void put_builds(const site *s, bn_text *out)
-{
-    const site_build **list = calloc(s->build_count + 1, sizeof(const site_build *));
-    bool first = true;
-    out->failed = out->failed || !list;
-    for (size_t i = 0; list && i < s->build_count; i++)
-        list[i] = &s->builds[i];
-    if (list && s->build_count > 1)
-        qsort(list, s->build_count, sizeof *list, newest_first);
-    bn_text_puts(out, ",\n\"builds\":[");
-    for (size_t i = 0; list && i < s->build_count; i++) {
-        site_put_comma(out, &first);
-        put_build(list[i], out);
+    const site_build **sorted = bn_zalloc(s->build_count + 1, sizeof(const site_build *));
+    json_t *list = json_array();
+    for (size_t i = 0; i < s->build_count; i++)
+        sorted[i] = &s->builds[i];
+    if (s->build_count > 1)
+        qsort(sorted, s->build_count, sizeof *sorted, latest_first);
+    for (size_t i = 0; i < s->build_count; i++) {
+        const site_build *b = sorted[i];
+        json_array_append_new(list,
+                              json_pack("[soooobooII]", b->key.text, site_text(b->runtime),
+                                        site_text(b->origin->label), site_text(b->origin->sha256),
+                                        site_text(b->origin->version), (int)b->simulated,
+                                        site_seconds(b->first_s), site_seconds(b->last_s),
+                                        (json_int_t)b->good, (json_int_t)b->failed));
     }
-    bn_text_puts(out, "]");
-    free(list);
+    free(sorted);
+    return list;
 }
 
-static void put_nights(const site *s, bn_text *out)
+static json_t *nights_json(const site *s)
 {
-    bool first = true;
-    bn_text_puts(out, ",\n\"nights\":[");
+    json_t *list = json_array();
     for (size_t i = 0; i < s->night_count; i++) {
         const site_night *n = &s->nights[i];
-        site_put_comma(out, &first);
-        bn_text_printf(out, "\n[\"%s\",%.0f,%.0f,%zu,%zu,%s]", n->key, n->first_s, n->last_s,
-                       n->good, n->failed, n->judged ? "true" : "false");
+        json_array_append_new(list, json_pack("[sooIIb]", n->key, site_seconds(n->first_s),
+                                              site_seconds(n->last_s), (json_int_t)n->good,
+                                              (json_int_t)n->failed, (int)n->judged));
     }
-    bn_text_puts(out, "]");
+    return list;
 }
 
-static void put_details(const site *s, bn_text *out)
+static json_t *details_json(const site *s)
 {
-    bool first = true;
-    bn_text_puts(out, ",\n\"details\":[");
-    for (size_t i = 0; i < s->detail_count; i++) {
-        site_put_comma(out, &first);
-        bn_text_printf(out, "\"%s\"", s->details[i]);
-    }
-    bn_text_puts(out, "]");
+    json_t *list = json_array();
+    for (size_t i = 0; i < s->detail_count; i++)
+        json_array_append_new(list, json_string(s->details[i].text));
+    return list;
 }
 
-static void put_damaged(const site *s, bn_text *out)
+static json_t *damaged_json(const res_collection *lost)
 {
-    const res_collection *lost = &s->made->lost;
-    bool first = true;
+    json_t *list = json_array();
     res_told told = {{0}};
-    bn_text_printf(out, ",\n\"damaged_count\":%zu,\"damaged\":[", lost->damaged_count);
-    for (size_t i = 0; i < lost->damaged_count; i++) {
-        if (!res_damaged_told(&told, &lost->damaged[i]))
-            continue;
-        site_put_comma(out, &first);
-        bn_text_puts(out, "\n[");
-        site_put_text(out, bn_base_name(lost->damaged[i].path));
-        bn_text_printf(out, ",\"%s\"]", bn_code_name(lost->damaged[i].status.code));
-    }
-    bn_text_puts(out, "]");
+    for (size_t i = 0; i < lost->damaged_count; i++)
+        if (res_damaged_told(&told, &lost->damaged[i]))
+            json_array_append_new(list,
+                                  json_pack("[os]", site_text(bn_base_name(lost->damaged[i].path)),
+                                            bn_code_name(lost->damaged[i].status.code)));
+    return list;
 }
 
-/* ---- what was found -------------------- */
+/* ---- changes -------------------- */
 
 /* A change point. */
 typedef struct change {
@@ -130,7 +108,7 @@ static int change_order(const void *a, const void *b)
     return res_series_order(l->series->experiment, r->series->experiment);
 }
 
-/* Lists all change points, newest first; to be freed, NULL without memory. */
+/* All change points, the latest first; to be freed. */
 static change *list_changes(const site *s, size_t *count)
 {
     size_t room = 1;
@@ -138,8 +116,8 @@ static change *list_changes(const site *s, size_t *count)
     for (int m = 0; m < RES_METRIC_COUNT; m++)
         for (size_t i = 0; i < s->history[m].count; i++)
             room += s->history[m].series[i].stretch_count;
-    change *list = calloc(room, sizeof *list);
-    for (int m = 0; list && m < RES_METRIC_COUNT; m++)
+    change *list = bn_zalloc(room, sizeof *list);
+    for (int m = 0; m < RES_METRIC_COUNT; m++)
         for (size_t i = 0; i < s->history[m].count; i++) {
             const res_timeline *t = &s->history[m].series[i];
             for (size_t k = 1; k < t->stretch_count; k++)
@@ -151,139 +129,98 @@ static change *list_changes(const site *s, size_t *count)
     return list;
 }
 
-/* Puts model, series and title of T: where its page is, and what a link to it says. */
-static void put_place(const res_timeline *t, bn_text *out)
+static json_t *title_json(const res_timeline *t)
 {
     bn_text title = {0};
     res_timeline_title(t, &title);
-    bn_text_printf(out, "\"%s\",\"%s\",", site_key_of(t->experiment->model).text,
-                   site_series_key(t).text);
-    site_put_text(out, title.data ? title.data : "");
-    out->failed = out->failed || title.failed;
+    json_t *text = site_text(title.data);
     bn_text_free(&title);
+    return text;
 }
 
-static void put_build_of(const site *s, const res_timeline *t, size_t night, bn_text *out)
+static const char *build_key(const site *s, const res_timeline *t, size_t night)
 {
     const size_t build =
         site_build_of(s, t->experiment->runtime, t->nights[night].origin, t->simulated);
-    bn_text_printf(out, ",\"%s\"", build == SITE_NONE ? "" : s->builds[build].key.text);
+    return build == SITE_NONE ? "" : s->builds[build].key.text;
 }
 
-static void put_change(const site *s, const change *c, bn_text *out)
-{
-    bn_text cause = {0};
-    res_stretch_cause(c->stretch, &cause);
-    bn_text_printf(out, "\n[\"%s\",", res_metric_name(c->metric));
-    put_place(c->series, out);
-    bn_text_printf(out, ",\"%s\",%.0f,", site_cell_of(c->series->experiment).text, c->time_s);
-    site_put_number(out, c->stretch->ratio.estimate);
-    bn_text_puts(out, ",");
-    site_put_number(out, c->stretch->ratio.low);
-    bn_text_puts(out, ",");
-    site_put_number(out, c->stretch->ratio.high);
-    bn_text_puts(out, ",");
-    site_put_text(out, cause.data ? cause.data : "");
-    put_build_of(s, c->series, c->stretch->before, out);
-    put_build_of(s, c->series, c->stretch->first, out);
-    bn_text_puts(out, "]");
-    out->failed = out->failed || cause.failed;
-    bn_text_free(&cause);
-}
-
-static void put_changes(const site *s, bn_text *out)
+static json_t *changes_json(const site *s)
 {
     size_t count;
-    bool first = true;
-    change *list = list_changes(s, &count);
-    out->failed = out->failed || !list;
-    bn_text_puts(out, ",\n\"changes\":[");
-    for (size_t i = 0; list && i < count; i++) {
-        site_put_comma(out, &first);
-        put_change(s, &list[i], out);
+    change *changes = list_changes(s, &count);
+    json_t *list = json_array();
+    for (size_t i = 0; i < count; i++) {
+        const change *c = &changes[i];
+        const res_timeline *t = c->series;
+        bn_text cause = {0};
+        res_stretch_cause(c->stretch, &cause);
+        json_array_append_new(
+            list,
+            json_pack("[sssosoooooss]", res_metric_name(c->metric),
+                      site_key_of(t->experiment->model).text, site_series_key(t).text,
+                      title_json(t), site_cell_of(t->experiment).text, site_seconds(c->time_s),
+                      res_json_real(c->stretch->ratio.estimate),
+                      res_json_real(c->stretch->ratio.low), res_json_real(c->stretch->ratio.high),
+                      site_text(cause.data ? cause.data : ""), build_key(s, t, c->stretch->before),
+                      build_key(s, t, c->stretch->first)));
+        bn_text_free(&cause);
     }
-    bn_text_puts(out, "]");
-    free(list);
+    free(changes);
+    return list;
 }
 
-/* Puts the series whose newest nights are out of line, and are no change yet. */
-static void put_watched(const site *s, bn_text *out)
+/* The series whose latest nights are out of line, and are no change yet. */
+static json_t *watched_json(const site *s)
 {
-    bool first = true;
-    bn_text_puts(out, ",\n\"watched\":[");
+    json_t *list = json_array();
     for (size_t i = 0; i < s->history[RES_METRIC_WALL].count; i++) {
         const res_timeline *t = &s->history[RES_METRIC_WALL].series[i];
-        if (t->changes.newest_run == 0 || t->last >= t->count)
-            continue;
-        site_put_comma(out, &first);
-        bn_text_puts(out, "\n[");
-        put_place(t, out);
-        bn_text_printf(out, ",%.0f,", t->nights[t->last].time_s);
-        site_put_number(out, t->changes.newest.estimate);
-        bn_text_printf(out, ",%zu]", t->changes.newest_run);
+        if (t->changes.newest_run > 0 && t->last < t->count)
+            json_array_append_new(list,
+                                  json_pack("[ssoooI]", site_key_of(t->experiment->model).text,
+                                            site_series_key(t).text, title_json(t),
+                                            site_seconds(t->nights[t->last].time_s),
+                                            res_json_real(t->changes.newest.estimate),
+                                            (json_int_t)t->changes.newest_run));
     }
-    bn_text_puts(out, "]");
+    return list;
 }
 
-/* Puts how many series there are, and in how many of them a change could be told by now. */
-static void put_series(const site *s, bn_text *out)
+/* Remarks on device times, by the numbers that other files have. */
+static json_t *remarks_json(void)
 {
-    size_t series = 0, comparable = 0;
+    json_t *list = json_array();
+    for (int i = 0; i < RES_DEVICE_REMARK_COUNT; i++)
+        json_array_append_new(list, site_text(res_device_remark_words((res_device_remark)i)));
+    return list;
+}
+
+static json_t *site_json(const site *s)
+{
+    size_t failed = 0, series = 0, comparable = 0;
+    bn_text misdates = {0};
+    res_put_misdates(&s->misdates, &misdates);
+    for (size_t i = 0; i < s->night_count; i++)
+        failed += s->nights[i].failed;
     for (size_t i = 0; i < s->model_count; i++) {
         series += s->models[i].series;
         comparable += s->models[i].comparable;
     }
-    bn_text_printf(out, ",\"series\":%zu,\"comparable\":%zu", series, comparable);
-}
-
-/* What must be said of device times, by the numbers that stand for it in other files. */
-static void put_remarks(bn_text *out)
-{
-    bool first = true;
-    bn_text_puts(out, ",\n\"remarks\":[");
-    for (int i = 0; i < RES_DEVICE_REMARK_COUNT; i++) {
-        site_put_comma(out, &first);
-        site_put_text(out, res_device_remark_words((res_device_remark)i));
-    }
-    bn_text_puts(out, "]");
-}
-
-static void put_totals(const site *s, bn_text *out)
-{
-    size_t failed = 0;
-    bn_text misdates = {0};
-    bn_text_puts(&misdates, "");
-    res_put_misdates(&s->misdates, &misdates);
-    for (size_t i = 0; i < s->night_count; i++)
-        failed += s->nights[i].failed;
-    bn_text_printf(out, "{\"version\":%d,\"title\":", SITE_VERSION);
-    site_put_text(out, s->options->title);
-    bn_text_printf(out, ",\"records\":%zu,\"failed\":%zu,\"timeless\":%zu,\"misdates\":", s->count,
-                   failed, s->timeless);
-    site_put_text(out, misdates.data ? misdates.data : "");
-    bn_text_puts(out, ",\"night_hours\":");
-    site_put_number(out, s->options->night_hours);
-    bn_text_printf(out, ",\"least_nights\":%d,\"no_pictures\":%s", RES_LEAST_NIGHTS,
-                   s->made->no_pictures ? "true" : "false");
-    put_series(s, out);
-    put_remarks(out);
-    out->failed = out->failed || misdates.failed;
+    const res_collection *lost = &s->made->lost;
+    json_t *object = json_pack(
+        "{si so sI sI sI so so si sb sI sI so so so so so so so sI so}", "version", SITE_VERSION,
+        "title", site_text(s->options->title), "records", (json_int_t)s->count, "failed",
+        (json_int_t)failed, "timeless", (json_int_t)s->timeless, "misdates",
+        site_text(misdates.data ? misdates.data : ""), "night_hours",
+        res_json_real(s->options->night_hours), "least_nights", RES_LEAST_NIGHTS, "no_pictures",
+        (int)s->made->no_pictures, "series", (json_int_t)series, "comparable",
+        (json_int_t)comparable, "remarks", remarks_json(), "models", models_json(s), "builds",
+        builds_json(s), "nights", nights_json(s), "changes", changes_json(s), "watched",
+        watched_json(s), "details", details_json(s), "damaged_count",
+        (json_int_t)lost->damaged_count, "damaged", damaged_json(lost));
     bn_text_free(&misdates);
-}
-
-static void put_site(const site *s, bn_text *out)
-{
-    site_begin(out, "site");
-    put_totals(s, out);
-    put_models(s, out);
-    put_builds(s, out);
-    put_nights(s, out);
-    put_changes(s, out);
-    put_watched(s, out);
-    put_details(s, out);
-    put_damaged(s, out);
-    bn_text_puts(out, "}");
-    site_end(out);
+    return object;
 }
 
 /* ---- the page -------------------- */
@@ -294,8 +231,8 @@ static void put_lines(const char *const *lines, bn_text *out)
         bn_text_puts(out, *lines);
 }
 
-/* STATE stands behind the names of all files that the page loads, so that a browser that kept older
- * ones loads them anew. */
+/* STATE follows the names of all files that the page loads, so that a browser with older ones in
+ * its cache loads them anew. */
 static void put_page(const site *s, const char *state, bn_text *out)
 {
     bn_text_printf(out,
@@ -315,7 +252,7 @@ static void put_page(const site *s, const char *state, bn_text *out)
     bn_text_puts(out, "</h1>\n<p class=\"soft\" id=\"about\"></p>\n</div>\n"
                       "<button id=\"theme\" hidden>Dark theme</button>\n</header>\n"
                       "<nav aria-label=\"Pages\"><ul>\n"
-                      "<li><a href=\"#/\">Newest</a></li>\n"
+                      "<li><a href=\"#/\">Latest</a></li>\n"
                       "<li><a href=\"#/models\">Models</a></li>\n"
                       "<li><a href=\"#/changes\">Changes</a></li>\n"
                       "<li><a href=\"#/builds\">Builds</a></li>\n"
@@ -324,7 +261,7 @@ static void put_page(const site *s, const char *state, bn_text *out)
                       "<noscript><p>These pages need JavaScript. Without it, bench report makes a "
                       "page of the same store.</p></noscript>\n</main>\n"
                       "<p id=\"status\" class=\"soft\" role=\"status\"></p>\n"
-                      "<footer><p class=\"soft\">Made by bench publish from the store's records "
+                      "<footer><p class=\"soft\">Made by bench report --site from the store's records "
                       "alone.</p></footer>\n</body>\n</html>\n");
 }
 
@@ -332,19 +269,15 @@ static void put_page(const site *s, const char *state, bn_text *out)
 static site_key state_of(const bn_text *lists, const bn_text *script, const bn_text *style)
 {
     bn_text all = {0};
-    site_key key = {""};
-    bn_text_printf(&all, "%s%s", lists->data ? lists->data : "", script->data ? script->data : "");
-    bn_text_puts(&all, style->data ? style->data : "");
-    if (!all.failed)
-        key = site_key_of(all.data);
+    bn_text_printf(&all, "%s%s%s", lists->data, script->data, style->data);
+    const site_key key = site_key_of(all.data);
     bn_text_free(&all);
     return key;
 }
 
 bn_code site_front_write(site *s, bn_status *st)
 {
-    bn_text lists = {0}, script = {0}, style = {0}, page = {0};
-    put_site(s, &lists);
+    bn_text lists = site_data("site", site_json(s)), script = {0}, style = {0}, page = {0};
     put_lines(site_page_js, &script);
     put_lines(site_compare_js, &script);
     put_lines(site_timeline_js, &script);
@@ -357,7 +290,7 @@ bn_code site_front_write(site *s, bn_status *st)
     if (code == BN_OK)
         code = site_folder_file(&s->folder, "page.js", &script, st);
     if (code == BN_OK)
-        code = site_folder_data(&s->folder, "site", &lists, st);
+        code = site_folder_file(&s->folder, "data/site.js", &lists, st);
     if (code == BN_OK)
         code = site_folder_file(&s->folder, "index.html", &page, st);
     bn_text_free(&lists);

@@ -1,6 +1,6 @@
 // page.js - the pieces of the pages: loading data, elements, figures as words, tables, charts. The
-// pages are in views.js, compare.js and timeline.js. All become one script. No figure is made here: bench says
-// what is known of a cell, and what is shown of it.
+// pages are in views.js, compare.js and timeline.js. All become one script. No figure is made here: bench
+// has made those of a cell, and the words that show them.
 //
 // Data are scripts that call bench_data, since a page from the disk may load nothing else. Texts of
 // records become text nodes. Only tables and pictures that bench made, and escaped, become markup.
@@ -147,13 +147,13 @@ function count(number, word, words) {
   return number + " " + (number === 1 ? word : words || word + "s");
 }
 
-// A figure is a time, the words that bench puts in place of one that is not told ("< 1.2 ms", "not
-// told"), or null: not known.
+// A figure is a time, the words that bench shows in place of one that is not significant ("< 1.2 ms"),
+// or null: unknown.
 function words(figure) {
   return typeof figure === "string" ? figure : known(figure) ? time(figure) : "-";
 }
 
-// What stands in place of night I's value in a series, or the value.
+// The words in place of night I's value in a series, or the value.
 function nightFigure(m, i) {
   const said = (m.said || []).find(([night]) => night === i);
   return said ? said[1] : m.value[i];
@@ -171,7 +171,7 @@ function sortable(cell) {
   return cell && cell.textContent !== undefined ? cell.textContent : cell;
 }
 
-// What is not known comes last, whichever way is up.
+// Unknown values come last in either direction.
 function order(a, b, up) {
   const empty = [a, b].map((v) => !known(v) || v === "");
   if (empty[0] || empty[1]) return empty[0] - empty[1];
@@ -252,15 +252,15 @@ function frame(x, y, ticks, words) {
 }
 
 // The nights of a series in one metric: values, intervals, medians between changes, the changes.
-// WENT is called with the night that somebody clicks on.
+// WENT is called with a night that is clicked on.
 function chart(series, metric, buildName, went) {
   const m = series.metrics[metric];
   const nights = m.value.map((v, i) => i).filter((i) => known(m.value[i]));
   const changes = nights.length < 2 * site.least_nights ? "too few for a change"
     : count(m.stretches.length - 1, "change");
-  const untold = m.said ? ", " + m.said.length + " not told" : "";
+  const weak = m.said ? ", " + m.said.length + " not significant" : "";
   const title = series.title + ", " + METRIC_WORDS[metric] + ": " + count(nights.length, "night") + ", " + changes +
-    untold + ". The table below says the same.";
+    weak + ". The table below says the same.";
   const {box, atX, atY} = frame(spread(series.time, 0.02, 86400), spread(m.value.concat(m.low || [], m.high || [])),
     day, title);
   const bars = [], dots = [];
@@ -298,7 +298,7 @@ function chart(series, metric, buildName, went) {
   return el("figure", null, el("div", {class: "picture", tabindex: 0}, box), said);
 }
 
-// TEXT in at most MOST letters; dots stand for its end where it has more.
+// TEXT in at most MOST letters; dots replace its end where it has more.
 function shortened(text, most) {
   const letters = Array.from(text);
   return letters.length > most ? letters.slice(0, most - 1).join("") + "\u2026" : text;

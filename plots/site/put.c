@@ -1,4 +1,4 @@
-/* put.c - pieces of data files: strings, numbers, the call around them. */
+/* put.c - texts and whole data files: a call of JavaScript around a JSON value. */
 #include "plots/site/site_priv.h"
 
 #include <math.h>
@@ -15,62 +15,45 @@ site_key site_key_of(const char *text)
     return key;
 }
 
-/* JSON's strings are JavaScript's. A "<" could begin a tag where somebody puts a data file into a
- * page, so it is written by its number. */
-static void put_string(bn_text *out, const char *text)
-{
-    json_t *value = res_json_text(text);
-    char *dumped = value ? json_dumps(value, JSON_ENCODE_ANY | JSON_ENSURE_ASCII) : NULL;
-    const char *at = dumped;
-    while (at && *at) {
-        const size_t length = strcspn(at, "<");
-        bn_text_append(out, at, length);
-        at += length;
-        if (*at) {
-            bn_text_puts(out, "\\u003c");
-            at++;
-        }
-    }
-    out->failed = out->failed || !dumped;
-    free(dumped);
-    json_decref(value);
-}
-
-void site_put_text(bn_text *out, const char *text)
+json_t *site_text(const char *text)
 {
     bn_text plain = {0};
     bn_text_plain(&plain, text);
-    put_string(out, plain.data ? plain.data : "");
-    out->failed = out->failed || plain.failed;
+    json_t *value = res_json_text(plain.data ? plain.data : "");
     bn_text_free(&plain);
+    return value;
 }
 
-void site_put_html(bn_text *out, const char *html)
+json_t *site_taken(bn_text *text)
 {
-    put_string(out, html ? html : "");
+    json_t *value = res_json_text(text->data ? text->data : "");
+    bn_text_free(text);
+    return value;
 }
 
-void site_put_number(bn_text *out, double value)
+json_t *site_seconds(double seconds)
 {
-    if (isfinite(value))
-        bn_text_printf(out, "%.7g", value);
-    else
-        bn_text_puts(out, "null");
+    return json_integer(llround(seconds));
 }
 
-void site_put_comma(bn_text *out, bool *first)
+/* JSON's strings are JavaScript's. A "<" could begin a tag if a data file were put into a page,
+ * so it is written by its number. It occurs in strings only. */
+bn_text site_data(const char *name, json_t *value)
 {
-    if (!*first)
-        bn_text_putc(out, ',');
-    *first = false;
-}
-
-void site_begin(bn_text *out, const char *name)
-{
-    bn_text_printf(out, "bench_data(\"%s\",", name);
-}
-
-void site_end(bn_text *out)
-{
-    bn_text_puts(out, ");\n");
+    bn_text out = {0};
+    char *dumped = json_dumps(value, JSON_COMPACT | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(7));
+    bn_text_printf(&out, "bench_data(\"%s\",", name);
+    for (const char *at = dumped; *at;) {
+        const size_t length = strcspn(at, "<");
+        bn_text_append(&out, at, length);
+        at += length;
+        if (*at) {
+            bn_text_puts(&out, "\\u003c");
+            at++;
+        }
+    }
+    bn_text_puts(&out, ");\n");
+    free(dumped);
+    json_decref(value);
+    return out;
 }

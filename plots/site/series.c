@@ -28,177 +28,111 @@ static bn_code make_histories(site *s, bn_status *st)
 
 /* ---- a series ---------------------------------------------------------------------- */
 
-static void put_real_list(const char *name, const res_timeline *t, size_t offset, bn_text *out)
+/* Sets NAME of OBJECT to the numbers at OFFSET of all nights, unless none is known. */
+static void set_numbers(json_t *object, const char *name, const res_timeline *t, size_t offset)
 {
-    bool first = true, any = false;
-    for (size_t i = 0; i < t->count && !any; i++)
-        any = isfinite(*(const double *)(const void *)((const char *)&t->nights[i] + offset));
-    if (!any)
-        return;
-    bn_text_printf(out, ",\"%s\":[", name);
+    bool any = false;
+    json_t *list = json_array();
     for (size_t i = 0; i < t->count; i++) {
-        site_put_comma(out, &first);
-        site_put_number(out, *(const double *)(const void *)((const char *)&t->nights[i] + offset));
+        const double value = *(const double *)(const void *)((const char *)&t->nights[i] + offset);
+        any = any || isfinite(value);
+        json_array_append_new(list, res_json_real(value));
     }
-    bn_text_puts(out, "]");
+    if (any)
+        json_object_set(object, name, list);
+    json_decref(list);
 }
 
-/* Puts the table of bench history, of this series alone. */
-static void put_words(const res_timeline *t, res_metric metric, bn_text *out)
+static json_t *metric_json(const res_timeline *t, res_metric metric)
 {
     res_timeline one = *t;
     const res_history view = {.metric = metric, .series = &one, .count = 1};
-    bn_text html = {0};
-    res_table_history(&view, RES_TABLE_HTML, &html);
-    site_put_html(out, html.data);
-    out->failed = out->failed || html.failed;
-    bn_text_free(&html);
-}
-
-static void put_stretches(const res_timeline *t, bn_text *out)
-{
-    bool first = true;
-    bn_text_puts(out, ",\"stretches\":[");
-    for (size_t i = 0; i < t->stretch_count; i++) {
-        const res_stretch *stretch = &t->stretches[i];
-        site_put_comma(out, &first);
-        bn_text_printf(out, "[%zu,%zu,", stretch->first, stretch->end);
-        site_put_number(out, stretch->median);
-        bn_text_puts(out, "]");
-    }
-    bn_text_puts(out, "]");
-}
-
-/* [night, words] where these stand in place of the value: an overhead that is not told from zero.
- */
-static void put_said(const res_timeline *t, res_metric metric, bn_text *out)
-{
-    bool first = true;
+    bn_text table = {0};
+    json_t *stretches = json_array(), *said = json_array();
+    res_table_history(&view, RES_TABLE_HTML, &table);
+    for (size_t i = 0; i < t->stretch_count; i++)
+        json_array_append_new(stretches, json_pack("[IIo]", (json_int_t)t->stretches[i].first,
+                                                   (json_int_t)t->stretches[i].end,
+                                                   res_json_real(t->stretches[i].median)));
+    json_t *object = json_pack("{so so}", "words", site_taken(&table), "stretches", stretches);
+    set_numbers(object, "value", t, offsetof(res_night, value));
+    set_numbers(object, "low", t, offsetof(res_night, low));
+    set_numbers(object, "high", t, offsetof(res_night, high));
+    /* [night, words] in place of the value: an overhead indistinguishable from zero. */
     for (size_t i = 0; i < t->count; i++) {
         const res_difference_shown shows = res_night_shows(&t->nights[i], metric);
-        if (shows == RES_DIFFERENCE_TOLD || shows == RES_DIFFERENCE_UNKNOWN)
-            continue;
-        bn_text_puts(out, first ? ",\"said\":[" : ",");
-        first = false;
-        bn_text_printf(out, "[%zu,", i);
-        site_put_text(out, res_night_words(&t->nights[i], metric).text);
-        bn_text_puts(out, "]");
+        if (shows != RES_DIFFERENCE_TOLD && shows != RES_DIFFERENCE_UNKNOWN)
+            json_array_append_new(
+                said, json_pack("[Io]", (json_int_t)i,
+                                site_text(res_night_words(&t->nights[i], metric).text)));
     }
-    if (!first)
-        bn_text_puts(out, "]");
+    if (json_array_size(said) > 0)
+        json_object_set(object, "said", said);
+    json_decref(said);
+    return object;
 }
 
-static void put_metric(const res_timeline *t, res_metric metric, bn_text *out)
+/* Sets what all metrics share: the dates of the nights; [night, key] where a build begins; [night,
+ * records, class of the last one if all failed]; [night, remark on its device time]. */
+static void set_nights(const site *s, const res_timeline *t, json_t *series)
 {
-    bn_text_printf(out, "\"%s\":{\"words\":", res_metric_name(metric));
-    put_words(t, metric, out);
-    put_stretches(t, out);
-    put_real_list("value", t, offsetof(res_night, value), out);
-    put_real_list("low", t, offsetof(res_night, low), out);
-    put_real_list("high", t, offsetof(res_night, high), out);
-    put_said(t, metric, out);
-    bn_text_puts(out, "}");
-}
-
-/* [night, remark] where something must be said of its device time. */
-static void put_remarks(const res_timeline *t, bn_text *out)
-{
-    bool first = true;
-    bn_text_puts(out, ",\"remarks\":[");
-    for (size_t i = 0; i < t->count; i++) {
-        if (t->nights[i].remark == RES_DEVICE_PLAIN)
-            continue;
-        site_put_comma(out, &first);
-        bn_text_printf(out, "[%zu,%d]", i, (int)t->nights[i].remark);
-    }
-    bn_text_puts(out, "]");
-}
-
-/* Puts what all metrics share: dates, builds by their place in a list of this series, failures. */
-static void put_nights(const site *s, const res_timeline *t, bn_text *out)
-{
-    bool first = true;
     size_t before = SITE_NONE;
-    bn_text_puts(out, ",\"time\":[");
-    for (size_t i = 0; i < t->count; i++) {
-        site_put_comma(out, &first);
-        bn_text_printf(out, "%.0f", t->nights[i].time_s);
-    }
-    /* A build is said where it begins: [night, key]. */
-    bn_text_puts(out, "],\"builds\":[");
-    first = true;
-    for (size_t i = 0; i < t->count; i++) {
-        const size_t build =
-            site_build_of(s, t->experiment->runtime, t->nights[i].origin, t->simulated);
-        if (i > 0 && build == before)
-            continue;
-        before = build;
-        site_put_comma(out, &first);
-        bn_text_printf(out, "[%zu,\"%s\"]", i, build == SITE_NONE ? "" : s->builds[build].key.text);
-    }
-    /* [night, records, class of the last where all failed]. */
-    bn_text_puts(out, "],\"failed\":[");
-    first = true;
+    json_t *times = json_array(), *builds = json_array(), *failed = json_array(),
+           *remarks = json_array();
     for (size_t i = 0; i < t->count; i++) {
         const res_night *night = &t->nights[i];
-        if (night->failed == 0)
-            continue;
-        site_put_comma(out, &first);
-        bn_text_printf(out, "[%zu,%zu,\"%s\"]", i, night->failed,
-                       night->status == BN_OK ? "" : bn_code_name(night->status));
+        const json_int_t at = (json_int_t)i;
+        const size_t build = site_build_of(s, t->experiment->runtime, night->origin, t->simulated);
+        json_array_append_new(times, site_seconds(night->time_s));
+        if (i == 0 || build != before)
+            json_array_append_new(
+                builds, json_pack("[Is]", at, build == SITE_NONE ? "" : s->builds[build].key.text));
+        before = build;
+        if (night->failed > 0)
+            json_array_append_new(
+                failed, json_pack("[IIs]", at, (json_int_t)night->failed,
+                                  night->status == BN_OK ? "" : bn_code_name(night->status)));
+        if (night->remark != RES_DEVICE_PLAIN)
+            json_array_append_new(remarks, json_pack("[Ii]", at, (int)night->remark));
     }
-    bn_text_puts(out, "]");
+    json_object_set_new(series, "time", times);
+    json_object_set_new(series, "builds", builds);
+    json_object_set_new(series, "failed", failed);
+    json_object_set_new(series, "remarks", remarks);
 }
 
 site_key site_series_key(const res_timeline *t)
 {
     bn_text text = {0};
-    site_key key = {""};
     const res_experiment *e = t->experiment;
     bn_text_printf(&text, "%s\n%s\n%s\n%d", site_cell_of(e).text, bn_base_name(e->runtime),
                    t->any_settings ? "" : e->settings, t->simulated);
-    if (!text.failed)
-        key = site_key_of(text.data);
+    const site_key key = site_key_of(text.data);
     bn_text_free(&text);
     return key;
 }
 
-static bool has_values(const res_timeline *t)
-{
-    return t->last < t->count;
-}
-
-static void put_series(const site *s, size_t which, bn_text *out)
+static json_t *series_json(const site *s, size_t which)
 {
     const res_timeline *t = &s->history[RES_METRIC_WALL].series[which];
     const res_experiment *e = t->experiment;
     bn_text title = {0};
-    bool first = true;
+    json_t *metrics = json_object();
     res_timeline_title(t, &title);
-    bn_text_puts(out, "{\"title\":");
-    site_put_text(out, title.data ? title.data : "");
-    out->failed = out->failed || title.failed;
-    bn_text_printf(out, ",\"key\":\"%s\",\"phase\":", site_series_key(t).text);
-    site_put_text(out, e->phase);
-    bn_text_puts(out, ",\"mode\":");
-    site_put_text(out, e->mode);
-    bn_text_puts(out, ",\"runtime\":");
-    site_put_text(out, bn_base_name(e->runtime));
-    bn_text_printf(out, ",\"simulated\":%s,\"emulated\":%s", t->simulated ? "true" : "false",
-                   e->trace_cost_ns > 0 ? "true" : "false");
-    put_nights(s, t, out);
-    put_remarks(t, out);
-    bn_text_puts(out, ",\"metrics\":{");
-    for (int m = 0; m < RES_METRIC_COUNT; m++) {
-        if (!has_values(&s->history[m].series[which]))
-            continue;
-        if (!first)
-            bn_text_puts(out, ",\n");
-        first = false;
-        put_metric(&s->history[m].series[which], (res_metric)m, out);
-    }
-    bn_text_puts(out, "}}");
+    json_t *series = json_pack("{so ss so so so sb sb}", "title", site_text(title.data), "key",
+                               site_series_key(t).text, "phase", site_text(e->phase), "mode",
+                               site_text(e->mode), "runtime", site_text(bn_base_name(e->runtime)),
+                               "simulated", (int)t->simulated, "emulated", e->trace_cost_ns > 0);
     bn_text_free(&title);
+    set_nights(s, t, series);
+    for (int m = 0; m < RES_METRIC_COUNT; m++) {
+        const res_timeline *one = &s->history[m].series[which];
+        if (one->last < one->count)
+            json_object_set_new(metrics, res_metric_name((res_metric)m),
+                                metric_json(one, (res_metric)m));
+    }
+    json_object_set_new(series, "metrics", metrics);
+    return series;
 }
 
 /* ---- models ------------------------------------------------------------------------ */
@@ -212,24 +146,21 @@ static bool is_comparable(const res_timeline *t)
     return known >= 2 * RES_LEAST_NIGHTS;
 }
 
-/* Puts the series of MODEL, and counts them. */
-static void put_model(const site *s, site_model *model, bn_text *out)
+/* The series of MODEL, which are counted, too. */
+static json_t *model_json(const site *s, site_model *model)
 {
     const res_history *h = &s->history[RES_METRIC_WALL];
-    bn_text_puts(out, "{\"name\":");
-    site_put_text(out, model->name);
-    bn_text_puts(out, ",\"series\":[");
+    json_t *list = json_array();
     model->series = model->changes = model->comparable = 0;
     for (size_t i = 0; i < h->count; i++) {
         if (strcmp(h->series[i].experiment->model, model->name) != 0)
             continue;
-        bn_text_puts(out, model->series ? ",\n" : "\n");
-        put_series(s, i, out);
+        json_array_append_new(list, series_json(s, i));
         model->series++;
         model->changes += h->series[i].stretch_count - 1;
         model->comparable += is_comparable(&h->series[i]);
     }
-    bn_text_puts(out, "]}");
+    return json_pack("{so so}", "name", site_text(model->name), "series", list);
 }
 
 /* All metrics have the same series: that a record has no device time takes it out of none. */
@@ -243,7 +174,6 @@ static bool agree(const site *s)
 
 bn_code site_series_write(site *s, bn_status *st)
 {
-    bn_text text = {0};
     char name[SITE_NAME];
     bn_code code = make_histories(s, st);
     if (code == BN_OK && !agree(s))
@@ -252,11 +182,7 @@ bn_code site_series_write(site *s, bn_status *st)
         if (s->models[i].good + s->models[i].failed == 0)
             continue;
         snprintf(name, sizeof name, "model-%s", s->models[i].key.text);
-        site_begin(&text, name);
-        put_model(s, &s->models[i], &text);
-        site_end(&text);
-        code = site_folder_data(&s->folder, name, &text, st);
+        code = site_folder_data(&s->folder, name, model_json(s, &s->models[i]), st);
     }
-    bn_text_free(&text);
     return code;
 }

@@ -1,13 +1,13 @@
 /*
- * site.c - a site from beginning to end. What others name comes before what names it, so that who
- * looks meanwhile finds all that is named: an older page or the new one.
+ * site.c - a site from beginning to end. A file is written before the files that name it, so that
+ * a reader finds all that is named at any time, by an older page or the new one.
  */
 #include "plots/site/site_priv.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* A record that somebody asks for must be there now; those of earlier calls may have gone. */
+/* A record that is asked for must be there now; those of earlier calls may have gone. */
 static bn_code check_asked(const site *s, bn_status *st)
 {
     const site_options *o = s->options;
@@ -24,7 +24,7 @@ static bn_code check_asked(const site *s, bn_status *st)
 static bn_code make(site *s, bn_status *st)
 {
     static bn_code (*const steps[])(site *, bn_status *) = {site_nights_write,  site_builds_write,
-                                                            site_series_write,  site_newest_write,
+                                                            site_series_write,  site_latest_write,
                                                             site_details_write, site_front_write};
     bn_code code = site_sort(s, st);
     if (code == BN_OK)
@@ -43,7 +43,7 @@ bn_code site_publish(const site_options *options, const res_index *index, site_m
 {
     site s = {.options = options, .index = index, .made = made, .memory = bn_arena_new(65536)};
     *made = (site_made){0};
-    bn_code code = s.memory ? make(&s, st) : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a site");
+    const bn_code code = make(&s, st);
     site_folder_end(&s.folder);
     for (int m = 0; m < RES_METRIC_COUNT; m++)
         res_history_free(&s.history[m]);

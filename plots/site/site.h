@@ -2,7 +2,7 @@
  * site.h - a folder of pages about a store: a static site, which any web server serves and any
  * browser opens from the disk. Prefix site_.
  *
- * All comes from the store's index, but for the records that the newest tables are made of and a
+ * All comes from the store's index, but for the records that the latest tables are made of and a
  * few more whose details are shown. The same records give the same bytes, whether the site was made
  * at once or grew night by night. Nothing here prints.
  */
@@ -21,10 +21,10 @@ typedef struct site_options {
     /* Ids of records whose details are kept for good, besides those that SITE chooses. */
     const char *const *asked;
     size_t asked_count;
-    /* What was judged of the newest night, kept with it: a sentence, and lines. NULL: nothing. */
+    /* The verdict on the latest night, kept with it: a sentence, and lines. NULL: none. */
     const char *headline, *words;
     size_t failed, missing; /* experiments of that night; of the last good one, not of that night */
-    bool told; /* it was found slower, or not; false: that could not be told */
+    bool told;              /* false: the verdict is inconclusive */
 } site_options;
 
 typedef struct site_made {
@@ -41,7 +41,7 @@ typedef struct site_made {
  * Makes or renews the site of INDEX, the index of the store. Files are replaced one by one, each as
  * a whole, what names others last; those that are as they should be are not touched. BN_INVALID for
  * a folder that holds anything but a site, BN_NOT_SUPPORTED for one of a later bench, BN_NOT_FOUND
- * for an id that was asked for, BN_IO, BN_OUT_OF_MEMORY, and what plot_render says but for a
+ * for an id that was asked for, BN_IO, BN_OUT_OF_MEMORY, and the codes of plot_render but for a
  * gnuplot that is missing.
  */
 BN_MUST_USE bn_code site_publish(const site_options *options, const res_index *index,

@@ -1,5 +1,5 @@
 /*
- * site_priv.h - what the files of the site share: data files as scripts (put.c), the folder
+ * site_priv.h - shared by the files of the site: data files as scripts (put.c), the folder
  * (folder.c), records sorted into nights, builds and models (sort.c), and the files of each kind.
  *
  * A data file is one call, bench_data("NAME", VALUE), since a page that was opened from the disk
@@ -16,25 +16,21 @@
 
 /* ---- data files (put.c) ------------------------------------------------------------ */
 
-/* Digits that stand for a text in names of files and in addresses. */
+/* Digits of a text, for names of files and addresses. */
 #define SITE_KEY 17
 typedef struct site_key {
     char text[SITE_KEY];
 } site_key;
-/* Of TEXT; "" without memory. */
 site_key site_key_of(const char *text);
 
-/* Puts TEXT, from outside, as a string of JavaScript: plain, in ASCII, without "<". */
-void site_put_text(bn_text *out, const char *text);
-/* The same of HTML, whose ends of lines stay. NULL is an empty string. */
-void site_put_html(bn_text *out, const char *html);
-/* Puts a number of 7 digits; null where it is not finite. */
-void site_put_number(bn_text *out, double value);
-/* Puts "," but before the first item. */
-void site_put_comma(bn_text *out, bool *first);
-/* Begins and ends the file of NAME. */
-void site_begin(bn_text *out, const char *name);
-void site_end(bn_text *out);
+/* All return new references. TEXT, from outside, made plain; what TEXT holds, which is emptied;
+ * whole seconds. */
+json_t *site_text(const char *text);
+json_t *site_taken(bn_text *text);
+json_t *site_seconds(double seconds);
+/* The data file NAME with VALUE, which is released: in ASCII, without "<", reals with 7 digits. The
+ * caller frees it. */
+bn_text site_data(const char *name, json_t *value);
 
 /* ---- the folder (folder.c) --------------------------------------------------------- */
 
@@ -52,15 +48,15 @@ typedef struct site_folder {
  * ASKED for. End with site_folder_end, also after a failure. */
 BN_MUST_USE bn_code site_folder_begin(const site_options *options, site_made *made,
                                       site_folder *folder, bn_status *st);
-/* Writes the data file NAME, unless it is there with the same contents, and clears TEXT. */
-BN_MUST_USE bn_code site_folder_data(site_folder *folder, const char *name, bn_text *text,
+/* Writes VALUE, which is released, as the data file NAME, unless that is there with the same
+ * contents. */
+BN_MUST_USE bn_code site_folder_data(site_folder *folder, const char *name, json_t *value,
                                      bn_status *st);
-/* The same of a file beside the data, by its whole name. */
-BN_MUST_USE bn_code site_folder_file(site_folder *folder, const char *name, bn_text *text,
+/* The same of a file with TEXT, by its whole name. */
+BN_MUST_USE bn_code site_folder_file(site_folder *folder, const char *name, const bn_text *text,
                                      bn_status *st);
 /* Whether the data file NAME is there and may stay as it is; then it belongs to the site. */
-BN_MUST_USE bn_code site_folder_keep(site_folder *folder, const char *name, bool *there,
-                                     bn_status *st);
+bool site_folder_keep(site_folder *folder, const char *name);
 /* Removes data files that do not belong to the site, and what killed programs left. */
 void site_folder_sweep(site_folder *folder);
 void site_folder_end(site_folder *folder);
@@ -84,7 +80,7 @@ typedef struct site_night {
     size_t first, end;
     double first_s, last_s;
     size_t good, failed;
-    bool judged; /* what was said of it is kept (nights.c) */
+    bool judged; /* its verdict is kept (nights.c) */
 } site_night;
 
 typedef struct site_model {
@@ -96,7 +92,7 @@ typedef struct site_model {
     size_t comparable;      /* series with nights enough for one */
 } site_model;
 
-/* What the pages say of an experiment, but for runtime and seed. */
+/* An experiment on the pages, without runtime and seed. */
 typedef struct site_experiment {
     const char *title;
     size_t model;
@@ -107,7 +103,7 @@ typedef struct site_experiment {
 typedef struct site_record {
     const res_summary *summary;
     double time_s;
-    size_t build; /* SITE_NONE: nobody knows */
+    size_t build; /* SITE_NONE: unknown */
 } site_record;
 
 typedef struct site {
@@ -128,40 +124,40 @@ typedef struct site {
     site_model *models; /* by their names */
     size_t model_count;
     res_history history[RES_METRIC_COUNT]; /* of the same series in the same order (series.c) */
-    char (*details)[SITE_KEY];             /* records whose details are there (details.c) */
+    site_key *details;                     /* records whose details are there (details.c) */
     size_t detail_count, detail_capacity;
 } site;
 
 BN_MUST_USE bn_code site_sort(site *s, bn_status *st);
 /* The build of ORIGIN and RUNTIME, a name or path; SITE_NONE. */
 size_t site_build_of(const site *s, const char *runtime, const res_origin *origin, bool simulated);
-/* Of all that E asks for but runtime, settings and seed. "" without memory. */
+/* Of all that E asks for but runtime, settings and seed. */
 site_key site_cell_of(const res_experiment *e);
 
 /* ---- files of each kind ------------------------------------------------------------ */
 
 /* A file a night: its records (nights.c). */
 BN_MUST_USE bn_code site_nights_write(site *s, bn_status *st);
-/* A file a build: what its processes say of each experiment (builds.c). */
+/* A file a build: figures of its processes for each experiment (builds.c). */
 BN_MUST_USE bn_code site_builds_write(site *s, bn_status *st);
 /* Makes the histories, and a file a model with its series (series.c). */
 BN_MUST_USE bn_code site_series_write(site *s, bn_status *st);
 /* Names SERIES in addresses, whatever other series there are. */
 site_key site_series_key(const res_timeline *series);
-/* Of the newest build of each experiment: tables, pictures, and the details of their records, which
- * are read for it (newest.c). */
-BN_MUST_USE bn_code site_newest_write(site *s, bn_status *st);
+/* Tables and pictures of the latest build of each experiment, and the details of their records,
+ * which are read for it (latest.c). */
+BN_MUST_USE bn_code site_latest_write(site *s, bn_status *st);
 /* So many records have details, besides those that were asked for. */
 #define SITE_MOST_DETAILS 2000
 /* The file of one record, unless it is there (details.c). */
 BN_MUST_USE bn_code site_detail_write(site *s, const res_record *record, bn_status *st);
-/* Details of the records of the newest nights, of those around change points, and of those that
- * were asked for. Histories are there by then. */
+/* Details of the records of the latest nights, of those around change points, and of those that
+ * were asked for. Needs the histories. */
 BN_MUST_USE bn_code site_details_write(site *s, bn_status *st);
-/* What names all others, and the page itself (front.c). */
+/* The file that names all others, and the page itself (front.c). */
 BN_MUST_USE bn_code site_front_write(site *s, bn_status *st);
 
-/* ---- what the page is made of, by line: page.js, compare.js, timeline.js, views.js, page.css - */
+/* ---- the page, by line: page.js, compare.js, timeline.js, views.js, page.css ---------- */
 
 /* Each ends with NULL. */
 extern const char *const site_page_js[];

@@ -1,9 +1,9 @@
 /*
  * sort.c - the records of an index sorted for the pages: by time into nights, by the file of their
- * plugin into builds, by model; and what is said of each experiment.
+ * plugin into builds, by model; and the title of each experiment.
  *
- * A night begins with a record and takes in what follows within some hours, whatever it is of: here
- * it is what ran together, while a night of a series (nights/history.c) is of one build.
+ * A night begins with a record and includes all that follow within some hours, whatever they are
+ * of: here it is what ran together, while a night of a series (nights/history.c) is of one build.
  */
 #include "plots/site/site_priv.h"
 
@@ -12,11 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-static bn_code no_memory(bn_status *st)
-{
-    return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a site");
-}
 
 /* ---- records ----------------------------------------------------------------------- */
 
@@ -28,12 +23,10 @@ static int time_order(const void *a, const void *b)
     return strcmp(l->summary->file, r->summary->file);
 }
 
-static bn_code sort_records(site *s, bn_status *st)
+static void sort_records(site *s)
 {
     const res_index *index = s->index;
-    s->records = calloc(index->count + 1, sizeof *s->records);
-    if (!s->records)
-        return no_memory(st);
+    s->records = bn_zalloc(index->count + 1, sizeof *s->records);
     for (size_t i = 0; i < index->count; i++) {
         const res_summary *summary = &index->records[i];
         const double time_s = res_id_time(summary->id);
@@ -46,7 +39,6 @@ static bn_code sort_records(site *s, bn_status *st)
     }
     if (s->count > 1)
         qsort(s->records, s->count, sizeof *s->records, time_order);
-    return BN_OK;
 }
 
 /* ---- nights ------------------------------------------------------------------------ */
@@ -68,9 +60,7 @@ static bool name_night(site_night *night)
 
 static bn_code make_nights(site *s, bn_status *st)
 {
-    s->nights = calloc(s->count + 1, sizeof *s->nights);
-    if (!s->nights)
-        return no_memory(st);
+    s->nights = bn_zalloc(s->count + 1, sizeof *s->nights);
     for (size_t i = 0; i < s->count; i++) {
         const site_record *r = &s->records[i];
         site_night *night = s->night_count ? &s->nights[s->night_count - 1] : NULL;
@@ -90,24 +80,6 @@ static bn_code make_nights(site *s, bn_status *st)
 
 /* ---- builds ------------------------------------------------------------------------ */
 
-/* What tells builds apart. */
-typedef struct who {
-    const char *runtime; /* the last part of its path */
-    const res_origin *origin;
-    bool simulated;
-} who;
-
-static int who_order(const who *a, const who *b)
-{
-    int order = strcmp(a->runtime, b->runtime);
-    if (order == 0 && a->origin != b->origin) {
-        order = strcmp(a->origin->sha256, b->origin->sha256);
-        if (order == 0)
-            order = strcmp(a->origin->label, b->origin->label);
-    }
-    return order ? order : (int)a->simulated - (int)b->simulated;
-}
-
 static const char *runtime_of(const site *s, const res_summary *summary)
 {
     return bn_base_name(s->index->experiments[summary->experiment]->runtime);
@@ -119,33 +91,34 @@ static bool is_of_build(const res_summary *summary)
     return summary->origin->sha256[0] || summary->status == BN_OK;
 }
 
+/* By runtime, digest, label, and whether the device is simulated: that is what a build is. */
 static int build_order(const void *a, const void *b)
 {
     const site_build *l = a, *r = b;
-    const who left = {l->runtime, l->origin, l->simulated};
-    const who right = {r->runtime, r->origin, r->simulated};
-    return who_order(&left, &right);
+    int order = strcmp(l->runtime, r->runtime);
+    if (order == 0 && l->origin != r->origin) {
+        order = strcmp(l->origin->sha256, r->origin->sha256);
+        if (order == 0)
+            order = strcmp(l->origin->label, r->origin->label);
+    }
+    return order ? order : (int)l->simulated - (int)r->simulated;
 }
 
 static site_key build_key(const site_build *build)
 {
     bn_text text = {0};
-    site_key key = {""};
     bn_text_printf(&text, "%s\n%s\n%s\n%d", build->runtime, build->origin->sha256,
                    build->origin->label, build->simulated);
-    if (!text.failed)
-        key = site_key_of(text.data);
+    const site_key key = site_key_of(text.data);
     bn_text_free(&text);
     return key;
 }
 
 /* Adds the builds of runs of records that follow each other, then keeps each once. */
-static bn_code list_builds(site *s, bn_status *st)
+static void list_builds(site *s)
 {
     size_t kept = 0;
-    s->builds = calloc(s->count + 1, sizeof *s->builds);
-    if (!s->builds)
-        return no_memory(st);
+    s->builds = bn_zalloc(s->count + 1, sizeof *s->builds);
     for (size_t i = 0; i < s->count; i++) {
         const res_summary *summary = s->records[i].summary;
         const site_build build = {.origin = summary->origin,
@@ -162,12 +135,8 @@ static bn_code list_builds(site *s, bn_status *st)
         if (i == 0 || build_order(&s->builds[kept - 1], &s->builds[i]) != 0)
             s->builds[kept++] = s->builds[i];
     s->build_count = kept;
-    for (size_t i = 0; i < kept; i++) {
+    for (size_t i = 0; i < kept; i++)
         s->builds[i].key = build_key(&s->builds[i]);
-        if (!s->builds[i].key.text[0])
-            return no_memory(st);
-    }
-    return BN_OK;
 }
 
 size_t site_build_of(const site *s, const char *runtime, const res_origin *origin, bool simulated)
@@ -180,10 +149,10 @@ size_t site_build_of(const site *s, const char *runtime, const res_origin *origi
     return found ? (size_t)(found - s->builds) : SITE_NONE;
 }
 
-static bn_code make_builds(site *s, bn_status *st)
+static void make_builds(site *s)
 {
-    bn_code code = list_builds(s, st);
-    for (size_t i = 0; code == BN_OK && i < s->count; i++) {
+    list_builds(s);
+    for (size_t i = 0; i < s->count; i++) {
         site_record *r = &s->records[i];
         if (!is_of_build(r->summary))
             continue;
@@ -199,7 +168,6 @@ static bn_code make_builds(site *s, bn_status *st)
         build->good += r->summary->status == BN_OK;
         build->failed += r->summary->status != BN_OK;
     }
-    return code;
 }
 
 /* ---- experiments and models -------------------- */
@@ -207,7 +175,6 @@ static bn_code make_builds(site *s, bn_status *st)
 site_key site_cell_of(const res_experiment *e)
 {
     bn_text text = {0};
-    site_key key = {""};
     for (int i = 0; i < RES_AXIS_COUNT; i++) {
         if (i == RES_AXIS_RUNTIME || i == RES_AXIS_SETTINGS || i == RES_AXIS_SEED)
             continue;
@@ -215,8 +182,7 @@ site_key site_cell_of(const res_experiment *e)
         res_axis_put(&res_axes[i], e, &text);
         bn_text_putc(&text, '\n');
     }
-    if (!text.failed)
-        key = site_key_of(text.data);
+    const site_key key = site_key_of(text.data);
     bn_text_free(&text);
     return key;
 }
@@ -228,7 +194,7 @@ static const char *title_of(site *s, const res_experiment *e)
     res_setup_text(e, res_setup_all(), &setup);
     if (setup.length > 0)
         bn_text_printf(&title, ": %s", setup.data);
-    const char *kept = title.failed || setup.failed ? NULL : bn_arena_strdup(s->memory, title.data);
+    const char *kept = bn_arena_strdup(s->memory, title.data);
     bn_text_free(&title);
     bn_text_free(&setup);
     return kept;
@@ -239,13 +205,11 @@ static int name_order(const void *a, const void *b)
     return strcmp(((const site_model *)a)->name, ((const site_model *)b)->name);
 }
 
-static bn_code list_models(site *s, bn_status *st)
+static void list_models(site *s)
 {
     const res_index *index = s->index;
     size_t kept = 0;
-    s->models = calloc(index->experiment_count + 1, sizeof *s->models);
-    if (!s->models)
-        return no_memory(st);
+    s->models = bn_zalloc(index->experiment_count + 1, sizeof *s->models);
     for (size_t i = 0; i < index->experiment_count; i++)
         s->models[i] = (site_model){.name = index->experiments[i]->model, .last_s = (double)NAN};
     if (index->experiment_count > 1)
@@ -254,33 +218,23 @@ static bn_code list_models(site *s, bn_status *st)
         if (i == 0 || name_order(&s->models[kept - 1], &s->models[i]) != 0)
             s->models[kept++] = s->models[i];
     s->model_count = kept;
-    for (size_t i = 0; i < kept; i++) {
+    for (size_t i = 0; i < kept; i++)
         s->models[i].key = site_key_of(s->models[i].name);
-        if (!s->models[i].key.text[0])
-            return no_memory(st);
-    }
-    return BN_OK;
 }
 
-static bn_code describe(site *s, bn_status *st)
+static void describe_experiments(site *s)
 {
     const res_index *index = s->index;
-    bn_code code = list_models(s, st);
-    if (code != BN_OK)
-        return code;
-    s->experiments = calloc(index->experiment_count + 1, sizeof *s->experiments);
-    for (size_t i = 0; s->experiments && i < index->experiment_count; i++) {
+    list_models(s);
+    s->experiments = bn_zalloc(index->experiment_count + 1, sizeof *s->experiments);
+    for (size_t i = 0; i < index->experiment_count; i++) {
         const res_experiment *e = index->experiments[i];
         const site_model wanted = {.name = e->model};
         const site_model *model =
             bsearch(&wanted, s->models, s->model_count, sizeof *s->models, name_order);
         s->experiments[i] =
             (site_experiment){title_of(s, e), (size_t)(model - s->models), site_cell_of(e)};
-        if (!s->experiments[i].title || !s->experiments[i].cell.text[0])
-            return no_memory(st);
     }
-    if (!s->experiments)
-        return no_memory(st);
     for (size_t i = 0; i < s->count; i++) {
         const site_record *r = &s->records[i];
         site_model *model = &s->models[s->experiments[r->summary->experiment].model];
@@ -288,18 +242,14 @@ static bn_code describe(site *s, bn_status *st)
         model->good += r->summary->status == BN_OK;
         model->failed += r->summary->status != BN_OK;
     }
-    return BN_OK;
 }
 
 bn_code site_sort(site *s, bn_status *st)
 {
-    bn_code code = sort_records(s, st);
-    if (code == BN_OK)
-        code = make_nights(s, st);
-    if (code == BN_OK)
-        code = make_builds(s, st);
-    if (code == BN_OK)
-        code = describe(s, st);
+    sort_records(s);
+    const bn_code code = make_nights(s, st);
+    make_builds(s);
+    describe_experiments(s);
     s->made->records = s->count;
     s->made->nights = s->night_count;
     s->made->builds = s->build_count;

@@ -1,6 +1,6 @@
-// timeline.js - what the process of one record did, from its start to its end, and what its steps did: lanes of
-// slices. A record says how long things took and in which order, not when they began. So slices stand one behind
-// the other, the parts of a step in the order of the ledger, and what was done for other experiments is left out.
+// timeline.js - the process of one record, from its start to its end, and its steps, as lanes of slices. A record
+// has durations and their order, not when each began. So slices follow each other, the parts of a step in the order
+// of the ledger, and time for other experiments is left out.
 
 const LANE = 36;
 
@@ -14,7 +14,7 @@ function sum(values) {
   return values.reduce((a, b) => a + b, 0);
 }
 
-// Gives slices, each {name, kind, ns}, their places one behind the other from FROM on.
+// Slices, each {name, kind, ns}, with their begins: one after the other, the first at FROM.
 function placed(from, slices) {
   return slices.map((slice) => {
     const at = from;
@@ -82,7 +82,7 @@ function processFigure(record) {
   return [lanesFigure(lanesChart(lanes, own, "The process of this record, " + time(own) +
     ": its phases, the steps of the warm-up, and the rounds. The table below says the same."),
   [...PHASES.filter(([kind]) => phases[kind] > 0), ...(record.rounds.length ? [["probes", "probes in rounds"]] : [])],
-  "The process, from its start until it wrote the record. What steps of the warm-up compiled counts as compiling. A " +
+  "The process, from its start until it wrote the record. Compiling in steps of the warm-up counts as compiling. A " +
     "round has steps that are kept, and probes." + others),
   fold("Phases as a table", () => table("Phases of the process", ["phase", "#time", "#share"],
     PHASES.map(([kind, name]) => [name, number(phases[kind], time(phases[kind])),
@@ -106,9 +106,9 @@ function partsFigure(record, rows, what) {
 
 function timelineOf(record) {
   const parts = [el("p", {class: "soft"}, "Durations are measured. A record does not say when each began: slices " +
-    "stand one behind the other. bench run --timeline notes when everything ran.")];
+    "follow each other. bench run --timeline notes when everything ran.")];
   if (record.phases) parts.push(processFigure(record));
-  else parts.push(el("p", null, "This record does not say what its process did when."));
+  else parts.push(el("p", null, "This record has no phases of its process."));
   if (record.parted.length) {
     parts.push(partsFigure(record, record.parted, record.parted.length === 1 ? "the measured step"
       : "the first " + record.parted.length + " measured steps"));

@@ -66,7 +66,7 @@ function number(value, show) {
   return {show: show === undefined ? String(value) : show, value};
 }
 
-// What is not told is sorted with what is not known.
+// Words in place of a figure are sorted as unknown.
 function figureCell(figure) {
   return {show: words(figure), value: typeof figure === "number" ? figure : ""};
 }
@@ -113,7 +113,7 @@ function anyOf(values) {
   return [["", "all"], ...distinct(values).map((v) => [v, v])];
 }
 
-// ---- newest ------------------------------------------------------------------------------------------
+// ---- latest ------------------------------------------------------------------------------------------
 
 function changesTable(caption, changes) {
   return table(caption,
@@ -138,29 +138,29 @@ function verdictOf(night) {
 
 function judged(night, verdict) {
   return verdict ? [
-    el("h3", null, "What bench nightly judged of ", link("#/night/" + night.key, day(night.first))),
+    el("h3", null, "Verdict of bench nightly on ", link("#/night/" + night.key, day(night.first))),
     el("p", null, el("strong", null, verdict.headline)), lines(verdict.words)] : null;
 }
 
 function notes() {
   const said = [];
   if (site.failed) said.push(count(site.failed, "record") + " of failed runs");
-  if (site.timeless) said.push(count(site.timeless, "record") + " left out, their ids have no time");
+  if (site.timeless) said.push(count(site.timeless, "record") + " left out: no time in their ids");
   if (site.misdates) said.push(site.misdates);
   if (site.no_pictures) said.push("no pictures: gnuplot was missing when the site was made");
   const list = said.map((text) => el("p", {class: "soft"}, text + "."));
   if (site.damaged_count) {
-      const untold = site.damaged_count - site.damaged.length;
+      const more = site.damaged_count - site.damaged.length;
       list.push(el("p", {class : "bad"},
-                   count(site.damaged_count, "file") + " of the store not read as records:"),
+                   count(site.damaged_count, "file") + " of the store could not be read as records:"),
                 el("ul", null,
                    site.damaged.map(([ file, why ]) => el("li", null, file + ": " + why)),
-                   untold ? el("li", null, "and " + untold + " more") : null));
+                   more ? el("li", null, "and " + more + " more") : null));
   }
   return list;
 }
 
-// What change points say. That there is none says something only where there could be one.
+// That there is no change point means something only where there could be one.
 function points(n) {
   return n === 1 ? "change point" : "change points";
 }
@@ -170,20 +170,20 @@ function counts(recent, last, verdict) {
   const over = count(Math.min(RECENT_NIGHTS, site.nights.length), "night");
   const list = [];
   if (verdict && verdict.told === false) {
-    list.push(counted("?", "could not tell whether the newest night is slower, as said above", "unsure"));
+    list.push(counted("?", "inconclusive whether the latest night is slower, see above", "unsure"));
   }
   if (site.comparable || recent.length) {
     const some = site.comparable < site.series ? ", in the " + site.comparable + " of " + site.series +
-      " series that have nights enough for one" : "";
+      " series that have enough nights for one" : "";
     list.push(counted(worse, points(worse) + " for the worse in " + over + some + (worse ? "" :
-      "; a change shows after " + site.least_nights + " nights"), "slow"),
+      "; a change is known after " + site.least_nights + " nights"), "slow"),
     counted(better, points(better) + " for the better", "fast"),
     counted(site.watched.length, "series out of line, to be watched", "unsure"));
   } else {
     list.push(counted("?", "changes: nothing to compare with in " + over + ", no series has the " +
-      2 * site.least_nights + " that a change point takes", "unsure"));
+      2 * site.least_nights + " that a change point needs", "unsure"));
   }
-  list.push(counted(last ? last.failed : 0, "failed in the newest night", "bad"));
+  list.push(counted(last ? last.failed : 0, "failed in the latest night", "bad"));
   return el("ul", {class: "counts"}, list);
 }
 
@@ -192,18 +192,18 @@ function newestPage() {
   const since = site.nights.length ? site.nights[Math.max(0, site.nights.length - RECENT_NIGHTS)][1] : 0;
   const recent = site.changes.filter((c) => c.at >= since);
   const found = [];
-  if (recent.length) found.push(changesTable("Change points, the newest first", recent));
+  if (recent.length) found.push(changesTable("Change points, the latest first", recent));
   if (site.watched.length) {
-    found.push(table("Out of line in the newest nights; a change has " + site.least_nights + " or more",
-      ["newest night", "series", "#from its level", "#nights in a row"],
+    found.push(table("Out of line in the latest nights; a change has " + site.least_nights + " or more",
+      ["latest night", "series", "#from its level", "#nights in a row"],
       site.watched.map(([model, series, title, at, ratio, run]) => [nightLink(at),
         link("#/model/" + model + "?metric=wall&series=" + series, title), number(ratio, change(ratio)),
         number(run)])));
   }
   return Promise.all([load("newest"), verdictOf(last)]).then(([newest, verdict]) => [
     el("h2", null, "What was found"), judged(last, verdict), counts(recent, last, verdict), found, notes(),
-    el("h2", null, "Newest results"),
-    el("p", {class: "soft"}, "Of the newest build of each experiment: " + count(newest.records, "record") + "."),
+    el("h2", null, "Latest results"),
+    el("p", {class: "soft"}, "Of the latest build of each experiment: " + count(newest.records, "record") + "."),
     newest.tables.map(([, title, html], i) => {
       const part = fold(title, () => fragment(html, title));
       if (i === 0) part.open = true;
@@ -223,7 +223,7 @@ function modelsPage() {
       number(m.good + m.failed), number(m.failed), nightLink(m.last)]))];
 }
 
-// Of a metric that no night tells there are failures and remarks alone.
+// A metric that no night has a value of has failures and remarks alone.
 function nightsOf(series, metric) {
   const m = series.metrics[metric] || {value: []};
   const failed = new Map(series.failed.map(([night, records, why]) =>
@@ -242,16 +242,16 @@ function failuresOf(series) {
   if (!series.failed.length) return null;
   const classes = new Map();
   for (const [, , why] of series.failed) if (why) classes.set(why, (classes.get(why) || 0) + 1);
-  const told = [...classes].map(([why, nights]) => why + " in " + count(nights, "night")).join(", ");
+  const classed = [...classes].map(([why, nights]) => why + " in " + count(nights, "night")).join(", ");
   return el("p", null, count(series.failed.reduce((sum, [, records]) => sum + records, 0), "record") + " of " +
-    count(series.failed.length, "night") + " failed" + (told ? ": " + told : "") + ".");
+    count(series.failed.length, "night") + " failed" + (classed ? ": " + classed : "") + ".");
 }
 
 function seriesPart(series, metric) {
   const parts = [el("h3", null, series.title, " ", series.simulated ? badge("SIMULATED DEVICE") : "",
     series.emulated ? badge("EMULATED FRONT END") : "")];
   if (!series.metrics[metric]) {
-    parts.push(el("p", {class: "soft"}, "No night tells the " + METRIC_WORDS[metric] + "."), failuresOf(series),
+    parts.push(el("p", {class: "soft"}, "No night has the " + METRIC_WORDS[metric] + "."), failuresOf(series),
       fold("Nights as a table", () => nightsOf(series, metric)));
   } else {
     parts.push(chart(series, metric, buildName, (at) => { location.hash = "#/night/" + nightAt(at); }),
@@ -287,7 +287,7 @@ function modelPage([key], query) {
           ...rest.map((s) => seriesPart(s, metric)))}, "Show " + rest.length + " more series");
         parts.push(more);
       }
-      return parts.length ? parts : el("p", null, "No series is of all of these.");
+      return parts.length ? parts : el("p", null, "No series matches all of these.");
     })];
   });
 }
@@ -299,7 +299,7 @@ function changesPage(path, query) {
     "All change points that bench found in the store's series. A change is known after " + site.least_nights +
     " nights."), filtered("changes", query, (changed) => [search(query, changed),
     select("Figure", "metric", figures, query, changed), select("Direction", "to", ways, query, changed)],
-  (q) => changesTable("Change points, the newest first", site.changes.filter((c) =>
+  (q) => changesTable("Change points, the latest first", site.changes.filter((c) =>
     (!q.get("metric") || c.metric === q.get("metric")) &&
     (!q.get("to") || (q.get("to") === "worse") === c.ratio > 1) &&
     contains(c.title + " " + buildName(c.build) + " " + c.cause, q))))];
@@ -310,7 +310,7 @@ function changesPage(path, query) {
 function nightsPage(path, query) {
   return [el("h2", null, "Nights"), el("p", {class: "soft"}, "A night is what ran within " + site.night_hours +
     " hours of its first record. Times are UTC."), filtered("nights", query, (changed) => [search(query, changed)],
-  (q) => table("Nights, the newest first", ["first record", "last record", "#records", "#failed", "judged"],
+  (q) => table("Nights, the latest first", ["first record", "last record", "#records", "#failed", "judged"],
     [...nights.values()].reverse().filter((n) => contains(stamp(n.first), q)).map((n) => [
       {show: link("#/night/" + n.key, stamp(n.first)), value: n.first}, number(n.last, stamp(n.last)),
       number(n.good + n.failed), number(n.failed), n.judged ? "yes" : ""])))];
@@ -358,11 +358,11 @@ function recordPage([nightKey, key]) {
         ["experiment", link("#/model/" + file.experiments[found.experiment][1], file.experiments[found.experiment][0])],
         ["night", link("#/night/" + nightKey, stamp(night.first))], ["build", buildLink(found.build)],
         ["status", found.status || "ok"], ["steps", String(found.steps)],
-        ...METRICS.map((m, i) => [METRIC_WORDS[m], known(found.values[i]) ? words(found.values[i]) : "not known"]),
+        ...METRICS.map((m, i) => [METRIC_WORDS[m], known(found.values[i]) ? words(found.values[i]) : "unknown"]),
         ["remark", found.remark]]),
-      detail ? detailsOf(detail) : [el("p", null, "Ledger, timeline, steps and provenance are kept for the newest " +
+      detail ? detailsOf(detail) : [el("p", null, "Ledger, timeline, steps and provenance are kept for the latest " +
         "records and for those around a change. This adds them for this one:"), el("pre", {tabindex: 0},
-        "bench publish --store STORE --output SITE --record " + found.id)]];
+        "bench report --store STORE --site SITE --record " + found.id)]];
     });
 }
 
@@ -372,7 +372,7 @@ const pages = {
   "": newestPage, models: modelsPage, model: modelPage, changes: changesPage, builds: buildsPage, build: buildPage,
   compare: comparePage, nights: nightsPage, night: nightPage, record: recordPage,
 };
-// Which entry of the navigation a page belongs to.
+// The entry of the navigation that a page belongs to.
 const parents = {model: "models", build: "builds", compare: "builds", night: "nights", record: "nights"};
 let turn = 0;
 
@@ -403,7 +403,7 @@ function show(first) {
   });
 }
 
-// ---- what is wider than the window ----------------------------------------------------------------------------
+// ---- boxes wider than the window ----------------------------------------------------------------------------
 
 function hint() {
   for (const box of document.querySelectorAll(".scroll,.picture")) {
@@ -411,7 +411,7 @@ function hint() {
   }
 }
 
-// Pages, folds and filters put their contents where they like: whatever changed, it is looked at once.
+// Pages, folds and filters change the contents anywhere: each change is followed by one check.
 function hints() {
   let due = false;
   const later = () => {

@@ -1,5 +1,5 @@
 /*
- * checkup.c - the rules on a recording: what each costs a step, and whether it complains.
+ * checkup.c - the rules on a recording: the cost of each, and whether it is above its threshold.
  *
  * Gaps of the device are those of the ledger (results/recordings/ledger.c). A cost is the median
  * over the steady steps, with the interval of `bench steps`; that of compilations is a mean.
@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* From so many of the steps on that are handed over before the device has ended, the host runs
- * ahead. */
+/* The host runs ahead where at least this share of the steps is submitted before the device has
+ * finished the step before. */
 #define AHEAD 0.5
 
 const char *rec_rule_name(rec_rule rule)
@@ -34,16 +34,16 @@ typedef struct check {
     double wall_ns, busy_ns, host_ns; /* of a step: medians; HOST: what it needs by itself */
 } check;
 
-static rec_complaint *add(check *c, rec_rule rule, res_interval cost_ns, double whole_ns)
+static rec_finding *add(check *c, rec_rule rule, res_interval cost_ns, double whole_ns)
 {
-    rec_complaint *made = &c->out->list[c->out->count++];
-    *made = (rec_complaint){.rule = rule,
-                            .cost_ns = cost_ns,
-                            .share = cost_ns.estimate / whole_ns,
-                            .count = 1,
-                            .bytes = (double)NAN,
-                            .hidden_ns = (double)NAN,
-                            .before_ns = (double)NAN};
+    rec_finding *made = &c->out->list[c->out->count++];
+    *made = (rec_finding){.rule = rule,
+                          .cost_ns = cost_ns,
+                          .share = cost_ns.estimate / whole_ns,
+                          .count = 1,
+                          .bytes = (double)NAN,
+                          .hidden_ns = (double)NAN,
+                          .before_ns = (double)NAN};
     return made;
 }
 
@@ -54,9 +54,8 @@ static bool is_above(res_interval cost_ns, double share, double whole_ns)
     return surely > 0 && surely >= share * whole_ns;
 }
 
-/* A complaint of RULE whose cost in each step is in VALUES, where that is above SHARE; else NULL.
- */
-static rec_complaint *judge(check *c, rec_rule rule, double share)
+/* A finding of RULE whose cost in each step is in VALUES, where that is above SHARE; else NULL. */
+static rec_finding *judge(check *c, rec_rule rule, double share)
 {
     const res_interval cost_ns = rec_steps_interval(c->steps, c->values);
     return is_above(cost_ns, share, c->wall_ns) ? add(c, rule, cost_ns, c->wall_ns) : NULL;
@@ -65,7 +64,7 @@ static rec_complaint *judge(check *c, rec_rule rule, double share)
 /* ---- gaps of the device -----------------------------------------------------------------------
  */
 
-static void take_gaps(check *c, rec_part part)
+static void fill_gaps(check *c, rec_part part)
 {
     for (size_t i = 0; i < c->steps->count; i++)
         c->values[i] = (double)c->steps->list[i].gap_ns[part];
@@ -87,7 +86,7 @@ static void put_longest_gap(const rec_steps *s, bn_text *out)
     rec_program_put(s->process, longest->program, out);
 }
 
-/* What the step would be shorter by if the host were a step ahead; 0 where it is already. */
+/* The saving of a step if the host were a step ahead; 0 where it is already. */
 static double behind(const check *c)
 {
     if (c->out->answer.ahead_share >= AHEAD)
@@ -97,8 +96,8 @@ static double behind(const check *c)
 
 static void check_host(check *c)
 {
-    take_gaps(c, REC_PART_HOST);
-    rec_complaint *made = judge(c, REC_RULE_HOST, RES_DOCTOR_SHARE);
+    fill_gaps(c, REC_PART_HOST);
+    rec_finding *made = judge(c, REC_RULE_HOST, RES_DOCTOR_SHARE);
     if (!made)
         return;
     put_longest_gap(c->steps, &made->where);
@@ -111,8 +110,8 @@ static void check_input(check *c)
 {
     if (!c->steps->cpu_clocks)
         return;
-    take_gaps(c, REC_PART_IDLE);
-    rec_complaint *made = judge(c, REC_RULE_INPUT, RES_DOCTOR_SHARE);
+    fill_gaps(c, REC_PART_IDLE);
+    rec_finding *made = judge(c, REC_RULE_INPUT, RES_DOCTOR_SHARE);
     if (!made)
         return;
     put_longest_gap(c->steps, &made->where);
@@ -191,7 +190,7 @@ static void check_reads(check *c)
     uint32_t reads = 0, read = REC_NONE;
     for (size_t i = 0; i < c->steps->count; i++)
         c->values[i] = cost_of_reads(c, &c->steps->list[i], &at, &reads, &read);
-    rec_complaint *made = reads ? judge(c, REC_RULE_READS, RES_DOCTOR_SHARE) : NULL;
+    rec_finding *made = reads ? judge(c, REC_RULE_READS, RES_DOCTOR_SHARE) : NULL;
     if (!made)
         return;
     made->count = reads / (double)c->steps->count;
@@ -220,12 +219,12 @@ static void check_transfers(check *c)
             most = call->bytes >= most ? call->bytes : most;
         }
     }
-    rec_complaint *made = sends > 0 ? judge(c, REC_RULE_TRANSFERS, RES_DOCTOR_SHARE) : NULL;
+    rec_finding *made = sends > 0 ? judge(c, REC_RULE_TRANSFERS, RES_DOCTOR_SHARE) : NULL;
     if (!made)
         return;
     made->count = sends / (double)c->steps->count;
     made->bytes = bytes / (double)c->steps->count;
-    /* Nobody knows into which of its buffers a manager of transfers sends. */
+    /* Into which of its buffers a manager of transfers sends is unknown. */
     if (sent == REC_NONE)
         return;
     bn_text_puts(&made->where, "the largest is ");
@@ -300,14 +299,14 @@ static bool reads_its_own(const rec_steps *s, const rec_step *step, walk *at)
     return own;
 }
 
-/* The time in which STEP has something handed over and no kernel runs, by a profile. Of one step it
- * may be negative: kernels are those of the mean step. */
+/* The time in which STEP has submitted work and no kernel runs, by a profile. Of one step it may be
+ * negative: kernels are those of the mean step. */
 static double kernel_free(const check *c, const rec_step *step)
 {
     return (double)step->busy_ns - c->out->answer.kernels_ns.estimate;
 }
 
-/* What one execution in place of those of STEP saves: all of their fixed costs that nothing hides.
+/* What one execution instead of those of STEP saves: all of their fixed costs that nothing hides.
  * FIXED_NS is the cheapest program's. But one execution stays. Its cost hides where the host runs
  * ahead. It does not where the step waits for the device: a read of one of several results then
  * waits for all. While kernels run, as a profile tells, nothing is lost. */
@@ -325,14 +324,14 @@ static double cost_of_executions(const check *c, const rec_step *step, double fi
     return c->out->answer.dispatch_told ? fmax(fmin(cost, kernel_free(c, step)), 0) : cost;
 }
 
-/* Whether it can be told what merging several executions saves. */
+/* Whether the saving by merging several executions is known. */
 static bool merges(const check *c)
 {
     return c->steps->executions_per_step > 1 && c->out->answer.fixed_told;
 }
 
-/* Puts what merging saves in each step into the values. */
-static void take_executions(check *c)
+/* Fills the values with the saving of each step by merging. */
+static void fill_savings(check *c)
 {
     walk at = {0};
     for (size_t i = 0; i < c->steps->count; i++)
@@ -344,8 +343,8 @@ static void check_executions(check *c)
 {
     if (!merges(c))
         return;
-    take_executions(c);
-    rec_complaint *made = judge(c, REC_RULE_EXECUTIONS, RES_DOCTOR_SHARE);
+    fill_savings(c);
+    rec_finding *made = judge(c, REC_RULE_EXECUTIONS, RES_DOCTOR_SHARE);
     if (!made)
         return;
     made->count = c->steps->executions_per_step;
@@ -353,9 +352,9 @@ static void check_executions(check *c)
     put_most(c->steps, &made->where);
 }
 
-/* What step INDEX waits for what was handed over: where a profile tells when kernels ran, all of
- * that time. Else how long calls went on after the device had ended, and at most what else of them
- * nothing hides, as far as the program does not run in them. */
+/* The wait of step INDEX for submitted work: with a profile, which knows when kernels ran, all of
+ * that time. Else how long calls went on after the device had ended, and at most the rest of them
+ * that nothing hides, as far as the program does not run in them. */
 static double cost_of_dispatch(const check *c, size_t index)
 {
     const rec_answer *a = &c->out->answer;
@@ -395,10 +394,10 @@ static void check_dispatch(check *c)
     if (merges(c) && !a->dispatch_told)
         return;
     if (merges(c))
-        take_executions(c);
+        fill_savings(c);
     for (size_t i = 0; i < c->steps->count; i++)
         c->values[i] = cost_of_dispatch(c, i) - (merges(c) ? c->values[i] : 0);
-    rec_complaint *made = judge(c, REC_RULE_DISPATCH, RES_DOCTOR_OVERHEAD);
+    rec_finding *made = judge(c, REC_RULE_DISPATCH, RES_DOCTOR_OVERHEAD);
     if (!made)
         return;
     made->count = c->steps->executions_per_step;
@@ -422,13 +421,13 @@ static bool check_compiles(check *c)
         bn_text_free(&where);
         return true;
     }
-    rec_complaint *made = add(c, REC_RULE_COMPILES, late.ns, mean_ns);
+    rec_finding *made = add(c, REC_RULE_COMPILES, late.ns, mean_ns);
     made->count = late.compiles / late.steps;
     made->where = where;
     return true;
 }
 
-/* What was compiled or loaded before the first of the steady steps. */
+/* Programs that were compiled or loaded before the first of the steady steps. */
 static void check_start(check *c)
 {
     const rec_process *p = c->steps->process;
@@ -450,7 +449,7 @@ static void check_start(check *c)
     }
     if (sum < RES_DOCTOR_START_NS)
         return;
-    rec_complaint *made =
+    rec_finding *made =
         add(c, REC_RULE_START, (res_interval){sum, (double)NAN, (double)NAN}, (double)NAN);
     made->programs = programs;
     made->loaded = loaded;
@@ -474,7 +473,7 @@ static bool check_donation(check *c)
         bn_text_free(&where);
         return known;
     }
-    rec_complaint *made = add(c, REC_RULE_DONATION, (res_interval){nan, nan, nan}, nan);
+    rec_finding *made = add(c, REC_RULE_DONATION, (res_interval){nan, nan, nan}, nan);
     made->share = missed.bytes / missed.all_bytes;
     made->count = missed.arguments;
     made->bytes = missed.bytes;
@@ -488,7 +487,7 @@ static bool check_donation(check *c)
 /* Costs of a step by their size, then memory, then the start. */
 static int order(const void *a, const void *b)
 {
-    const rec_complaint *x = a, *y = b;
+    const rec_finding *x = a, *y = b;
     const int of_x = x->rule >= REC_RULE_DONATION ? (int)x->rule : 0;
     const int of_y = y->rule >= REC_RULE_DONATION ? (int)y->rule : 0;
     if (of_x != of_y)
@@ -518,12 +517,10 @@ bn_code rec_check(const rec_steps *steps, rec_checkup *checkup, bn_status *st)
     made = made && check_compiles(&c) && check_donation(&c);
     if (made)
         check_start(&c);
-    for (size_t i = 0; i < checkup->count; i++)
-        made = made && !checkup->list[i].where.failed;
     qsort(checkup->list, checkup->count, sizeof *checkup->list, order);
     free(c.busy.list);
     free(c.values);
-    return made ? BN_OK : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the complaints");
+    return made ? BN_OK : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu steps", steps->count);
 }
 
 void rec_checkup_free(rec_checkup *checkup)

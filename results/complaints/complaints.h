@@ -1,6 +1,6 @@
 /*
- * complaints.h - what could be mended in a program that was recorded: rules, each with a threshold
- * and with what it costs a step. Those on records of a store are in results/findings/. Prefix rec_.
+ * complaints.h - what could be fixed in a recorded program: rules, each with a threshold and its
+ * cost of a step. Those on records of a store are in results/findings/doctor.h. Prefix rec_.
  */
 #ifndef BENCH_RESULTS_COMPLAINTS_H
 #define BENCH_RESULTS_COMPLAINTS_H
@@ -12,7 +12,7 @@ typedef enum rec_rule {
     REC_RULE_READS,      /* steps read values back, and the device waits for what follows */
     REC_RULE_HOST,       /* the device waits while the framework works on a CPU */
     REC_RULE_EXECUTIONS, /* a step is several executions, each with its fixed cost */
-    REC_RULE_DISPATCH,   /* the device waits while something is handed over to it */
+    REC_RULE_DISPATCH,   /* the device waits while something is submitted to it */
     REC_RULE_INPUT,      /* the device waits while the host sleeps */
     REC_RULE_TRANSFERS,  /* the device waits while the host sends */
     REC_RULE_DONATION, /* arguments die right after an execution that could have had their memory */
@@ -26,10 +26,10 @@ const char *rec_rule_name(rec_rule rule); /* "compiles", "reads", ... */
 #define REC_DONATION_BYTES 1048576.0
 #define REC_DONATION_SHARE 0.05
 
-typedef struct rec_complaint {
+typedef struct rec_finding {
     rec_rule rule;
     res_interval cost_ns; /* of a step; of REC_RULE_START of each start; of DONATION NaN: memory */
-    /* Mending may save less: of DISPATCH where no profile tells of kernels, of EXECUTIONS where
+    /* A fix may save less: of DISPATCH where no profile tells of kernels, of EXECUTIONS where
      * short ones count as a whole, and of START, since it takes time to load what a cache keeps. */
     bool at_most;
     double share;         /* of the step; of DONATION of its arguments' bytes; of START NaN */
@@ -42,13 +42,12 @@ typedef struct rec_complaint {
     double bytes;     /* of TRANSFERS and DONATION, a step; else NaN */
     double hidden_ns; /* of HOST and INPUT: what working ahead would hide; NaN: unknown, or none */
     bn_text where;    /* owned; may be empty */
-} rec_complaint;
+} rec_finding;
 
-/* What was found. */
 typedef struct rec_checkup {
     const rec_steps *steps;
     rec_answer answer;
-    rec_complaint list[REC_RULE_COUNT]; /* the most costly first, then DONATION, then START */
+    rec_finding list[REC_RULE_COUNT]; /* the most costly first, then DONATION, then START */
     size_t count;
 } rec_checkup;
 
@@ -61,8 +60,8 @@ BN_MUST_USE bn_code rec_check_steps(const rec_recording *recording, const rec_op
                                     rec_steps **steps, bn_status *st);
 
 /*
- * All complaints on STEPS, which must outlive CHECKUP, which is for rec_checkup_free. A rule
- * complains where its cost is above its share of the step: by the lower bound where there is an
+ * All findings on STEPS, which must outlive CHECKUP, which is for rec_checkup_free. A rule is
+ * violated where its cost is above its share of the step: by the lower bound where there is an
  * interval. Costs of two rules may overlap. BN_OUT_OF_MEMORY.
  */
 BN_MUST_USE bn_code rec_check(const rec_steps *steps, rec_checkup *checkup, bn_status *st);
@@ -70,16 +69,16 @@ void rec_checkup_free(rec_checkup *checkup);
 
 /* ---- in words (words.c) ---------------------------------------------------------------------- */
 
-/* Appends what takes the time, "reading 1 value a step back to the host"; what it costs, "5.00 ms
- * [4.98 ms, 5.01 ms] a step, 62 % of it"; what to do about it. */
-void rec_complaint_subject(const rec_complaint *complaint, bn_text *out);
-void rec_complaint_cost(const rec_complaint *complaint, bn_text *out);
-void rec_complaint_advice(const rec_checkup *checkup, const rec_complaint *complaint, bn_text *out);
-/* Appends all complaints, a line each, or that there are none; then what the device did, and what
- * of the rules could not be looked at. */
+/* Appends what takes the time, "reading 1 value a step back to the host"; its cost, "5.00 ms [4.98
+ * ms, 5.01 ms] a step, 62 % of it"; the advice. */
+void rec_finding_subject(const rec_finding *finding, bn_text *out);
+void rec_finding_cost(const rec_finding *finding, bn_text *out);
+void rec_finding_advice(const rec_checkup *checkup, const rec_finding *finding, bn_text *out);
+/* Appends all findings, a line each, or that there are none; then the device's share, and the rules
+ * that could not be checked. */
 void rec_checkup_put(const rec_checkup *checkup, bn_text *out);
 /* {"verdict", "busy_share", "steps", "executions_per_step", "complaints"} as docs/doctor.md says
- * (new reference); NULL without memory. */
+ * (new reference). */
 json_t *rec_checkup_json(const rec_recording *recording, const rec_checkup *checkup);
 
 #endif

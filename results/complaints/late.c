@@ -23,7 +23,7 @@
 
 /* In what a program differs from the one of its name before. */
 typedef enum change {
-    CHANGE_UNKNOWN, /* it was never executed, or types were not told */
+    CHANGE_UNKNOWN, /* it was never executed, or types were unknown */
     CHANGE_NEW,     /* there was none of its name */
     CHANGE_AGAIN,   /* in nothing */
     CHANGE_OPTIONS,
@@ -137,14 +137,14 @@ static difference differ(const comparing *c, size_t at)
 static void put_example(const rec_process *p, const difference *d, bn_text *out)
 {
     static const char *const texts[CHANGE_COUNT_OF] = {
-        [CHANGE_UNKNOWN] = "the recording does not tell how they differ, as for ",
+        [CHANGE_UNKNOWN] = "the recording does not show how they differ, as for ",
         [CHANGE_NEW] = "there was none of this name before: ",
         [CHANGE_AGAIN] = "the same program was compiled before: ",
         [CHANGE_OPTIONS] = "the same code was compiled before with other options: ",
         [CHANGE_COUNT] = "the number of arguments differs: ",
         [CHANGE_ARGUMENT] = "the type of an argument differs: ",
-        [CHANGE_CODE] = ("arguments have the same types as before, and the code differs, so a "
-                         "value or a branch is part of it: "),
+        [CHANGE_CODE] = ("arguments have the same types as before and the code differs, so it "
+                         "depends on a value or a branch: "),
     };
     bn_text_puts(out, texts[d->what]);
     rec_program_put(p, d->program, out);
@@ -185,7 +185,7 @@ static void compare(comparing *c, uint64_t begin_ns, uint64_t end_ns)
     }
 }
 
-static bool begin(comparing *c, const rec_process *p)
+static bool list_compilations(comparing *c, const rec_process *p)
 {
     *c = (comparing){.process = p,
                      .compiles = malloc((p->call_count + 1) * sizeof *c->compiles),
@@ -312,7 +312,7 @@ bool rec_late_find(const rec_steps *steps, rec_late *late, bn_text *where)
     const uint64_t to_ns = p->executions[steps->order[steps->order_count - 1]].begin_ns;
     late->steps = (double)(steps->order_count - half) / steps->executions_per_step;
     late->wall_ns = (double)(to_ns - from_ns);
-    const bool made = begin(&c, p);
+    const bool made = list_compilations(&c, p);
     if (made) {
         count(&c, from_ns, to_ns, late);
         compare(&c, from_ns, to_ns);
@@ -320,5 +320,5 @@ bool rec_late_find(const rec_steps *steps, rec_late *late, bn_text *where)
     }
     free(c.compiles);
     free(c.first);
-    return made && !where->failed;
+    return made;
 }

@@ -1,5 +1,5 @@
 /*
- * words.c - complaints on a recording in sentences and as JSON.
+ * words.c - findings on a recording in sentences and as JSON.
  */
 #include "results/complaints/complaints_priv.h"
 
@@ -15,7 +15,7 @@ static double mib(double bytes)
     return bytes / 1048576;
 }
 
-void rec_complaint_subject(const rec_complaint *c, bn_text *out)
+void rec_finding_subject(const rec_finding *c, bn_text *out)
 {
     switch (c->rule) {
     case REC_RULE_COMPILES:
@@ -33,7 +33,7 @@ void rec_complaint_subject(const rec_complaint *c, bn_text *out)
         bn_text_printf(out, "the fixed cost of %.4g executions in place of one", c->count);
         return;
     case REC_RULE_DISPATCH:
-        bn_text_printf(out, "handing over %.4g execution%s, while the device %s,", c->count,
+        bn_text_printf(out, "submitting %.4g execution%s, while the device %s,", c->count,
                        plural(c->count), c->at_most ? "may wait" : "waits");
         return;
     case REC_RULE_INPUT:
@@ -55,7 +55,7 @@ void rec_complaint_subject(const rec_complaint *c, bn_text *out)
     }
 }
 
-void rec_complaint_cost(const rec_complaint *c, bn_text *out)
+void rec_finding_cost(const rec_finding *c, bn_text *out)
 {
     if (c->rule == REC_RULE_DONATION) {
         bn_text_printf(out, "%.3g MiB of device memory, %.0f %% of a step's arguments",
@@ -73,7 +73,7 @@ void rec_complaint_cost(const rec_complaint *c, bn_text *out)
 /* ---- what to do -------------------------------------------------------------------------------
  */
 
-static void put_hidden(const rec_complaint *c, const char *how, bn_text *out)
+static void put_hidden(const rec_finding *c, const char *how, bn_text *out)
 {
     if (!isfinite(c->hidden_ns))
         return;
@@ -82,35 +82,35 @@ static void put_hidden(const rec_complaint *c, const char *how, bn_text *out)
     bn_text_puts(out, " of it.");
 }
 
-static void put_advice_on_host(const rec_checkup *checkup, const rec_complaint *c, bn_text *out)
+static void put_advice_on_host(const rec_checkup *checkup, const rec_finding *c, bn_text *out)
 {
     bn_text_puts(out, "Compile more of the step into one program, and trace it once.");
-    put_hidden(c, "Handing over the next step before the device has ended this one", out);
+    put_hidden(c, "Submitting the next step before the device finishes this one", out);
     if (!checkup->steps->cpu_clocks)
-        bn_text_puts(out, " CPU clocks were not recorded, so it may be sleep as well.");
+        bn_text_puts(out, " CPU clocks were not recorded, so it may also be sleep.");
 }
 
-/* A cache is looked into when all of that is done. */
-static void put_work_before(const rec_complaint *c, bn_text *out)
+/* The framework consults a cache after that work. */
+static void put_work_before(const rec_finding *c, bn_text *out)
 {
     if (!(c->before_ns > 0.1 * c->cost_ns.estimate))
         return;
     bn_text_puts(out, " Before these calls the framework worked for ");
     rec_time_put(out, c->before_ns);
-    bn_text_puts(out, " on a CPU: it traced and lowered, or prepared data. Of that a cache saves "
-                      "nothing.");
+    bn_text_puts(out, " on a CPU: it traced and lowered, or prepared data. A cache saves none of "
+                      "that.");
 }
 
-/* Whoever loads executables has kept them: then it is no advice to do so. */
-static void put_advice_on_start(const rec_complaint *c, bn_text *out)
+/* A program that loads executables keeps them already. */
+static void put_advice_on_start(const rec_finding *c, bn_text *out)
 {
     if (c->loaded == 0)
         bn_text_puts(out, "Keep executables between starts in a persistent cache: that saves this "
-                          "time, less the time to load them, which a recording of such a start "
-                          "tells. Or make fewer or smaller programs, as by a scan over layers.");
+                          "time minus the time to load them, which a recording of such a start "
+                          "shows. Or make fewer or smaller programs, as by a scan over layers.");
     else if (c->loaded < c->programs)
-        bn_text_puts(out, "Keep the executables of the others between starts, too (JAX's cache "
-                          "leaves out programs that compile in less time than "
+        bn_text_puts(out, "Keep the executables of the others between starts as well (JAX's cache "
+                          "skips programs that compile in less than "
                           "jax_persistent_cache_min_compile_time_secs).");
     else
         bn_text_puts(out, "All executables are kept between starts already, so only fewer or "
@@ -118,33 +118,33 @@ static void put_advice_on_start(const rec_complaint *c, bn_text *out)
     put_work_before(c, out);
 }
 
-/* What else may be the case, where mending may save less than the cost. */
-static void put_reservation(const rec_complaint *c, bn_text *out)
+/* Reasons why a fix may save less than the cost. */
+static void put_reservation(const rec_finding *c, bn_text *out)
 {
     if (!c->at_most || c->rule == REC_RULE_START)
         return;
     if (c->rule == REC_RULE_EXECUTIONS)
         bn_text_puts(out, " The cost includes what short executions compute.");
-    bn_text_puts(out, " On an accelerator a profile tells whether it works meanwhile (bench record "
+    bn_text_puts(out, " On an accelerator a profile shows whether it works meanwhile (bench record "
                       "--profile).");
 }
 
-void rec_complaint_advice(const rec_checkup *checkup, const rec_complaint *c, bn_text *out)
+void rec_finding_advice(const rec_checkup *checkup, const rec_finding *c, bn_text *out)
 {
     static const char *const advice[REC_RULE_COUNT] = {
         [REC_RULE_COMPILES] = "Keep shapes, types, branches and baked-in values as they are: pad "
                               "to a few lengths, and make values that change arguments. "
-                              "bench graph diff RECORDING shows what differs.",
-        [REC_RULE_READS] = "Read values in some steps only, and hand over the next step before "
+                              "bench diff RECORDING shows what differs.",
+        [REC_RULE_READS] = "Read values in some steps only, and submit the next step before "
                            "the read: until then the device has nothing to do.",
-        [REC_RULE_EXECUTIONS] = "Compile them into one program. What the host does between them, "
-                                "and what fusing gains, comes on top.",
-        [REC_RULE_DISPATCH] = "Give an execution more to do (a larger batch), or hand over the "
-                              "next step before the device has ended this one.",
+        [REC_RULE_EXECUTIONS] = "Compile them into one program. Host work between them, and gains "
+                                "of fusion, come on top.",
+        [REC_RULE_DISPATCH] = "Give an execution more to do (a larger batch), or submit the next "
+                              "step before the device finishes this one.",
         [REC_RULE_INPUT] = "Prepare batches in other threads, some steps ahead.",
         [REC_RULE_TRANSFERS] = "Send the next batch while the device works on this one.",
         [REC_RULE_DONATION] = "Donate them (JAX: donate_argnums), so that results take their "
-                              "memory. The recording does not tell how much time that saves.",
+                              "memory. The time that this saves is unknown.",
     };
     if (c->rule == REC_RULE_HOST)
         put_advice_on_host(checkup, c, out);
@@ -160,22 +160,22 @@ void rec_complaint_advice(const rec_checkup *checkup, const rec_complaint *c, bn
 /* ---- sentences --------------------------------------------------------------------------------
  */
 
-static void put_complaint(const rec_checkup *checkup, size_t index, bn_text *out)
+static void put_finding(const rec_checkup *checkup, size_t index, bn_text *out)
 {
-    const rec_complaint *c = &checkup->list[index];
+    const rec_finding *c = &checkup->list[index];
     bn_text_printf(out, "%zu. %s: ", index + 1, rec_rule_name(c->rule));
-    rec_complaint_subject(c, out);
+    rec_finding_subject(c, out);
     bn_text_puts(out, " takes ");
-    rec_complaint_cost(c, out);
+    rec_finding_cost(c, out);
     if (c->where.length)
         bn_text_printf(out, " (%s)", c->where.data);
     bn_text_puts(out, ". ");
-    rec_complaint_advice(checkup, c, out);
+    rec_finding_advice(checkup, c, out);
     bn_text_putc(out, '\n');
 }
 
-/* Where a profiler told when kernels ran, the share of the time is theirs, and what completions
- * call work beyond it is a cost of dispatch. */
+/* With a profile the share of the time is that of kernels; work beyond it, by completions, is a
+ * cost of dispatch. */
 static void put_profiled(const rec_checkup *checkup, bn_text *out)
 {
     const double kernels_ns = checkup->answer.kernels_ns.estimate;
@@ -185,8 +185,8 @@ static void put_profiled(const rec_checkup *checkup, bn_text *out)
     rec_time_put(out, rec_steps_busy(checkup->steps).median_ns);
     bn_text_puts(out, " a step by these, and kernels run for ");
     rec_time_put(out, kernels_ns);
-    bn_text_puts(out, " of it, by the plugin's profiler. The rest is what the rule dispatch looks "
-                      "at: launches, gaps between kernels, and the way back to the host.\n");
+    bn_text_puts(out, " of it, by the plugin's profiler. The rest is the subject of the rule "
+                      "dispatch: launches, gaps between kernels, and the way back to the host.\n");
 }
 
 static void put_doubts(const rec_checkup *checkup, bn_text *out)
@@ -196,12 +196,12 @@ static void put_doubts(const rec_checkup *checkup, bn_text *out)
     if (calls_ns > 0) {
         bn_text_puts(out, "Some of the device time may be the host's: ");
         rec_time_put(out, calls_ns);
-        bn_text_puts(out, " a step are in Execute calls, and completions do not tell whether "
-                          "the device works in them.\n");
+        bn_text_puts(out, " a step are in Execute calls, and completions do not show whether the "
+                          "device works in them.\n");
     }
     if (!s->completions)
-        bn_text_puts(out, "Completions were not recorded, so the doctor looked at compilations and "
-                          "donation only.\n");
+        bn_text_puts(out, "Completions were not recorded, so only compilations and donation were "
+                          "checked.\n");
     if (rec_steps_samples(s) < 9)
         bn_text_puts(out, "There are too few steps for intervals.\n");
 }
@@ -210,9 +210,9 @@ void rec_checkup_put(const rec_checkup *checkup, bn_text *out)
 {
     const rec_steps *s = checkup->steps;
     for (size_t i = 0; i < checkup->count; i++)
-        put_complaint(checkup, i, out);
+        put_finding(checkup, i, out);
     if (checkup->count == 0)
-        bn_text_puts(out, "Nothing to complain of. ");
+        bn_text_puts(out, "No problems found. ");
     bn_text_printf(out, "%zu %sstep%s of %u execution%s", s->count, s->kept ? "" : "steady ",
                    plural((double)s->count), s->executions_per_step,
                    plural(s->executions_per_step));
@@ -234,11 +234,11 @@ static json_t *number(double value)
     return isfinite(value) ? json_real(value) : json_null();
 }
 
-static json_t *complaint_json(const rec_checkup *checkup, const rec_complaint *c)
+static json_t *finding_json(const rec_checkup *checkup, const rec_finding *c)
 {
     bn_text subject = {0}, advice = {0};
-    rec_complaint_subject(c, &subject);
-    rec_complaint_advice(checkup, c, &advice);
+    rec_finding_subject(c, &subject);
+    rec_finding_advice(checkup, c, &advice);
     json_t *made =
         json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o}", "rule",
                   rec_rule_name(c->rule), "subject", subject.data ? subject.data : "", "where",
@@ -258,18 +258,14 @@ json_t *rec_checkup_json(const rec_recording *recording, const rec_checkup *chec
     bn_text path = {0};
     json_t *list = json_array();
     for (size_t i = 0; i < checkup->count; i++)
-        if (json_array_append_new(list, complaint_json(checkup, &checkup->list[i])) != 0) {
-            json_decref(list);
-            return NULL;
-        }
+        json_array_append_new(list, finding_json(checkup, &checkup->list[i]));
     bn_text_plain(&path, recording->path); /* a path may hold anything */
     json_t *made = json_pack(
-        "{s:s, s:I, s:I, s:b, s:I, s:s, s:o, s:b, s:o}", "recording",
-        path.data && !path.failed ? path.data : "", "process", (json_int_t)s->process->pid, "steps",
-        (json_int_t)s->count, "steady", !s->kept, "executions_per_step",
-        (json_int_t)s->executions_per_step, "verdict", rec_verdict_name(checkup->answer.verdict),
-        "busy_share", number(checkup->answer.busy_share), "completions", s->completions,
-        "complaints", list);
+        "{s:s, s:I, s:I, s:b, s:I, s:s, s:o, s:b, s:o}", "recording", path.data ? path.data : "",
+        "process", (json_int_t)s->process->pid, "steps", (json_int_t)s->count, "steady", !s->kept,
+        "executions_per_step", (json_int_t)s->executions_per_step, "verdict",
+        rec_verdict_name(checkup->answer.verdict), "busy_share", number(checkup->answer.busy_share),
+        "completions", s->completions, "complaints", list);
     bn_text_free(&path);
     return made;
 }

@@ -5,8 +5,8 @@
  * benchmarks.py and machine.py read them.
  *
  * A benchmark is an experiment. A commit is the build of the runtime: its label, if that is a
- * commit. Its result is what the speedup table says of the processes of the newest good record:
- * those of its build and conditions. The samples are theirs. What failed is null where nothing else
+ * commit. Its result is the speedup table's figure of the processes of the latest good record:
+ * those of its build and conditions. The samples are theirs. Failures are null where nothing else
  * of the experiment is good, and in "bench_failures" in any case.
  */
 #include "results/exports/exports_priv.h"
@@ -22,7 +22,7 @@
 #define LONGEST_NAME 200
 
 /* Replaces slashes in KEY's name by dots, which separate the levels of asv's list. */
-static void put_dots(res_export_key *key, res_export *export)
+static void put_dots(res_export_key *key)
 {
     for (char *c = key->name; *c != '\0'; c++)
         *c = *c == '.' ? '_' : *c == '/' ? '.' : *c;
@@ -31,22 +31,17 @@ static void put_dots(res_export_key *key, res_export *export)
     bn_text cut = {0};
     bn_text_puts(&cut, key->name);
     res_export_digits(&cut, LONGEST_NAME, key->name);
-    if (cut.failed) {
-        export->failed = true;
-        bn_text_free(&cut);
-        return;
-    }
     free(key->name);
     key->name = cut.data;
 }
 
-static json_t *text_or(const json_t *value, const char *otherwise)
+/* A text, or an integer as text; "" for any other value. */
+static json_t *text_of(const res_record *record, res_provenance_id member)
 {
+    const json_t *value = res_provenance(record, member);
     char digits[32];
-    if (json_is_string(value))
-        return json_string(json_string_value(value));
     if (!json_is_integer(value))
-        return json_string(otherwise);
+        return json_string(res_provenance_text(record, member));
     snprintf(digits, sizeof digits, "%lld", (long long)json_integer_value(value));
     return json_string(digits);
 }
@@ -54,13 +49,11 @@ static json_t *text_or(const json_t *value, const char *otherwise)
 /* KEY's machine as asv describes it; it looks for the name in the name of the folder. */
 static json_t *machine_json(const res_export_key *key)
 {
-    const json_t *host = json_object_get(key->record->provenance, "host");
+    const res_record *r = key->record;
     return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o}", "machine", key->machine, "os",
-                     text_or(json_object_get(host, "kernel"), ""), "arch",
-                     text_or(json_object_get(host, "machine"), ""), "cpu",
-                     text_or(json_object_get(host, "cpu"), ""), "num_cpu",
-                     text_or(json_object_get(host, "cores_online"), ""), "ram",
-                     text_or(json_object_get(host, "memory_bytes"), ""));
+                     text_of(r, RES_PROV_HOST_KERNEL), "arch", text_of(r, RES_PROV_HOST_MACHINE),
+                     "cpu", text_of(r, RES_PROV_HOST_CPU), "num_cpu",
+                     text_of(r, RES_PROV_HOST_CORES), "ram", text_of(r, RES_PROV_HOST_MEMORY));
 }
 
 static json_t *one(json_t *value)
@@ -80,8 +73,8 @@ static double log_wall(const res_process *process, const void *context)
     return log(process->measures.wall_ns);
 }
 
-/* Makes a row of asv's table: the result is what the speedup table says of POOL, the samples are
- * its COUNT STEPS, which get sorted after they were written in order. */
+/* A row of asv's table: the result is the speedup table's figure of POOL, the samples are its COUNT
+ * STEPS, which get sorted after they were written in order. */
 static json_t *result_row(const res_pool *pool, uint64_t *steps, size_t count, double time_s)
 {
     json_t *list = json_array(), *row = json_array();
@@ -109,14 +102,14 @@ static json_t *result_row(const res_pool *pool, uint64_t *steps, size_t count, d
     return row;
 }
 
-static const res_record *newest_good(const res_export_key *keys, size_t count)
+static const res_record *latest_good(const res_export_key *keys, size_t count)
 {
-    const res_record *newest = NULL;
+    const res_record *latest = NULL;
     for (size_t i = 0; i < count; i++)
         if (res_record_good(keys[i].record) &&
-            (!newest || strcmp(keys[i].record->id, newest->id) > 0))
-            newest = keys[i].record;
-    return newest;
+            (!latest || strcmp(keys[i].record->id, latest->id) > 0))
+            latest = keys[i].record;
+    return latest;
 }
 
 /* The result of the COUNT records from KEYS, all of one experiment and build. It is null where none
@@ -124,31 +117,24 @@ static const res_record *newest_good(const res_export_key *keys, size_t count)
 static json_t *result_json(const res_collection *all, const res_export_key *keys, size_t count)
 {
     const double time_s = res_export_time(keys[0].record);
-    const res_record *newest = newest_good(keys, count);
+    const res_record *newest = latest_good(keys, count);
     res_pool pool = {.count = 0};
     size_t total = 0, taken = 0;
     if (!newest)
         return json_pack("[[n] [] s I]", "1", (json_int_t)(time_s * 1000));
-    const bool made = res_pool_like(all, newest, &pool);
-    for (size_t i = 0; made && i < pool.count; i++)
+    res_pool_like(all, newest, &pool);
+    for (size_t i = 0; i < pool.count; i++)
         total += pool.list[i].record->step_count;
-    uint64_t *steps = made ? calloc(total + 1, sizeof *steps) : NULL;
-    for (size_t i = 0; steps && i < pool.count; i++) {
+    uint64_t *steps = bn_zalloc(total, sizeof *steps);
+    for (size_t i = 0; i < pool.count; i++) {
         const res_record *record = pool.list[i].record;
         memcpy(steps + taken, record->wall_ns, record->step_count * sizeof *steps);
         taken += record->step_count;
     }
-    json_t *row = steps ? result_row(&pool, steps, total, time_s) : NULL;
+    json_t *row = result_row(&pool, steps, total, time_s);
     free(steps);
     res_pool_free(&pool);
     return row;
-}
-
-/* Whether both are of one machine and have commits that begin alike: asv names files by 8 digits.
- */
-static bool share_a_name(const res_export_key *a, const res_export_key *b)
-{
-    return strcmp(a->machine, b->machine) == 0 && strncmp(a->commit, b->commit, 8) == 0;
 }
 
 /* Adds the file of the COUNT records from KEYS, all of one machine and build. LONG_NAME: the short
@@ -168,9 +154,7 @@ static void put_commit(const res_collection *all, const res_export_key *keys, si
         end = first + 1;
         while (end < count && strcmp(keys[end].name, keys[first].name) == 0)
             end++;
-        json_t *result = result_json(all, keys + first, end - first);
-        export->failed = export->failed || !result;
-        json_object_set_new(results, keys[first].name, result);
+        json_object_set_new(results, keys[first].name, result_json(all, keys + first, end - first));
         for (size_t i = first; i < end; i++)
             json_object_set_new(records, keys[i].record->id, res_export_provenance(keys[i].record));
     }
@@ -199,7 +183,7 @@ static json_t *benchmarks_json(const res_export_key *keys, size_t count)
                                       "name", keys[i].name, "code", "bench: wall time of a step",
                                       "params", "param_names", "type", "time", "unit", "seconds",
                                       "version", "1", "pretty_name", keys[i].name, "timeout", 0,
-                                      "not_measured_on_hardware", label.data ? label.data : ""));
+                                      "not_measured_on_hardware", label.data));
         bn_text_free(&label);
     }
     json_object_set_new(list, "version", json_integer(2));
@@ -208,19 +192,23 @@ static json_t *benchmarks_json(const res_export_key *keys, size_t count)
 
 void res_export_asv(const res_collection *all, res_export *export)
 {
-    res_export_key *keys = res_export_keys(all, false, export);
+    res_export_key *keys = res_export_keys(all, false);
     if (!keys)
         return;
     for (size_t i = 0; i < all->count; i++)
-        put_dots(&keys[i], export);
+        put_dots(&keys[i]);
     for (size_t first = 0, end; first < all->count; first = end) {
         end = first + 1;
         while (end < all->count && strcmp(keys[end].machine, keys[first].machine) == 0 &&
                strcmp(keys[end].commit, keys[first].commit) == 0)
             end++;
+        const bool machine_known =
+            first > 0 && strcmp(keys[first - 1].machine, keys[first].machine) == 0;
+        /* asv names files by 8 digits of the commit. */
         put_commit(all, keys + first, end - first,
-                   first > 0 && share_a_name(&keys[first - 1], &keys[first]), export);
-        if (first > 0 && strcmp(keys[first - 1].machine, keys[first].machine) == 0)
+                   machine_known && strncmp(keys[first - 1].commit, keys[first].commit, 8) == 0,
+                   export);
+        if (machine_known)
             continue;
         json_t *host = machine_json(&keys[first]);
         json_object_set_new(host, "version", json_integer(1));

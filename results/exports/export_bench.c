@@ -3,7 +3,6 @@
  * (read by its tools/compare.py), the text of Go's benchmarks (benchstat) and
  * hyperfine's --export-json (read by its scripts).
  */
-#define _GNU_SOURCE
 #include "results/exports/exports_priv.h"
 
 #include <math.h>
@@ -11,30 +10,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the processor's time means in both formats that have one. */
+/* Definition of the processor's time, in both formats that have one. */
 static const char cpu_time_note[] =
-    "cpu_time (hyperfine: user) is the wall time less the ledger's part wait: the time in which "
-    "the "
-    "host's thread was busy; results without a ledger have the wall time there";
+    "cpu_time (hyperfine: user) is the wall time minus the ledger's part wait: the time in which "
+    "the host's thread was busy; results without a ledger have the wall time there";
 
-/* What the formats call a median. */
+/* Definition of the formats' median. */
 static const char median_note[] =
     "as in all tables of bench: the mean of the middle half of the medians of rounds (up to six "
     "rounds: their median), or of a result without rounds the median of its steps";
 
 /* ---- google/benchmark ----------------------------------------------------------------- */
 
-static const res_record *newest(const res_collection *all)
-{
-    return all->count > 0 ? all->records[all->count - 1] : NULL;
-}
-
 /* The members of google/benchmark's own context, then ours. */
 static json_t *context_json(const res_collection *all)
 {
-    const res_record *last = newest(all);
-    const json_t *host = last ? json_object_get(last->provenance, "host") : NULL;
-    json_t *context = json_object(), *cores = json_object_get(host, "cores_online");
+    const res_record *last = all->count > 0 ? all->records[all->count - 1] : NULL;
+    json_t *context = json_object();
+    json_t *cores = last ? res_provenance(last, RES_PROV_HOST_CORES) : NULL;
     char date[32] = "";
     bool simulated = false;
     if (last)
@@ -42,7 +35,7 @@ static json_t *context_json(const res_collection *all)
     for (size_t i = 0; i < all->count; i++)
         simulated = simulated || all->records[i]->simulated;
     json_object_set_new(context, "date", json_string(date));
-    json_object_set(context, "host_name", json_object_get(host, "hostname"));
+    json_object_set(context, "host_name", last ? res_provenance(last, RES_PROV_HOST_NAME) : NULL);
     json_object_set_new(context, "executable", json_string("bench"));
     json_object_set_new(context, "num_cpus", cores ? json_incref(cores) : json_integer(0));
     json_object_set_new(context, "caches", json_array());
@@ -54,7 +47,7 @@ static json_t *context_json(const res_collection *all)
     return context;
 }
 
-/* What every entry of RECORD begins with. */
+/* The first members of every entry of RECORD. */
 static json_t *entry_json(const res_record *record, const char *name, size_t family)
 {
     bn_text label = {0};
@@ -62,7 +55,7 @@ static json_t *entry_json(const res_record *record, const char *name, size_t fam
     json_t *entry = json_pack("{s:s, s:I, s:i, s:s, s:I, s:i}", "name", name, "family_index",
                               (json_int_t)family, "per_family_instance_index", 0, "run_name", name,
                               "repetitions", (json_int_t)record->step_count, "threads", 1);
-    if (label.length > 0 && label.data)
+    if (label.length > 0)
         json_object_set_new(entry, "label", json_string(label.data));
     json_object_set_new(entry, "record", json_string(record->id));
     bn_text_free(&label);
@@ -101,7 +94,7 @@ static json_t *aggregate_json(const res_record *record, const char *name, size_t
     json_t *entry = entry_json(record, name, family);
     bn_text full = {0};
     bn_text_printf(&full, "%s_%s", name, aggregate);
-    json_object_set_new(entry, "name", json_string(full.data ? full.data : name));
+    json_object_set_new(entry, "name", json_string(full.data));
     json_object_set_new(entry, "run_type", json_string("aggregate"));
     json_object_set_new(entry, "aggregate_name", json_string(aggregate));
     json_object_set_new(entry, "aggregate_unit", json_string("time"));
@@ -114,11 +107,10 @@ static json_t *aggregate_json(const res_record *record, const char *name, size_t
 /* Adds ENTRY, which is released, to the list at the end of OUT. */
 static void put_entry(bn_text *out, json_t *entry)
 {
-    char *text = entry ? json_dumps(entry, RES_JSON_SHOWN) : NULL;
+    char *text = json_dumps(entry, RES_JSON_SHOWN);
     /* There are many steps: each becomes text at once, without a tree of all. */
     bn_text_puts(out, out->length > 0 && out->data[out->length - 1] == '[' ? "\n" : ",\n");
-    out->failed = out->failed || !text;
-    bn_text_puts(out, text ? text : "null");
+    bn_text_puts(out, text);
     free(text);
     json_decref(entry);
 }
@@ -128,24 +120,20 @@ static void put_record(const res_record *record, size_t family, bn_text *out)
     const size_t count = record->step_count;
     const bool ledger = res_has_ledger(record);
     bn_text name = {0};
-    uint64_t *busy = calloc(count, sizeof *busy);
+    uint64_t *busy = bn_zalloc(count, sizeof *busy);
+    const uint64_t *wall = record->wall_ns;
     res_export_name(record, ':', &name);
-    for (size_t i = 0; busy && name.data && i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         busy[i] = res_export_busy_ns(record, i);
         put_entry(out, step_json(record, name.data, family, i, ledger));
     }
-    out->failed = out->failed || !busy || name.failed;
-    if (busy && name.data) {
-        const uint64_t *wall = record->wall_ns;
-        put_entry(out, aggregate_json(record, name.data, family, "mean", res_mean(wall, count),
-                                      res_mean(busy, count)));
-        put_entry(out,
-                  aggregate_json(record, name.data, family, "median", res_step_median(record, wall),
-                                 res_step_median(record, busy)));
-        if (count > 1)
-            put_entry(out, aggregate_json(record, name.data, family, "stddev",
-                                          res_deviation(wall, count), res_deviation(busy, count)));
-    }
+    put_entry(out, aggregate_json(record, name.data, family, "mean", res_mean(wall, count),
+                                  res_mean(busy, count)));
+    put_entry(out, aggregate_json(record, name.data, family, "median",
+                                  res_step_median(record, wall), res_step_median(record, busy)));
+    if (count > 1)
+        put_entry(out, aggregate_json(record, name.data, family, "stddev",
+                                      res_deviation(wall, count), res_deviation(busy, count)));
     free(busy);
     bn_text_free(&name);
 }
@@ -153,9 +141,8 @@ static void put_record(const res_record *record, size_t family, bn_text *out)
 /* Adds VALUE, which is released, as the member NAME to the object at the end of OUT. */
 static void put_member(bn_text *out, const char *name, json_t *value)
 {
-    char *text = value ? json_dumps(value, RES_JSON_SHOWN) : NULL;
-    out->failed = out->failed || !text;
-    bn_text_printf(out, "\"%s\": %s,\n", name, text ? text : "null");
+    char *text = json_dumps(value, RES_JSON_SHOWN);
+    bn_text_printf(out, "\"%s\": %s,\n", name, text);
     free(text);
     json_decref(value);
 }
@@ -185,20 +172,20 @@ static void config_line(bn_text *out, const char *key, const char *value)
     bn_text_putc(out, '\n');
 }
 
-/* Adds lines that benchstat skips: the build, and what went wrong. A runtime's message may have
- * several lines, which must not become results. */
+/* Adds lines that benchstat skips: the build, and the failure. A runtime's message may have several
+ * lines, which must not become results. */
 static void comment_lines(bn_text *out, const res_record *record)
 {
     bn_text name = {0};
     bn_text_printf(out, "# %s %s sha256 ", record->id, bn_code_name(record->status));
     bn_text_plain(out, res_plugin_sha256(record));
     bn_text_puts(out, " label ");
-    bn_text_plain(out, res_runtime_text(record, "label"));
+    bn_text_plain(out, res_provenance_text(record, RES_PROV_RUNTIME_LABEL));
     bn_text_putc(out, '\n');
     if (res_record_good(record))
         return;
     res_export_name(record, '=', &name);
-    bn_text_printf(out, "# failed: %s: ", name.data ? name.data : "");
+    bn_text_printf(out, "# failed: %s: ", name.data);
     bn_text_plain(out, record->message);
     bn_text_putc(out, '\n');
     bn_text_free(&name);
@@ -210,9 +197,9 @@ static void go_lines(const res_record *record, bn_text *out)
     bn_text name = {0};
     res_export_name(record, '=', &name);
     /* A benchmark's name begins with a capital; parts after a slash are key=value. */
-    if (name.data && name.data[0] >= 'a' && name.data[0] <= 'z')
+    if (name.data[0] >= 'a' && name.data[0] <= 'z')
         name.data[0] = (char)(name.data[0] - 'a' + 'A');
-    for (size_t step = 0; name.data && step < record->step_count; step++) {
+    for (size_t step = 0; step < record->step_count; step++) {
         bn_text_printf(out, "Benchmark%s 1 %llu ns/op", name.data,
                        (unsigned long long)record->wall_ns[step]);
         for (size_t p = 0; p < BN_PART_COUNT && ledger; p++)
@@ -221,7 +208,6 @@ static void go_lines(const res_record *record, bn_text *out)
                            bn_part_name((bn_part)p));
         bn_text_putc(out, '\n');
     }
-    out->failed = out->failed || name.failed;
     bn_text_free(&name);
 }
 
@@ -238,9 +224,9 @@ void res_export_benchstat(const res_collection *all, res_export *export)
         if (!res_record_good(record))
             continue;
         res_export_label(record, &label);
-        config_line(out, "cpu", res_host_text(record, "cpu"));
+        config_line(out, "cpu", res_provenance_text(record, RES_PROV_HOST_CPU));
         config_line(out, "platform", res_export_platform(record));
-        config_line(out, "not-measured-on-hardware", label.data ? label.data : "");
+        config_line(out, "not-measured-on-hardware", label.data);
         go_lines(record, out);
         bn_text_free(&label);
     }
@@ -284,7 +270,7 @@ static json_t *result_json(const res_record *record)
         json_array_append_new(codes, json_integer(0));
     }
     res_export_name(record, ':', &name);
-    json_object_set_new(result, "command", json_string(name.data ? name.data : ""));
+    json_object_set_new(result, "command", json_string(name.data));
     json_object_set_new(result, "mean", res_json_real(res_mean(wall, count) / 1e9));
     json_object_set_new(result, "stddev", res_json_real(res_deviation(wall, count) / 1e9));
     json_object_set_new(result, "median", res_json_real(res_step_median(record, wall) / 1e9));

@@ -1,6 +1,5 @@
 /* export_files.c - the files of an export: they are made in memory, and then all or none are
  * written. */
-#define _GNU_SOURCE
 #include "results/exports/exports_priv.h"
 
 #include <stdio.h>
@@ -20,28 +19,23 @@ void res_export_free(res_export *export)
 
 bn_text *res_export_add(res_export *export, const char *format, ...)
 {
-    static bn_text nowhere = {.failed = true};
-    char *path = NULL;
     va_list args;
     va_start(args, format);
-    const int length = vasprintf(&path, format, args);
+    const int length = vsnprintf(NULL, 0, format, args);
     va_end(args);
-    if (length < 0 ||
-        !bn_reserve(&export->files, export->count + 1, &export->capacity, sizeof *export->files)) {
-        if (length >= 0)
-            free(path);
-        export->failed = true;
-        return &nowhere;
-    }
+    char *path = bn_alloc((size_t)length + 1);
+    va_start(args, format);
+    vsnprintf(path, (size_t)length + 1, format, args);
+    va_end(args);
+    bn_grow(&export->files, export->count + 1, &export->capacity, sizeof *export->files);
     export->files[export->count] = (res_export_file){.path = path};
     return &export->files[export->count++].bytes;
 }
 
 static void put_json(bn_text *file, json_t *value, size_t flags)
 {
-    char *text = value ? json_dumps(value, flags | RES_JSON_SHOWN) : NULL;
-    file->failed = file->failed || !text;
-    bn_text_puts(file, text ? text : "");
+    char *text = json_dumps(value, flags | RES_JSON_SHOWN);
+    bn_text_puts(file, text);
     bn_text_putc(file, '\n');
     free(text);
     json_decref(value);
@@ -89,7 +83,7 @@ static bool stays_inside(const char *path)
     }
 }
 
-/* Finds where FILE goes when the export is written to OUTPUT. PATH is to be freed in any case. */
+/* Finds the place of FILE when the export is written to OUTPUT. PATH is to be freed in any case. */
 static bn_code path_of(const res_export *export, const res_export_file *file, const char *output,
                        bn_text *path, bn_status *st)
 {
@@ -97,7 +91,7 @@ static bn_code path_of(const res_export *export, const res_export_file *file, co
         return bn_fail(st, BN_FORMAT, "%s is no name of a file in the folder of an export",
                        file->path);
     bn_text_printf(path, "%s%s%s", output, export->folder ? "/" : "", file->path);
-    return path->failed ? bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a file name") : BN_OK;
+    return BN_OK;
 }
 
 /* Makes the folder of PATH, which lies in OUTPUT. */
@@ -112,9 +106,9 @@ static bn_code make_folder_of(bn_text *path, const char *output, bn_status *st)
     return code;
 }
 
-/* Takes back the first WRITTEN of the BEGUN files, which were not there before, and the folders
- * below OUTPUT that are empty now: the same export can be tried again. */
-static void take_back(const res_export *export, size_t written, size_t begun, const char *output)
+/* Removes the first WRITTEN of the BEGUN files, which were not there before, and the folders below
+ * OUTPUT that are empty now: the same export can be tried again. */
+static void undo(const res_export *export, size_t written, size_t begun, const char *output)
 {
     for (size_t i = begun; i-- > 0;) {
         bn_text path = {0};
@@ -154,8 +148,9 @@ bn_code res_export_write(const res_export *export, const char *output, bool repl
             bn_text_free(&path);
         }
     }
-    /* What was replaced cannot be had back, and what would be left is no export of either time. */
+    /* Replaced files cannot be restored; without the new ones there would be an export of neither
+     * time. */
     if (code != BN_OK && !replace)
-        take_back(export, written, begun, output);
+        undo(export, written, begun, output);
     return code;
 }

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The model's name, with all that its format's own fields do not say: two experiments never share
+/* The model's name, with all members that the format has no fields for: two experiments never share
  * one. */
 static void put_model(const res_record *record, bn_text *name)
 {
@@ -47,11 +47,6 @@ static bool is_training(const res_record *record)
     return strcmp(record->experiment.phase, "train") == 0;
 }
 
-static json_t *batch_json(const res_record *record)
-{
-    return record->experiment.batch > 0 ? json_integer(record->experiment.batch) : json_null();
-}
-
 /* The end of the build that begins at FIRST of COUNT keys. */
 static size_t build_end(const res_export_key *keys, size_t first, size_t count)
 {
@@ -63,18 +58,17 @@ static size_t build_end(const res_export_key *keys, size_t first, size_t count)
 
 /* ---- pytorch/xla ------------------------------------------------------------------------ */
 
-/* Sets "xla" and "dynamo", by which that format tells modes. Capture is what dynamo does, and a
- * program is a graph that somebody captured. Eager runs op by op on the runtime, which the format
- * cannot say: no tracer at all comes nearest. Imports may have inductor. A recording says itself
- * whether it is of captured graphs, as far as it knows. */
+/* Sets "xla" and "dynamo", which stand for the mode in that format. Capture is what dynamo does,
+ * and a program is a captured graph. Eager runs op by op on the runtime, for which
+ * the format has no value: no tracer at all comes nearest. Imports may have inductor. A recording
+ * has its own member for captured graphs. */
 static void set_mode(json_t *e, const res_record *record)
 {
     const char *mode = record->experiment.mode;
-    const char *way = json_string_value(
-        json_object_get(json_object_get(record->provenance, "recording"), "way"));
+    const char *way = res_provenance_text(record, RES_PROV_RECORDING_WAY);
     const bool inductor = strcmp(mode, "inductor") == 0;
     const bool captured = strcmp(mode, "capture") == 0 || strcmp(mode, "program") == 0 ||
-                          (strcmp(mode, "recorded") == 0 && way && strcmp(way, "captured") == 0);
+                          (strcmp(mode, "recorded") == 0 && strcmp(way, "captured") == 0);
     json_object_set_new(e, "xla",
                         inductor || strcmp(mode, "eager") == 0 ? json_null() : json_string("PJRT"));
     json_object_set_new(e, "dynamo",
@@ -99,9 +93,10 @@ static json_t *xla_experiment_json(const res_record *record)
                             : json_null());
     json_object_set_new(e, "torch_xla2", json_null());
     json_object_set_new(e, "test", json_string(is_training(record) ? "train" : "eval"));
-    json_object_set_new(e, "batch_size", batch_json(record));
+    const int batch = record->experiment.batch;
+    json_object_set_new(e, "batch_size", batch > 0 ? json_integer(batch) : json_null());
     json_object_set_new(e, "enable_functionalization", json_null());
-    json_object_set_new(e, "not_measured_on_hardware", json_string(label.data ? label.data : ""));
+    json_object_set_new(e, "not_measured_on_hardware", json_string(label.data));
     bn_text_free(&label);
     return e;
 }
@@ -112,7 +107,7 @@ static json_t *xla_metrics_json(const res_record *record)
     if (!res_record_good(record)) {
         bn_text why = {0};
         bn_text_printf(&why, "%s: %s", bn_code_name(record->status), record->message);
-        json_t *metrics = json_pack("{s:o}", "error", res_json_text(why.data ? why.data : ""));
+        json_t *metrics = json_pack("{s:o}", "error", res_json_text(why.data));
         bn_text_free(&why);
         return metrics;
     }
@@ -135,7 +130,7 @@ static void put_xla_line(const res_record *record, double time_s, bn_text *out)
     json_object_set_new(line, "model",
                         json_pack("{s:s, s:s}", "suite_name",
                                   record->simulated ? "bench (simulated)" : "bench", "model_name",
-                                  model.data ? model.data : ""));
+                                  model.data));
     json_object_set_new(line, "experiment", xla_experiment_json(record));
     json_object_set_new(line, "repeat",
                         json_integer((json_int_t)(record->warmup_count + record->step_count)));
@@ -155,13 +150,13 @@ static void put_xla_line(const res_record *record, double time_s, bn_text *out)
 
 void res_export_pytorch_xla(const res_collection *all, res_export *export)
 {
-    res_export_key *keys = res_export_keys(all, true, export);
+    res_export_key *keys = res_export_keys(all, true);
     if (!keys)
         return;
     bn_text *out = res_export_add(export, "%s", "");
     for (size_t first = 0, end; first < all->count; first = end) {
         end = build_end(keys, first, all->count);
-        /* Within a build, records are in the order of their ids: the last is the newest. */
+        /* Within a build, records are in the order of their ids: the last is the latest. */
         const double time_s = res_export_time(keys[end - 1].record);
         for (size_t i = first; i < end; i++)
             put_xla_line(keys[i].record, time_s, out);
@@ -185,16 +180,15 @@ static void set_latency(const res_collection *all, const res_record *record, jso
                    is_training(record) ? "train" : "eval", platform(record), batch,
                    record->experiment.mode);
     /* The detector takes text for a failure. */
-    if (key.data)
-        json_object_set_new(metrics, key.data,
-                            res_record_good(record)
-                                ? res_json_real(res_export_wall_ns(all, record) / 1e6)
-                                : json_string(bn_code_name(record->status)));
+    json_object_set_new(metrics, key.data,
+                        res_record_good(record)
+                            ? res_json_real(res_export_wall_ns(all, record) / 1e6)
+                            : json_string(bn_code_name(record->status)));
     bn_text_free(&key);
 }
 
 /* Adds a file of the COUNT records from KEYS. They are of one build, since a file has one
- * environment. The processes of the newest record of each experiment stand in it. */
+ * environment. The processes of the latest record of each experiment stand in it. */
 static void put_metrics(const res_collection *all, const res_export_key *keys, size_t count,
                         res_export *export)
 {
@@ -217,7 +211,7 @@ static void put_metrics(const res_collection *all, const res_export_key *keys, s
         json_pack(
             "{s:s, s:{s:s, s:s, s:o, s:b}, s:o, s:o}", "name", "test_bench", "environ",
             "pytorch_git_version", keys[0].commit, "pytorch_version", "none: measured by bench",
-            "runtime", res_json_text(res_runtime_text(last, "platform_version")),
+            "runtime", res_json_text(res_provenance_text(last, RES_PROV_RUNTIME_VERSION)),
             "holds_simulated_results", (int)simulated, "metrics", metrics, "failures", failures));
 }
 
@@ -243,10 +237,9 @@ static json_t *hud_json(const res_record *record, const char *metric, const char
         "s:s}}}",
         "benchmark", "name", "bench", "mode", is_training(record) ? "training" : "inference",
         "dtype", e->dtype, "extra_info", "record", record->id, "not_measured_on_hardware",
-        label.data ? label.data : "", "commit", commit, "model", "name",
-        model.data ? model.data : "", "type", "model", "backend", e->mode, "origins", "bench",
-        "metric", "name", metric, "benchmark_values", values, "extra_info", "unit", "ms", "graph",
-        graph);
+        label.data, "commit", commit, "model", "name", model.data, "type", "model", "backend",
+        e->mode, "origins", "bench", "metric", "name", metric, "benchmark_values", values,
+        "extra_info", "unit", "ms", "graph", graph);
     json_t *runner = json_pack("{s:s, s:s, s:s}", "type", e->runtime, "gpu_info",
                                res_export_device(record), "name", platform(record));
     json_object_set_new(object, "runners", json_pack("[o]", runner));
@@ -275,7 +268,7 @@ static void put_hud(const res_collection *all, bn_text *out)
 
 void res_export_pytorch_benchmark(const res_collection *all, res_export *export)
 {
-    res_export_key *keys = res_export_keys(all, true, export);
+    res_export_key *keys = res_export_keys(all, true);
     if (!keys)
         return;
     for (size_t first = 0, end; first < all->count; first = end) {

@@ -1,6 +1,6 @@
 /*
- * export_record.c - what all formats say of a record: its name, its label, where it comes from,
- * and which records stand together.
+ * export_record.c - a record as all formats have it: its name, its label, its origin, and which
+ * records stand together.
  */
 #include "results/exports/exports_priv.h"
 
@@ -54,8 +54,8 @@ static size_t blank_at(const char *text)
     return by_width ? 3 : 0;
 }
 
-/* Puts '_' for each byte of the blanks of NAME from START on, at which tools split, and of what is
- * not plain. */
+/* Puts '_' for each byte of the blanks of NAME from START on, at which tools split, and of
+ * characters that are not plain. */
 static void put_unbroken(bn_text *name, size_t start)
 {
     const char *shown;
@@ -119,15 +119,13 @@ void res_export_put_safe(bn_text *out, const char *text, const char *kept, const
         bn_text_putc(&safe, '_');
     if (!same || safe.length > most)
         res_export_digits(&safe, most, text);
-    bn_text_puts(out, safe.data ? safe.data : "");
-    out->failed = out->failed || safe.failed;
+    bn_text_puts(out, safe.data);
     bn_text_free(&safe);
 }
 
 void res_export_label(const res_record *record, bn_text *label)
 {
-    if (record->simulated)
-        bn_text_puts(label, "simulated");
+    bn_text_puts(label, record->simulated ? "simulated" : "");
     if (record->experiment.trace_cost_ns > 0)
         bn_text_printf(label, "%semulated front end of %d ns a node", record->simulated ? ", " : "",
                        record->experiment.trace_cost_ns);
@@ -135,32 +133,21 @@ void res_export_label(const res_record *record, bn_text *label)
 
 /* ---- provenance ---------------------------------------------------------------------- */
 
-/* NAME of the experiment in the line that RECORD was imported from, or "". */
-static const char *imported(const res_record *record, const char *name)
-{
-    const json_t *line = json_object_get(json_object_get(record->provenance, "imported"), "line");
-    const json_t *experiment = json_object_get(line, "experiment");
-    const char *text = json_string_value(json_object_get(experiment, name));
-    return text ? text : "";
-}
-
 const char *res_export_platform(const res_record *record)
 {
-    const char *name = res_runtime_text(record, "platform");
-    return name[0] != '\0' ? name : imported(record, "accelerator");
+    const char *name = res_provenance_text(record, RES_PROV_RUNTIME_PLATFORM);
+    return name[0] ? name : res_provenance_text(record, RES_PROV_IMPORTED_PLATFORM);
 }
 
 const char *res_export_device(const res_record *record)
 {
-    const json_t *runtime = json_object_get(record->provenance, "runtime");
-    const json_t *device = json_object_get(runtime, "device");
-    const char *kind = json_string_value(json_object_get(device, "kind"));
-    return kind ? kind : imported(record, "accelerator_model");
+    const char *kind = json_string_value(res_provenance(record, RES_PROV_RUNTIME_DEVICE_KIND));
+    return kind ? kind : res_provenance_text(record, RES_PROV_IMPORTED_DEVICE);
 }
 
 void res_export_commit(const res_record *record, char commit[RES_COMMIT_TEXT])
 {
-    const char *label = res_runtime_text(record, "label");
+    const char *label = res_provenance_text(record, RES_PROV_RUNTIME_LABEL);
     const size_t length = strspn(label, "0123456789abcdef");
     const bool is_commit = length >= 7 && length < RES_COMMIT_TEXT && label[length] == '\0';
     const char *sha256 = res_plugin_sha256(record);
@@ -176,7 +163,7 @@ void res_export_commit(const res_record *record, char commit[RES_COMMIT_TEXT])
 
 void res_export_put_machine(const res_record *record, bn_text *out)
 {
-    const char *name = res_host_text(record, "hostname");
+    const char *name = res_provenance_text(record, RES_PROV_HOST_NAME);
     res_export_put_safe(out, name[0] != '\0' ? name : "unknown", "._-", "", LONGEST_MACHINE);
 }
 
@@ -193,18 +180,19 @@ static int key_order(const void *a, const void *b)
 
 void res_export_keys_free(res_export_key *keys, size_t count)
 {
-    for (size_t i = 0; keys && i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         free(keys[i].machine);
         free(keys[i].name);
     }
     free(keys);
 }
 
-res_export_key *res_export_keys(const res_collection *all, bool by_build, res_export *export)
+res_export_key *res_export_keys(const res_collection *all, bool by_build)
 {
-    res_export_key *keys = calloc(all->count + 1, sizeof *keys);
-    bool failed = !keys;
-    for (size_t i = 0; keys && i < all->count; i++) {
+    if (all->count == 0)
+        return NULL;
+    res_export_key *keys = bn_zalloc(all->count, sizeof *keys);
+    for (size_t i = 0; i < all->count; i++) {
         const res_record *record = all->records[i];
         bn_text machine = {0}, name = {0};
         bn_text_puts(&machine, "");
@@ -215,12 +203,6 @@ res_export_key *res_export_keys(const res_collection *all, bool by_build, res_ex
         }
         keys[i] = (res_export_key){.record = record, .machine = machine.data, .name = name.data};
         res_export_commit(record, keys[i].commit);
-        failed = failed || machine.failed || !machine.data || name.failed || !name.data;
-    }
-    export->failed = export->failed || failed;
-    if (failed || all->count == 0) {
-        res_export_keys_free(keys, all->count);
-        return NULL;
     }
     qsort(keys, all->count, sizeof *keys, key_order);
     return keys;
@@ -268,10 +250,9 @@ void res_export_add_failure(const res_record *record, json_t *list)
     if (res_record_good(record))
         return;
     res_export_name(record, ':', &name);
-    json_array_append_new(list,
-                          json_pack("{s:s, s:s, s:s, s:o}", "name", name.data ? name.data : "",
-                                    "id", record->id, "status", bn_code_name(record->status),
-                                    "message", res_json_text(record->message)));
+    json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:o}", "name", name.data, "id",
+                                          record->id, "status", bn_code_name(record->status),
+                                          "message", res_json_text(record->message)));
     bn_text_free(&name);
 }
 
@@ -289,13 +270,12 @@ uint64_t res_export_busy_ns(const res_record *record, size_t step)
     return record->wall_ns[step] > wait ? record->wall_ns[step] - wait : 0;
 }
 
-/* ---- what its table says ---------------------------------------------------------- */
+/* ---- its figures in tables --------------------------------------------------------- */
 
 double res_export_wall_ns(const res_collection *all, const res_record *record)
 {
     res_pool pool;
-    if (!res_pool_like(all, record, &pool))
-        return (double)NAN;
+    res_pool_like(all, record, &pool);
     const double wall_ns = res_pool_figures(&pool).wall.value.estimate;
     res_pool_free(&pool);
     return wall_ns;

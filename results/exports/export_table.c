@@ -47,10 +47,6 @@ bn_code res_export_make(const res_collection *all, const char *format, res_expor
         return res_export_check(format, st);
     export->folder = formats[i].folder;
     formats[i].write(all, export);
-    for (size_t file = 0; file < export->count; file++)
-        export->failed = export->failed || export->files[file].bytes.failed;
-    if (export->failed)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for an export of %zu records", all->count);
     if (export->count == 0)
         return bn_fail(st, BN_INVALID, "no record that %s could show among the store's %zu", format,
                        all->count);

@@ -36,7 +36,7 @@ static void csv_record(const res_record *record, bn_text *out)
     }
     res_put_csv(out, res_plugin_sha256(record));
     bn_text_putc(out, ',');
-    res_put_csv(out, res_runtime_text(record, "label"));
+    res_put_csv(out, res_provenance_text(record, RES_PROV_RUNTIME_LABEL));
     bn_text_puts(out, record->simulated ? ",true," : ",false,");
     res_put_csv(out, record->values);
     bn_text_putc(out, ',');
@@ -46,13 +46,12 @@ static void csv_record(const res_record *record, bn_text *out)
     bn_text_putc(out, ',');
 }
 
-/* Adds a line: what the sample is of, its number and wall time, and the ledger's parts if there are
- * any. */
+/* Adds a line: the kind of the sample, its number and wall time, and the ledger's parts if there
+ * are any. */
 static void csv_sample(const bn_text *start, const char *sample, const char *graph, size_t index,
                        uint64_t wall_ns, const uint64_t *parts, bn_text *out)
 {
-    if (start->data)
-        bn_text_append(out, start->data, start->length);
+    bn_text_append(out, start->data, start->length);
     bn_text_printf(out, "%s,", sample);
     res_put_csv(out, graph);
     bn_text_printf(out, ",%zu,%llu", index, (unsigned long long)wall_ns);
@@ -81,14 +80,13 @@ static void csv_samples(const res_record *record, bn_text *out)
             csv_sample(&start, "execution", execution->graph, i, execution->pjrt_ns[i], NULL, out);
     }
     /* An experiment that failed before it had a sample still has a line. */
-    if (out->length == before && start.data) {
+    if (out->length == before) {
         bn_text_append(out, start.data, start.length);
         bn_text_puts(out, "none,,,");
         for (size_t p = 0; p < BN_PART_COUNT; p++)
             bn_text_putc(out, ',');
         bn_text_putc(out, '\n');
     }
-    out->failed = out->failed || start.failed;
     bn_text_free(&start);
 }
 
@@ -111,10 +109,8 @@ enum { LANE_STEPS = 1, LANE_LEDGER = 2, LANE_EXECUTIONS = 3 };
 static void put_event(res_trace *out, const char *name, size_t process, int lane, uint64_t start_ns,
                       uint64_t duration_ns)
 {
-    /* Names are ours or those of graphs. */
     char *quoted = res_trace_quote(name);
-    res_trace_slice(out, quoted ? quoted : "\"\"", process, (uint64_t)lane, start_ns,
-                    start_ns + duration_ns);
+    res_trace_slice(out, quoted, process, (uint64_t)lane, start_ns, start_ns + duration_ns);
     bn_text_puts(&out->text, ",\"cat\":\"bench\"}");
     free(quoted);
 }
@@ -154,8 +150,8 @@ static void put_executions(const res_record *record, size_t process, res_trace *
     }
 }
 
-/* Each record is a process. The ledger says how long each part of a step took, not when: parts
- * stand in the ledger's order, and steps one after the other from zero. */
+/* Each record is a process. The ledger has the duration of each part of a step, not its start:
+ * parts stand in the ledger's order, and steps one after the other from zero. */
 void res_export_chrome_trace(const res_collection *all, res_export *export)
 {
     static const char about[] =
@@ -170,7 +166,7 @@ void res_export_chrome_trace(const res_collection *all, res_export *export)
         if (!res_record_good(record))
             continue;
         res_export_name(record, ':', &name);
-        res_trace_name(&trace, "process_name", i + 1, 0, name.data ? name.data : "");
+        res_trace_name(&trace, "process_name", i + 1, 0, name.data);
         res_trace_name(&trace, "thread_name", i + 1, LANE_STEPS, "steps");
         res_trace_name(&trace, "thread_name", i + 1, LANE_LEDGER, "ledger");
         res_trace_name(&trace, "thread_name", i + 1, LANE_EXECUTIONS, "executions alone");
@@ -179,9 +175,5 @@ void res_export_chrome_trace(const res_collection *all, res_export *export)
         bn_text_free(&name);
     }
     res_trace_tail(&trace);
-    bn_text *out = res_export_add(export, "%s", "");
-    if (export->failed)
-        bn_text_free(&trace.text);
-    else
-        *out = trace.text;
+    *res_export_add(export, "%s", "") = trace.text;
 }

@@ -1,7 +1,7 @@
 /*
  * export_xla.c - results.json as OpenXLA's benchmark workflow writes it
  * (.github/workflows/benchmarks/run_benchmark.sh), one a record in a folder of its own, and a
- * baseline.yml of the newest records, by which its compare_with_baseline.py can judge another
+ * baseline.yml of the latest records, by which its compare_with_baseline.py can judge another
  * export.
  */
 #include "results/exports/exports_priv.h"
@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The threshold that XLA's own baselines use: 30 %. */
+/* The threshold of XLA's own baselines: 30 %. */
 #define THRESHOLD 0.30
 
 /* A folder has the id as its name, and most file systems allow 255 bytes. */
@@ -23,8 +23,7 @@ static void put_config(const res_record *record, bn_text *id)
     /* Slashes separate the parts of each name: they are no loss. All else counts, or "a=1" and
      * "a_1" would share a baseline. */
     res_export_name(record, '_', &name);
-    res_export_put_safe(id, name.data ? name.data : "", "_", "/", LONGEST_ID);
-    id->failed = id->failed || name.failed;
+    res_export_put_safe(id, name.data, "_", "/", LONGEST_ID);
     bn_text_free(&name);
 }
 
@@ -33,7 +32,7 @@ static json_t *milliseconds(double ns)
     return json_pack("{s:o, s:s}", "value", res_json_real(ns / 1e6), "unit", "ms");
 }
 
-/* Whether PLATFORM is what the workflow calls a GPU. */
+/* Whether the workflow calls PLATFORM a GPU. */
 static bool is_gpu(const char *platform)
 {
     static const char *const names[] = {"cuda", "rocm", "gpu", "sycl"};
@@ -43,7 +42,7 @@ static bool is_gpu(const char *platform)
     return false;
 }
 
-/* What all comparisons call the peak memory of RECORD's process; NaN: unknown. */
+/* Peak memory of RECORD's process, as in all comparisons; NaN: unknown. */
 static double peak_gb(const res_record *record)
 {
     return res_quantity_of(record, RES_QUANTITY_HOST_BYTES) / 1073741824.0;
@@ -92,8 +91,7 @@ static json_t *results_json(const res_record *record, const char *config)
     json_object_set_new(object, "commit_sha", json_string(commit));
     json_object_set_new(object, "workflow_run_id", json_string(record->id));
     json_object_set_new(object, "metrics", metrics_json(record));
-    json_object_set_new(object, "not_measured_on_hardware",
-                        json_string(label.data ? label.data : ""));
+    json_object_set_new(object, "not_measured_on_hardware", json_string(label.data));
     json_object_set_new(object, "provenance", res_export_provenance(record));
     bn_text_free(&label);
     bn_text_free(&why);
@@ -114,15 +112,12 @@ static void put_baseline(json_t *baseline, const char *metric, const char *key, 
 }
 
 /* {"WALL_TIME": {"baseline_ms": ..., "threshold": ...}, ...}: the metrics that the script knows, as
- * tables have them, of all processes of RECORD's experiment. NULL without memory. */
+ * tables have them, of all processes of RECORD's experiment. */
 static json_t *baseline_json(const res_collection *all, const res_record *record)
 {
     json_t *baseline = json_object();
     res_pool pool;
-    if (!res_pool_like(all, record, &pool)) {
-        json_decref(baseline);
-        return NULL;
-    }
+    res_pool_like(all, record, &pool);
     const res_figures figures = res_pool_figures(&pool);
     put_baseline(baseline, "WALL_TIME", "baseline_ms", figures.wall.value.estimate / 1e6);
     if (is_gpu(res_export_platform(record)))
@@ -141,16 +136,11 @@ void res_export_xla(const res_collection *all, res_export *export)
         const res_record *record = all->records[i];
         bn_text config = {0};
         put_config(record, &config);
-        const char *id = config.data ? config.data : "";
-        res_export_put(res_export_add(export, "%s/%s/results.json", id, record->id),
-                       results_json(record, id));
-        /* Records are in the order of their ids, so the newest stays. */
-        if (res_record_good(record)) {
-            json_t *baseline = baseline_json(all, record);
-            export->failed = export->failed || !baseline;
-            json_object_set_new(baselines, id, baseline);
-        }
-        export->failed = export->failed || config.failed;
+        res_export_put(res_export_add(export, "%s/%s/results.json", config.data, record->id),
+                       results_json(record, config.data));
+        /* Records are in the order of their ids, so the latest stays. */
+        if (res_record_good(record))
+            json_object_set_new(baselines, config.data, baseline_json(all, record));
         bn_text_free(&config);
     }
     /* JSON is YAML, too. */

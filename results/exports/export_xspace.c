@@ -41,10 +41,10 @@ enum { NAME_WARMUP = 1, NAME_STEP, NAME_PARTS };
 /* Adds a line to the plane, with room for MOST events. Its name says where it was not measured on
  * hardware. */
 static line_message *add_line(builder *b, plane_message *plane, const res_record *record,
-                              const char *what, size_t most)
+                              const char *lane, size_t most)
 {
     char name[96];
-    snprintf(name, sizeof name, "bench %s%s", what, record->simulated ? " (simulated)" : "");
+    snprintf(name, sizeof name, "bench %s%s", lane, record->simulated ? " (simulated)" : "");
     return res_xspace_add_line(b, plane, name, most);
 }
 
@@ -58,15 +58,14 @@ static void add_steps(builder *b, plane_message *plane, const res_record *record
     line_message *steps =
         add_line(b, plane, record, "steps", record->warmup_count + record->step_count);
     line_message *ledger = add_line(b, plane, record, "ledger", parts);
-    for (size_t i = 0; !b->failed && i < record->warmup_count; i++) {
+    for (size_t i = 0; i < record->warmup_count; i++) {
         res_xspace_add_event(b, steps, NAME_WARMUP, now, record->warmup_wall_ns[i]);
         now += record->warmup_wall_ns[i];
     }
-    for (size_t i = 0; !b->failed && i < record->step_count; i++) {
+    for (size_t i = 0; i < record->step_count; i++) {
         uint64_t part_start = now;
         event_message *step = res_xspace_add_event(b, steps, NAME_STEP, now, record->wall_ns[i]);
-        if (step)
-            res_xspace_set_stat(b, step, STAT_STEP, (int64_t)i);
+        res_xspace_set_stat(b, step, STAT_STEP, (int64_t)i);
         for (size_t p = 0; p < BN_PART_COUNT && ledger_known; p++) {
             uint64_t part_ns = record->part_ns[i * BN_PART_COUNT + p];
             if (part_ns > 0)
@@ -84,7 +83,7 @@ static void add_executions(builder *b, plane_message *plane, const res_record *r
     for (size_t x = 0; x < record->execution_count; x++)
         samples += record->executions[x].pjrt_count;
     line_message *line = add_line(b, plane, record, "executions alone", samples);
-    for (size_t x = 0; !b->failed && x < record->execution_count; x++) {
+    for (size_t x = 0; x < record->execution_count; x++) {
         const res_execution *execution = &record->executions[x];
         res_xspace_add_name(b, plane->event_names, &plane->n_event_names,
                             (int64_t)(NAME_GRAPHS + x), execution->graph);
@@ -98,10 +97,7 @@ static void add_executions(builder *b, plane_message *plane, const res_record *r
 static void add_text(builder *b, plane_message *plane, int64_t name, const char *text)
 {
     stat_message *stat = res_xspace_make_stat(b, name);
-    char *copy = res_xspace_take_text(b, text);
-    if (b->failed)
-        return;
-    stat->text = copy;
+    stat->text = bn_arena_strdup(b->memory, text);
     plane->stats[plane->n_stats++] = stat;
     res_xspace_add_name(b, plane->stat_names, &plane->n_stat_names, name, stat_names[name]);
 }
@@ -110,16 +106,16 @@ static void add_texts(builder *b, plane_message *plane, const res_record *record
 {
     bn_text label = {0};
     json_t *provenance = res_export_provenance(record);
-    char *text = provenance ? json_dumps(provenance, JSON_COMPACT | RES_JSON_SHOWN) : NULL;
+    char *text = json_dumps(provenance, JSON_COMPACT | RES_JSON_SHOWN);
     res_export_label(record, &label);
     res_xspace_add_name(b, plane->stat_names, &plane->n_stat_names, STAT_STEP,
                         stat_names[STAT_STEP]);
     add_text(b, plane, STAT_RECORD, record->id);
-    add_text(b, plane, STAT_LABEL, label.data ? label.data : "");
+    add_text(b, plane, STAT_LABEL, label.data);
     add_text(b, plane, STAT_BUILD, res_plugin_sha256(record));
     add_text(b, plane, STAT_ABOUT,
              "durations are measured; starts are not: parts stand in the ledger's order");
-    add_text(b, plane, STAT_PROVENANCE, text ? text : "");
+    add_text(b, plane, STAT_PROVENANCE, text);
     free(text);
     json_decref(provenance);
     bn_text_free(&label);
@@ -129,8 +125,6 @@ static plane_message *make_host(builder *b, const res_record *record)
 {
     plane_message *plane = res_xspace_make_plane(b, 1, "/host:CPU", LINES,
                                                  NAME_GRAPHS + record->execution_count, STAT_END);
-    if (!plane)
-        return NULL;
     res_xspace_add_name(b, plane->event_names, &plane->n_event_names, NAME_WARMUP, "warm-up step");
     res_xspace_add_name(b, plane->event_names, &plane->n_event_names, NAME_STEP, "step");
     for (int p = 0; p < BN_PART_COUNT; p++)
@@ -162,15 +156,13 @@ static uint64_t length_ns(const res_record *record)
 static plane_message *make_session(builder *b, const res_record *record)
 {
     static const char *const names[] = {"profile_start_time", "profile_stop_time"};
-    /* Ids may say years of which nobody counts nanoseconds since 1970. */
+    /* Ids may have years whose nanoseconds since 1970 overflow. */
     const double time_s = res_export_time(record);
     const uint64_t start_ns = time_s > 0 && time_s < 1e10 ? (uint64_t)(time_s * 1e9) : 0;
     const uint64_t times[] = {start_ns, start_ns + length_ns(record)};
     plane_message *plane = res_xspace_make_plane(b, 2, "Task Environment", 0, 0, 2);
-    for (int i = 0; plane && i < 2 && start_ns > 0; i++) {
+    for (int i = 0; i < 2 && start_ns > 0; i++) {
         stat_message *stat = res_xspace_make_stat(b, i + 1);
-        if (!stat)
-            return NULL;
         stat->has_uint_value = true;
         stat->uint_value = times[i];
         plane->stats[plane->n_stats++] = stat;
@@ -194,9 +186,7 @@ static void put_space(builder *b, const res_record *record, bn_text *out)
     space.n_warnings = label.length > 0 ? 1 : 0;
     space.hosts = &name.data;
     space.n_hosts = 1;
-    out->failed = out->failed || b->failed || name.failed || label.failed;
-    if (!out->failed)
-        res_xspace_pack(&space, out);
+    res_xspace_pack(&space, out);
     bn_text_free(&name);
     bn_text_free(&label);
 }
@@ -211,9 +201,7 @@ void res_export_xspace(const res_collection *all, res_export *export)
             continue;
         }
         bn_text *out = res_export_add(export, "plugins/profile/%s/bench.xplane.pb", record->id);
-        b.failed = !b.memory;
-        if (b.memory)
-            bn_arena_reset(b.memory);
+        bn_arena_reset(b.memory);
         put_space(&b, record, out);
     }
     bn_arena_free(b.memory);

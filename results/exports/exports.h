@@ -9,9 +9,9 @@
 /* ---- exports -------------------------------------------------------------- */
 
 /* Records become files that other tools open, with every sample where the format can hold samples.
- * Simulated and emulated results say so in their names. What a format has no place for (failures,
- * mostly) stands beside it under a member of its own, or is left out and counted where the format
- * has no members; each writer says which. */
+ * Simulated and emulated results say so in their names. Failures, and whatever else a format has no
+ * place for, stand under a member of their own, or are left out and counted where the format has no
+ * members; each writer says which. */
 
 /* The formats, for help and messages. */
 #define RES_EXPORT_NAMES                                                                           \
@@ -27,8 +27,7 @@ typedef struct res_export {
     res_export_file *files;
     size_t count, capacity;
     size_t left_out; /* failed records that the format has no place for */
-    bool folder; /* the format is a folder of files */
-    bool failed; /* ran out of memory */
+    bool folder;     /* the format is a folder of files */
 } res_export;
 
 /* BN_INVALID for an unknown FORMAT. */

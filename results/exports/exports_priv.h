@@ -1,5 +1,5 @@
 /*
- * exports_priv.h - what the writers of exports share. A format is a row in export_table.c and a
+ * exports_priv.h - shared by the writers of exports. A format is a row in export_table.c and a
  * writer in one of the other files.
  */
 #ifndef BENCH_RESULTS_EXPORTS_PRIV_H
@@ -10,9 +10,8 @@
 
 /* ---- writers (export_*.c) ---------------------------------------------------- */
 
-/* Adds files with what the format shows of ALL to EXPORT, which is empty but for its FOLDER.
- * Where ALL has nothing that the format could show, no file is added. Memory that is missing sets
- * EXPORT's FAILED, or that of a file's bytes. */
+/* Adds the files of ALL to EXPORT, which is empty but for its FOLDER. Where ALL has nothing that
+ * the format could show, no file is added. */
 typedef void res_export_writer(const res_collection *all, res_export *export);
 res_export_writer res_export_google_benchmark, res_export_benchstat, res_export_hyperfine,
     res_export_asv, res_export_pytorch_xla, res_export_pytorch_benchmark, res_export_xla,
@@ -21,18 +20,19 @@ res_export_writer res_export_google_benchmark, res_export_benchstat, res_export_
 /* ---- files (export_files.c) -------------------------------------------------- */
 
 /* Adds a file to EXPORT, with a name by the printf FORMAT, and returns its contents, to be filled;
- * valid until the next call. Never NULL: without memory it is a text that nobody reads. */
+ * valid until the next call. */
 bn_text *res_export_add(res_export *export, const char *format, ...) BN_PRINTF(2, 3);
 /* Puts VALUE, which is released, into FILE: with line breaks, or compact on a line. */
 void res_export_put(bn_text *file, json_t *value);
 void res_export_put_line(bn_text *file, json_t *value);
 
-/* ---- what a record is called (export_record.c) --------------------------------- */
+/* ---- names of records (export_record.c) ---------------------------------------- */
 
-/* Puts what names an experiment in any store: "resnet18/train/capture/graphs:1/batch:4/...".
- * Members are as in the experiment; those that are zero, empty or usual are left out. The runtime
- * is named by the last component of its path, so that two builds of it have the same names;
- * "simulated" comes last. PAIR stands between a member's name and value. There are no blanks. */
+/* Puts a name of the experiment that holds in any store:
+ * "resnet18/train/capture/graphs:1/batch:4/...". Members are as in the experiment; those that are
+ * zero, empty or usual are left out. The runtime is named by the last component of its path, so
+ * that two builds of it have the same names; "simulated" comes last. PAIR stands between a member's
+ * name and value. There are no blanks. */
 void res_export_name(const res_record *record, char pair, bn_text *name);
 /* Ends NAME with digits of WHOLE's SHA-256, and cuts it before them: at most MOST bytes in all. For
  * names that are cut or lose characters, so that two of them stay different. */
@@ -45,7 +45,7 @@ void res_export_put_safe(bn_text *out, const char *text, const char *kept, const
                          size_t most);
 /* The members behind model, phase and mode as {"graphs": 1, ...} (new reference). */
 json_t *res_export_members(const res_record *record);
-/* Puts "simulated", "emulated front end of 17000 ns a node", both, or nothing. */
+/* Puts "simulated", "emulated front end of 17000 ns a node", both, or "". */
 void res_export_label(const res_record *record, bn_text *label);
 
 /* ---- where it comes from ------------------------------------------------------- */
@@ -70,16 +70,15 @@ typedef struct res_export_key {
     char commit[RES_COMMIT_TEXT];
     char *name; /* both are owned */
 } res_export_key;
-/* One key for each record of ALL (malloc). NULL without memory, which sets EXPORT's FAILED, and
- * where ALL is empty. */
-res_export_key *res_export_keys(const res_collection *all, bool by_build, res_export *export);
+/* One key for each record of ALL; NULL where ALL is empty. */
+res_export_key *res_export_keys(const res_collection *all, bool by_build);
 void res_export_keys_free(res_export_key *keys, size_t count);
 /* Puts the machine that RECORD is of, as a safe part of a file's name; "unknown" where it does not
  * say. */
 void res_export_put_machine(const res_record *record, bn_text *out);
 
-/* The wall time of a step, in ns, that the speedup table would say of RECORD's experiment: of all
- * its processes in ALL. NaN without memory, and for a failure. */
+/* The wall time of a step, in ns, that the speedup table would have for RECORD's experiment: of all
+ * its processes in ALL. NaN for a failure. */
 double res_export_wall_ns(const res_collection *all, const res_record *record);
 
 /* Provenance without the topology's XML, which is as large as all the rest (new reference). */

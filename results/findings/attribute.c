@@ -29,8 +29,7 @@ typedef struct pairs {
     res_figures figures[2];
 } pairs;
 
-static bn_code begin_pairs(const res_compared *cell, const res_comparison *c, pairs *p,
-                           bn_status *st)
+static void begin_pairs(const res_compared *cell, const res_comparison *c, pairs *p)
 {
     *p = (pairs){.count = c->pairs};
     for (size_t i = 0; i < c->pairs; i++) {
@@ -38,11 +37,9 @@ static bn_code begin_pairs(const res_compared *cell, const res_comparison *c, pa
         p->side[1][i] = cell->b[c->kept[i]];
     }
     for (int s = 0; s < 2; s++) {
-        if (!res_pool_take(p->side[s], p->count, &p->pool[s]))
-            return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu pairs", p->count);
+        res_pool_all(p->side[s], p->count, &p->pool[s]);
         p->figures[s] = res_pool_figures(&p->pool[s]);
     }
-    return BN_OK;
 }
 
 static void end_pairs(pairs *p)
@@ -72,7 +69,7 @@ static bool is_plain(double (*values)[RES_MOST_PAIRS], size_t count)
     return false;
 }
 
-/* B less A as the columns of a table have it, with the interval of MEAN, which is over pairs: of B
+/* B minus A as the columns of a table have it, with the interval of MEAN, which is over pairs: of B
  * less A, or, not PLAIN, of their log ratio. */
 static void set_difference(res_difference *d, res_interval mean, bool plain)
 {
@@ -177,25 +174,22 @@ static bool same_pairs(const res_comparison *a, const res_comparison *b)
 
 /* Compares QUANTITY over the pairs that count: of one that was judged, those of its comparison; of
  * others, ALL, those of the wall time. */
-static bn_code compare_one(const res_compared *cell, const pairs *all, res_quantity quantity,
-                           res_difference *out, bn_status *st)
+static res_difference compare_one(const res_compared *cell, const pairs *all, res_quantity quantity)
 {
     const res_measure measure = measure_of(quantity);
     const res_comparison *c =
         measure == RES_MEASURE_COUNT ? NULL : res_compared_measure(cell, measure);
     pairs own = {.count = 0};
-    bn_code code = BN_OK;
     if (c && !same_pairs(c, &cell->comparison)) {
-        code = begin_pairs(cell, c, &own, st);
+        begin_pairs(cell, c, &own);
         all = &own;
     }
-    if (code == BN_OK)
-        *out = compare_quantity(all, quantity);
-    if (code == BN_OK && c)
-        settle(c, measure, out);
-    out->moved = moves(out);
+    res_difference out = compare_quantity(all, quantity);
+    if (c)
+        settle(c, measure, &out);
+    out.moved = moves(&out);
     end_pairs(&own);
-    return code;
+    return out;
 }
 
 /* ---- programs ------------------------------------------------------------------------- */
@@ -205,6 +199,13 @@ const char *res_program_name(res_program program)
     static const char *const names[] = {"same", "compiled otherwise", "another text", "varies",
                                         "not told"};
     return names[program];
+}
+
+const char *res_program_words(res_program program)
+{
+    static const char *const words[] = {"same", "compiled differently", "another text", "varies",
+                                        "unknown"};
+    return words[program];
 }
 
 /* Whether both were asked for the same: one graph, or in eager mode all programs of one op. */
@@ -231,18 +232,18 @@ static const res_execution *steady_from(const res_record *r, size_t *from)
 
 static res_program program_of(const res_record *a, const res_record *b)
 {
-    bool any = false, told = true, alike = true, figures = true;
+    bool any = false, shown = true, alike = true, figures = true;
     for (size_t i = 0, j = 0;; any = true) {
         const res_execution *x = steady_from(a, &i), *y = steady_from(b, &j);
         if (!x && !y)
             break;
         if (!x || !y || !same_request(x, y))
             return RES_PROGRAM_TEXT;
-        told = told && x->optimized[0] && y->optimized[0];
+        shown = shown && x->optimized[0] && y->optimized[0];
         alike = alike && strcmp(x->optimized, y->optimized) == 0;
         figures = figures && same_figures(x, y);
     }
-    if (told && any)
+    if (shown && any)
         return alike ? RES_PROGRAM_SAME : RES_PROGRAM_COMPILED;
     return figures ? RES_PROGRAM_UNKNOWN : RES_PROGRAM_COMPILED;
 }
@@ -325,19 +326,15 @@ static void find_place(res_attribution *out)
         }
 }
 
-bn_code res_attribute(const res_compared *cell, res_attribution *out, bn_status *st)
+void res_attribute(const res_compared *cell, res_attribution *out)
 {
     pairs all;
-    *out = (res_attribution){.program = RES_PROGRAM_UNKNOWN};
-    bn_code code = begin_pairs(cell, &cell->comparison, &all, st);
-    if (code == BN_OK) {
-        out->program = res_compare_programs(all.side[0], all.count, all.side[1], all.count);
-        compare_parts(&all, out);
-    }
-    for (int q = 0; code == BN_OK && q < RES_QUANTITY_COUNT; q++)
-        code = compare_one(cell, &all, (res_quantity)q, &out->quantity[q], st);
-    if (code == BN_OK)
-        find_place(out);
+    begin_pairs(cell, &cell->comparison, &all);
+    *out = (res_attribution){
+        .program = res_compare_programs(all.side[0], all.count, all.side[1], all.count)};
+    compare_parts(&all, out);
+    for (int q = 0; q < RES_QUANTITY_COUNT; q++)
+        out->quantity[q] = compare_one(cell, &all, (res_quantity)q);
+    find_place(out);
     end_pairs(&all);
-    return code;
 }

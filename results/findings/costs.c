@@ -1,7 +1,7 @@
 /*
  * costs.c - costs of a node, an execution and an argument, of each row and of each front end.
  *
- * A row says what its step costs. What an argument costs is told only by steps with few and with
+ * A row says what its step costs. The cost of an argument needs steps with few and with
  * many of them: each process draws a line through the rows of a front end, as studies do.
  */
 #include "results/findings/costs.h"
@@ -53,13 +53,11 @@ static double step_pjrt_of(const res_record *record)
     return executions > 0 ? sum : (double)NAN;
 }
 
-static bool make_cost(const res_speedup_row *row, res_cost *cost)
+static void make_cost(const res_speedup_row *row, res_cost *cost)
 {
     const res_pool *pool = &row->pool;
     const res_figures *f = &row->figures;
-    double *beside = calloc(3 * pool->count + 1, sizeof *beside);
-    if (!beside)
-        return false;
+    double *beside = bn_zalloc(3 * pool->count, sizeof *beside);
     double *dispatch = beside + pool->count, *beside_pjrt = dispatch + pool->count;
     *cost = (res_cost){.row = row,
                        .nodes = f->nodes_per_step,
@@ -83,23 +81,22 @@ static bool make_cost(const res_speedup_row *row, res_cost *cost)
     if (cost->beside_refused || !isfinite(f->device.value.estimate))
         cost->beside.value = unknown;
     free(beside);
-    return true;
 }
 
 /* ---- front ends -------------------------------------------------------------------------------
  */
 
-static bool same_law(const res_record *a, const res_record *b)
+static bool same_fit(const res_record *a, const res_record *b)
 {
     return res_same_block(a, b) && a->experiment.trace_cost_ns == b->experiment.trace_cost_ns &&
            strcmp(a->experiment.front_end, b->experiment.front_end) == 0 &&
            strcmp(a->experiment.mode, b->experiment.mode) == 0;
 }
 
-/* What a law is of: its rows, and room for a value of each process of each. */
+/* The rows of a line, and room for a value of each process of each. */
 typedef struct bundle {
     const res_cost **list;     /* [ROWS] */
-    const res_process ***each; /* [row]: the processes of it that the law is of; owned */
+    const res_process ***each; /* [row]: the processes of it that the fit is over; owned */
     size_t rows, processes;
     double *x;      /* [row] arguments and results of an execution */
     double *y;      /* [process][row] */
@@ -108,7 +105,7 @@ typedef struct bundle {
 
 static void bundle_free(bundle *b)
 {
-    for (size_t i = 0; b->each && i < b->rows; i++)
+    for (size_t i = 0; i < b->rows; i++)
         free(b->each[i]);
     free(b->each);
     free(b->list);
@@ -143,16 +140,14 @@ static size_t list_first(const res_pool *pool, const res_process **list)
     return count;
 }
 
-/* The processes of ROW that a law is of: the ones that count. Where each run is a value, processes
- * of several are no sample: then it is of the newest run that has RES_LEAST_PROCESSES, or where
- * none has, of one process of each run. Sets *COUNT; NULL without memory. */
-static const res_process **of_law(const res_speedup_row *row, size_t *count)
+/* The processes of ROW that a fit is over: the ones that count. Where each run is a value,
+ * processes of several are no sample: then it is of the latest run that has RES_LEAST_PROCESSES, or
+ * where none has, of one process of each run. Sets *COUNT. */
+static const res_process **processes_of(const res_speedup_row *row, size_t *count)
 {
     const res_pool *pool = &row->pool;
-    const res_process **list = calloc(pool->count + 1, sizeof *list);
+    const res_process **list = bn_zalloc(pool->count, sizeof *list);
     *count = 0;
-    if (!list)
-        return NULL;
     for (size_t run = pool->run_count; pool->runs.means && run-- > 0;)
         if ((*count = list_run(pool, run, list)) >= RES_LEAST_PROCESSES)
             return list;
@@ -161,27 +156,22 @@ static const res_process **of_law(const res_speedup_row *row, size_t *count)
 }
 
 /* The rows that are like EXAMPLE. */
-static bool bundle_make(const res_costs *costs, const res_record *example, bundle *b)
+static void bundle_make(const res_costs *costs, const res_record *example, bundle *b)
 {
-    *b = (bundle){.list = calloc(costs->count + 1, sizeof(const res_cost *)),
-                  .each = calloc(costs->count + 1, sizeof(const res_process **)),
+    *b = (bundle){.list = bn_zalloc(costs->count, sizeof(const res_cost *)),
+                  .each = bn_zalloc(costs->count, sizeof(const res_process **)),
                   .processes = SIZE_MAX};
-    for (size_t i = 0; b->list && b->each && i < costs->count; i++) {
+    for (size_t i = 0; i < costs->count; i++) {
         size_t processes;
-        if (!same_law(costs->list[i].row->record, example))
+        if (!same_fit(costs->list[i].row->record, example))
             continue;
         b->list[b->rows] = &costs->list[i];
-        b->each[b->rows] = of_law(costs->list[i].row, &processes);
-        if (!b->each[b->rows++])
-            return false;
+        b->each[b->rows++] = processes_of(costs->list[i].row, &processes);
         b->processes = processes < b->processes ? processes : b->processes;
     }
-    if (!b->list || !b->each || b->rows == 0)
-        return false;
-    b->x = calloc(b->rows + 1, sizeof *b->x);
-    b->y = calloc(b->rows * b->processes + 1, sizeof *b->y);
-    b->of_one = calloc(b->processes + 1, sizeof *b->of_one);
-    return b->x && b->y && b->of_one;
+    b->x = bn_zalloc(b->rows, sizeof *b->x);
+    b->y = bn_zalloc(b->rows * b->processes, sizeof *b->y);
+    b->of_one = bn_zalloc(b->processes, sizeof *b->of_one);
 }
 
 /* Each process says the mean over the rows that trace, of the log. */
@@ -219,7 +209,8 @@ static size_t put_points(bundle *b)
     return points;
 }
 
-static bn_code draw_line(bundle *b, res_cost_law *law, bn_status *st)
+/* Leaves LAW's line unknown where none can be drawn. */
+static void draw_line(bundle *b, res_cost_fit *fit)
 {
     const size_t points = put_points(b);
     const res_sweep sweep = {.x = b->x, .y = b->y, .points = points, .processes = b->processes};
@@ -229,64 +220,54 @@ static bn_code draw_line(bundle *b, res_cost_law *law, bn_status *st)
         vary = vary || b->x[i] != b->x[0];
     for (size_t i = 0; i < points * b->processes; i++)
         known = known && isfinite(b->y[i]);
-    if (!vary || !known)
-        return BN_OK;
-    bn_code code = res_line_fit(&sweep, &line, st);
-    if (code == BN_OK) {
-        law->execution = res_estimate_interval(&line.base);
-        law->value = res_estimate_interval(&line.slope);
-        law->law = line.law;
-        law->off = points > 2 ? line.off : (double)NAN;
+    if (vary && known && res_line_fit(&sweep, &line, NULL) == BN_OK) {
+        fit->execution = res_estimate_interval(&line.base);
+        fit->value = res_estimate_interval(&line.slope);
+        fit->law = line.law;
+        fit->off = points > 2 ? line.off : (double)NAN;
     }
     res_line_free(&line);
-    return code;
 }
 
-static bool make_law(const res_costs *costs, const res_record *example, res_cost_law *law)
+static void make_fit(const res_costs *costs, const res_record *example, res_cost_fit *fit)
 {
     bundle b;
-    bn_status st = {.code = BN_OK};
-    *law = (res_cost_law){.example = example,
+    *fit = (res_cost_fit){.example = example,
                           .node = unknown,
                           .execution = unknown,
                           .value = unknown,
                           .law = RES_LAW_UNKNOWN,
                           .off = (double)NAN};
-    bool made = bundle_make(costs, example, &b);
-    if (made) {
-        law->rows = b.rows;
-        law->processes = b.processes;
-        law->node = node_of(&b, &law->traced);
-        made = draw_line(&b, law, &st) != BN_OUT_OF_MEMORY;
-    }
+    bundle_make(costs, example, &b);
+    fit->rows = b.rows;
+    fit->processes = b.processes;
+    fit->node = node_of(&b, &fit->traced);
+    draw_line(&b, fit);
     bundle_free(&b);
-    return made;
 }
 
-bool res_costs_make(const res_speedup *speedup, res_costs *costs)
+void res_costs_make(const res_speedup *speedup, res_costs *costs)
 {
-    *costs = (res_costs){.list = calloc(speedup->count + 1, sizeof *costs->list),
-                         .laws = calloc(speedup->count + 1, sizeof *costs->laws)};
-    bool made = costs->list && costs->laws;
-    for (size_t i = 0; made && i < speedup->count; i++) {
+    *costs = (res_costs){.list = bn_zalloc(speedup->count, sizeof *costs->list),
+                         .fits = bn_zalloc(speedup->count, sizeof *costs->fits)};
+    for (size_t i = 0; i < speedup->count; i++) {
         const res_speedup_row *row = &speedup->rows[i];
         if (row->record->status == BN_OK && row->pool.counted > 0 && res_has_ledger(row->record))
-            made = make_cost(row, &costs->list[costs->count++]);
+            make_cost(row, &costs->list[costs->count++]);
     }
-    for (size_t i = 0; made && i < costs->count; i++) {
+    for (size_t i = 0; i < costs->count; i++) {
         const res_record *record = costs->list[i].row->record;
         size_t before = 0;
-        while (before < i && !same_law(costs->list[before].row->record, record))
+        while (before < i && !same_fit(costs->list[before].row->record, record))
             before++;
         if (before == i)
-            made = make_law(costs, record, &costs->laws[costs->law_count++]);
+            make_fit(costs, record, &costs->fits[costs->fit_count++]);
     }
-    return made;
 }
 
 void res_costs_free(res_costs *costs)
 {
     free(costs->list);
-    free(costs->laws);
+    free(costs->fits);
     *costs = (res_costs){NULL, 0, NULL, 0};
 }

@@ -12,19 +12,19 @@
 /* A row of the speedup table. All times in ns; figures are over the processes that count. */
 typedef struct res_cost {
     const res_speedup_row *row;   /* borrowed */
-    double nodes, executions;     /* of a step; of the newest process that counts */
+    double nodes, executions;     /* of a step; of the latest process that counts */
     double arguments, results;    /* of all executions of a step together */
     res_over trace, node;         /* trace, hash and lookup of a step; of each traced node */
     res_over dispatch, execution; /* the plugin's execute calls of a step; of each */
-    res_over beside;              /* wall time less device time of a step */
-    /* Wall time less the PJRT times of a step's executions. They have the start of an execution in
+    res_over beside;              /* wall time minus device time of a step */
+    /* Wall time minus the PJRT times of a step's executions. They have the start of an execution in
      * them, whoever measured them; device times have it or not, by their source. */
     res_over beside_pjrt;
     bool beside_refused; /* the device time contradicts the rest */
 } res_cost;
 
 /* The rows of one runtime, front end, mode and emulated cost of a node. */
-typedef struct res_cost_law {
+typedef struct res_cost_fit {
     const res_record *example; /* of the first of them; borrowed */
     size_t rows, traced;       /* how many; in how many of them nodes are traced in each step */
     size_t processes;          /* of each row; the fewest */
@@ -34,18 +34,17 @@ typedef struct res_cost_law {
     res_interval execution, value;
     res_law law; /* whether rows lie on the line */
     double off;  /* by how much the farthest does not, as a share; NaN: no line */
-} res_cost_law;
+} res_cost_fit;
 
 typedef struct res_costs {
     res_cost *list;
     size_t count;
-    res_cost_law *laws; /* in the order of their first rows */
-    size_t law_count;
+    res_cost_fit *fits; /* in the order of their first rows */
+    size_t fit_count;
 } res_costs;
 
-/* Of the rows of SPEEDUP, which must outlive COSTS, that have a good record with a ledger. False
- * without memory. COSTS is to be freed in any case. */
-bool res_costs_make(const res_speedup *speedup, res_costs *costs);
+/* Of the rows of SPEEDUP, which must outlive COSTS, that have a good record with a ledger. */
+void res_costs_make(const res_speedup *speedup, res_costs *costs);
 void res_costs_free(res_costs *costs);
 
 #endif

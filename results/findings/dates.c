@@ -71,6 +71,5 @@ void res_put_misdates(const res_misdates *misdates, bn_text *out)
         bn_text_puts(out, " to ");
         put_minute(misdates->last_s, out);
     }
-    bn_text_puts(out, " UTC, later than now or than their files were written: the clock was ahead, "
-                      "or has gone back");
+    bn_text_puts(out, " UTC, later than now or than their files: a clock was wrong");
 }

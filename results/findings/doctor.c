@@ -1,8 +1,8 @@
 /*
  * doctor.c - what keeps a step from being as fast as its device: rules, each with a threshold and
- * with what it costs a step.
+ * its cost of a step.
  *
- * A rule complains where its cost is told to be above a part of the step: where there is an
+ * A rule is violated where its cost is significantly above a share of the step: where there is an
  * interval, by its lower bound. The costs of two rules may overlap: steps in flight hide what a
  * capture would save.
  */
@@ -78,7 +78,7 @@ static double median_of(const res_process *p, const bn_part *parts, size_t count
                                                   : (double)NAN;
 }
 
-/* Device time of a step of P; NaN where that is not known of all steps. */
+/* Device time of a step of P; NaN where that is unknown of all steps. */
 static double device_of(const res_process *p)
 {
     return p->record ? res_device_of_steps(&p->record->experiment, p->measures.device_ns)
@@ -159,7 +159,7 @@ static double share_of_ops(const res_process *p, bn_counter transfers)
 {
     double ops = p->record ? res_counter_a_step(p->record, BN_COUNTER_HOST_FALLBACKS) : 0;
     double others = p->record ? fmax(0, res_counter_a_step(p->record, transfers) - ops) : 0;
-    /* What few steps do is not in the median step. */
+    /* The median step lacks what few steps do. */
     if (round(ops) + round(others) > 0) {
         ops = round(ops);
         others = round(others);
@@ -229,7 +229,7 @@ static double cost_of_tracing(const res_process *p, const void *context)
     return is_in_flight(p) ? not_hidden(p, own_ns) : own_ns;
 }
 
-/* What one execution in place of all would save: the overheads of the others, as far as the device
+/* What one execution instead of all would save: the overheads of the others, as far as the device
  * waits for them. */
 static double cost_of_executions(const res_process *p, const void *context)
 {
@@ -299,7 +299,7 @@ static double nodes_traced(const res_speedup_row *row)
     return again ? row->figures.nodes_per_step : 0;
 }
 
-/* What a table refuses to show is no reason to complain either. */
+/* A figure that tables refuse is no finding either. */
 static double executions_run(const res_speedup_row *row)
 {
     const bool known = isfinite(row->figures.overhead.value.estimate);
@@ -372,7 +372,7 @@ static const rule rules[RES_RULE_COUNT] = {
     [RES_RULE_START] = {cost_of_start, is_compiled, 0, RES_DOCTOR_START_NS},
 };
 
-/* ---- complaints -------------------------------------------------------------------------------
+/* ---- findings ---------------------------------------------------------------------------------
  */
 
 /* Whether the host waits for the device in most steps, to read a value. Then no two are in flight.
@@ -382,7 +382,7 @@ static bool reads_in_most(const res_speedup_row *row)
     return values_read(row) + ops_of_the_host(row) > 0.5;
 }
 
-/* What steps in flight would hide of COST behind the device; NaN where that is not known, or a
+/* What steps in flight would hide of COST behind the device; NaN where that is unknown, or a
  * framework does not take the option. */
 static double hidden(const res_speedup_row *row, double cost_ns)
 {
@@ -408,7 +408,8 @@ static res_estimate cost_of(const res_speedup_row *row, res_rule number, double 
 }
 
 /* Whether what rule NUMBER costs ROW is an upper bound. A read waits for the device, too, and the
- * device works meanwhile on what was submitted before. Without a device time nobody knows how long.
+ * device works meanwhile on what was submitted before. Without a device time it is unknown how
+ * long.
  */
 static bool is_bound(const res_speedup_row *row, res_rule number)
 {
@@ -430,9 +431,8 @@ static bool is_at_start(res_rule number)
  * which uses none. */
 static const char *folder_of(const res_record *record)
 {
-    const json_t *options = json_object_get(record->provenance, "options");
-    const char *folder = json_string_value(json_object_get(options, "cache-dir"));
-    return folder && res_is_ours(&record->experiment) ? folder : "";
+    return res_is_ours(&record->experiment) ? res_provenance_text(record, RES_PROV_OPTIONS_CACHE)
+                                            : "";
 }
 
 /* Whether B, a later process of A's run, compiled again and found nothing of what A had compiled.
@@ -460,8 +460,9 @@ static res_kept kept_of(const res_speedup_row *row)
     return RES_KEPT_FURTHER;
 }
 
-/* Whether RULE complains of row INDEX; then *OUT says how. */
-static bool complains(const res_speedup *speedup, size_t index, res_rule number, res_complaint *out)
+/* Whether row INDEX violates rule NUMBER; then *OUT is the finding. */
+static bool is_violated(const res_speedup *speedup, size_t index, res_rule number,
+                        res_doctor_finding *out)
 {
     const res_speedup_row *row = &speedup->rows[index];
     const rule *r = &rules[number];
@@ -475,17 +476,17 @@ static bool complains(const res_speedup *speedup, size_t index, res_rule number,
     if (!(whole_ns > 0) || !(surely > 0) || surely < r->least_share * whole_ns ||
         surely < r->least_ns)
         return false;
-    *out = (res_complaint){.rule = number,
-                           .row = index,
-                           .cost_ns = ns,
-                           .share = is_at_start(number) ? (double)NAN : ns.estimate / whole_ns,
-                           .count = count,
-                           .at_most = is_bound(row, number),
-                           .alone = reads_in_most(row),
-                           .kept = is_at_start(number) ? kept_of(row) : RES_KEPT_NOT,
-                           .folder = folder_of(row->record),
-                           .hidden_ns =
-                               number == RES_RULE_TRACING ? hidden(row, ns.estimate) : (double)NAN};
+    *out = (res_doctor_finding){.rule = number,
+                                .row = index,
+                                .cost_ns = ns,
+                                .share = is_at_start(number) ? (double)NAN : ns.estimate / whole_ns,
+                                .count = count,
+                                .at_most = is_bound(row, number),
+                                .alone = reads_in_most(row),
+                                .kept = is_at_start(number) ? kept_of(row) : RES_KEPT_NOT,
+                                .folder = folder_of(row->record),
+                                .hidden_ns = number == RES_RULE_TRACING ? hidden(row, ns.estimate)
+                                                                        : (double)NAN};
     out->why = res_pool_why(&row->pool, number, &out->more);
     out->branches = number == RES_RULE_READS && res_pool_branches(&row->pool, out->why);
     return true;
@@ -494,7 +495,7 @@ static bool complains(const res_speedup *speedup, size_t index, res_rule number,
 /* The most costly first; what starts cost, last. */
 static int order(const void *a, const void *b)
 {
-    const res_complaint *left = a, *right = b;
+    const res_doctor_finding *left = a, *right = b;
     const bool l = is_at_start(left->rule), r = is_at_start(right->rule);
     if (l != r)
         return l - r;
@@ -502,18 +503,15 @@ static int order(const void *a, const void *b)
            (left->cost_ns.estimate > right->cost_ns.estimate);
 }
 
-bool res_doctor(const res_speedup *speedup, res_complaint **list, size_t *count)
+res_doctor_finding *res_doctor(const res_speedup *speedup, size_t *count)
 {
-    res_complaint *all = calloc(speedup->count * RES_RULE_COUNT + 1, sizeof *all);
-    *list = all;
+    res_doctor_finding *all = bn_zalloc(speedup->count * RES_RULE_COUNT, sizeof *all);
     *count = 0;
-    if (!all)
-        return false;
     for (size_t i = 0; i < speedup->count; i++)
         for (int r = 0; r < RES_RULE_COUNT && speedup->rows[i].pool.count > 0; r++)
-            *count += complains(speedup, i, (res_rule)r, &all[*count]);
+            *count += is_violated(speedup, i, (res_rule)r, &all[*count]);
     qsort(all, *count, sizeof *all, order);
-    return true;
+    return all;
 }
 
 /* ---- what bounds a step -----------------------------------------------------------------------
@@ -545,7 +543,7 @@ static double cost_of_programs(const res_process *p, const void *context)
 }
 
 /* Whether the steps of ROW still make programs, and take longer for that than the device works;
- * where that is not known, than for all else. */
+ * where that is unknown, than for all else. */
 static bool makes_programs(const res_speedup_row *row)
 {
     const double device_ns = device_of_row(row);
@@ -573,7 +571,7 @@ static res_bound longest(const res_speedup_row *row, double *ns)
         if (!waits[i].applies)
             continue;
         const double own_ns = res_pool_estimate(&row->pool, waits[i].cost, NULL).mean;
-        /* False where it is not known. */
+        /* False where it is unknown. */
         if (own_ns > *ns) {
             *ns = own_ns;
             bound = waits[i].bound;

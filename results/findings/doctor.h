@@ -1,5 +1,5 @@
 /*
- * doctor.h - what could be mended in the steps of records, and what that would save. Prefix res_.
+ * doctor.h - what could be fixed in the steps of records, and what that would save. Prefix res_.
  */
 #ifndef BENCH_RESULTS_DOCTOR_H
 #define BENCH_RESULTS_DOCTOR_H
@@ -23,7 +23,7 @@ typedef enum res_rule {
 } res_rule;
 const char *res_rule_name(res_rule rule); /* "compiles", "reads", ... */
 
-/* Parts of the step above which a rule complains: most rules; steps that compile, of the mean step;
+/* Thresholds as shares of the step: of most rules; of steps that compile, of the mean step;
  * the overhead of one execution, which only a larger step or steps in flight can hide; a start, and
  * what turns add to it. */
 #define RES_DOCTOR_SHARE    0.05
@@ -32,14 +32,14 @@ const char *res_rule_name(res_rule rule); /* "compiles", "reads", ... */
 #define RES_DOCTOR_START_NS 10e9
 #define RES_DOCTOR_TURNS_NS 1e9
 
-/* What became of the executables of a row's first start. */
+/* The fate of the executables of a row's first start. */
 typedef enum res_kept {
     RES_KEPT_NOT,     /* it was not asked to keep them (--cache-dir) */
     RES_KEPT_FURTHER, /* further starts load them */
     RES_KEPT_NEVER    /* a later process of the run compiled all again: none was to be loaded */
 } res_kept;
 
-typedef struct res_complaint {
+typedef struct res_doctor_finding {
     res_rule rule;
     size_t row;           /* index into the table's rows */
     res_interval cost_ns; /* of a step; of RES_RULE_TURNS and START: of each start */
@@ -53,18 +53,18 @@ typedef struct res_complaint {
     double hidden_ns;   /* of RES_RULE_TRACING: what steps in flight hide of it; NaN: unknown */
     res_kept kept;      /* of TURNS and START */
     const char *folder; /* of --cache-dir, of the row's record, which owns it; "": none */
-    /* What changed, and where in the source (res_why), of one of the row's records, which owns it;
-     * NULL: none tells. And how many more such places it tells. */
+    /* The change and its source location (res_why), of one of the row's records, which owns it;
+     * NULL: none has it. And how many more locations it has. */
     const json_t *why;
     size_t more;
     bool branches; /* of RES_RULE_READS: the value that is read there chooses a branch */
-} res_complaint;
+} res_doctor_finding;
 
-/* All complaints on the rows of SPEEDUP, the most costly first, those on starts last; *LIST is the
- * caller's (free). False without memory. */
-bool res_doctor(const res_speedup *speedup, res_complaint **list, size_t *count);
+/* All COUNT findings on the rows of SPEEDUP, the most costly first, those on starts last; for free.
+ */
+res_doctor_finding *res_doctor(const res_speedup *speedup, size_t *count);
 
-/* What bounds a step. */
+/* The bound of a step. */
 typedef enum res_bound {
     RES_BOUND_UNKNOWN,  /* no device time is known, and no part of the host is half of the step */
     RES_BOUND_COMPILE,  /* steps make programs, for longer than the device works */
@@ -78,25 +78,26 @@ typedef enum res_bound {
 const char *res_bound_name(res_bound bound); /* "device-bound", ...; "unknown" */
 #define RES_DOCTOR_BUSY 0.9
 /* What bounds the steps of ROW, which has a good process. *BUSY (NULL allowed) gets the share of
- * the step for which the device works, NaN where that is not known. */
+ * the step for which the device works, NaN where that is unknown. */
 res_bound res_doctor_bound(const res_speedup_row *row, double *busy);
 
-/* ---- places (why.c) ----------------------------------------------------------------------------
+/* ---- source locations (why.c)
+ * ----------------------------------------------------------------------------
  */
 
-/* Of the explanation that RECORD keeps: what tells most often of what RULE complains of, an object
- * as docs/json-record.md has it, which is the record's. NULL: it keeps none, or tells of none.
- * *MORE: how many others tell of it. */
+/* The most frequent cause of RULE in the explanation that RECORD keeps: an object as
+ * docs/json-record.md has it, which is the record's. NULL: it keeps none, or it has none. *MORE:
+ * how many other causes it has. */
 const json_t *res_why(const res_record *record, res_rule rule, size_t *more);
-/* The same of the newest of POOL's records that tells of RULE. */
+/* The same of the latest of POOL's records that has one. */
 const json_t *res_pool_why(const res_pool *pool, res_rule rule, size_t *more);
 /* Whether an explanation of POOL has programs that were compiled for a branch on the value that is
  * read where WHY (NULL: nowhere) says. */
 bool res_pool_branches(const res_pool *pool, const json_t *why);
-/* How many executions a step of RECORD has beside those of the graphs that it was asked to be cut
- * into: breaks have added them. */
+/* How many executions breaks have added to those of the graphs into which a step of RECORD is cut.
+ */
 double res_executions_added(const res_record *record);
-/* A cause for which a program is compiled again (docs/explain.md), and what is done about it. */
+/* A cause for which a program is compiled again (docs/explain.md), and its fix. */
 typedef struct res_remedy {
     const char *cause, *advice;
 } res_remedy;
@@ -104,8 +105,8 @@ const res_remedy *res_remedy_at(size_t index); /* NULL: there are no more */
 /* The advice on CAUSE, which may be anything; "": it is none. */
 const char *res_remedy_for(const char *cause);
 /* Appends "shape of tokens, dimension 1: 24 -> 31, at models/x.c:12 (mask)": what changed where a
- * program was compiled for CAUSE (docs/explain.md), of a complaint or a recompile. */
-void res_why_put(const char *cause, const json_t *complaint, bn_text *out);
+ * program was compiled for CAUSE (docs/explain.md), of a finding or a recompile. */
+void res_why_put(const char *cause, const json_t *finding, bn_text *out);
 /* Appends "models/x.c:12 (mask)", of an object's "place" and "scope"; the other one ", at" before
  * it, and nothing where there is no place. */
 void res_why_put_where(const json_t *object, bn_text *out);

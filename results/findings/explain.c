@@ -1,11 +1,11 @@
 /*
  * explain.c - what a speedup table found: which ways of running a step differ from lazy, what the
- * differences come from, and what could not be told.
+ * differences come from, and which comparisons are inconclusive.
  *
- * A cause is named where it is told from zero over all causes that were looked at, and holds a part
- * of the difference that is worth a word. Device time and overhead see what the host only waits
- * for. So where the device time is known, or the overhead is told to differ, the ledger's waiting
- * and dispatching are no causes of their own.
+ * A cause is named where it is significantly different from zero over all causes that were looked
+ * at, and holds a part of the difference that is worth a word. Device time and overhead see what
+ * the host only waits for. So where the device time is known, or the overhead differs
+ * significantly, the ledger's waiting and dispatching are no causes of their own.
  */
 #include "results/findings/findings_priv.h"
 
@@ -59,18 +59,18 @@ static bool is_own_cause(bn_part part, bool below)
     return !traced && !(waiting && below);
 }
 
-/* Whether SAVED is told from zero over all causes that are looked at. */
-static bool is_told(const res_estimate *saved)
+/* Whether SAVED is significantly different from zero over all causes that are looked at. */
+static bool is_significant(const res_estimate *saved)
 {
     return res_estimate_p(saved) <= LEVEL / BN_PART_COUNT;
 }
 
-/* Adds the cause where it is told and large; the largest stay, in order. */
+/* Adds a significant and large cause; the largest stay, in order. */
 static void consider(res_finding *finding, res_cause_kind kind, bn_part part,
                      const res_estimate *saved)
 {
     const double least = LEAST_SHARE * fabs(finding->saved_ns);
-    if (!(fabs(saved->mean) >= least) || !is_told(saved))
+    if (!(fabs(saved->mean) >= least) || !is_significant(saved))
         return;
     res_cause cause = {kind, part, res_estimate_interval(saved)};
     for (size_t i = 0; i < finding->cause_count; i++) {
@@ -85,38 +85,17 @@ static void consider(res_finding *finding, res_cause_kind kind, bn_part part,
         finding->causes[finding->cause_count++] = cause;
 }
 
-/* Whether both rows show what IS of their figures. */
-static bool both_show(const res_speedup_row *base, const res_speedup_row *other,
-                      double (*is)(const res_figures *))
-{
-    return isfinite(is(&base->figures)) && isfinite(is(&other->figures));
-}
-
-static double device_figure(const res_figures *f)
-{
-    return f->device.value.estimate;
-}
-
-static double overhead_figure(const res_figures *f)
-{
-    return f->overhead.value.estimate;
-}
-
-/* Whether the processes' own device times are those that ROW shows. */
-static bool device_uncut(const res_speedup_row *row)
-{
-    return row->figures.device_scale == 1;
-}
-
 /* A figure that the table refuses to show is no cause either, nor one that it cut. */
 static void find_causes(const res_speedup_row *base_row, const res_speedup_row *row,
                         res_finding *finding)
 {
     const res_pool *base = &base_row->pool, *other = &row->pool;
-    const bool device_known = both_show(base_row, row, device_figure) && device_uncut(base_row) &&
-                              device_uncut(row) &&
-                              res_figures_alike(&base_row->figures, &row->figures);
-    const bool overhead_known = both_show(base_row, row, overhead_figure);
+    const res_figures *a = &base_row->figures, *b = &row->figures;
+    const bool device_known = isfinite(a->device.value.estimate) && a->device_scale == 1 &&
+                              isfinite(b->device.value.estimate) && b->device_scale == 1 &&
+                              res_figures_alike(a, b);
+    const bool overhead_known =
+        isfinite(a->overhead.value.estimate) && isfinite(b->overhead.value.estimate);
     const res_estimate trace = res_pool_difference(base, other, trace_of, NULL);
     const res_estimate overhead = res_pool_difference(base, other, overhead_of, NULL);
     const res_estimate device = res_pool_difference(base, other, device_of, NULL);
@@ -125,7 +104,7 @@ static void find_causes(const res_speedup_row *base_row, const res_speedup_row *
         consider(finding, RES_CAUSE_OVERHEAD, BN_PART_DISPATCH, &overhead);
     if (device_known)
         consider(finding, RES_CAUSE_DEVICE, BN_PART_WAIT, &device);
-    const bool below = device_known || (overhead_known && is_told(&overhead));
+    const bool below = device_known || (overhead_known && is_significant(&overhead));
     for (int p = 0; p < BN_PART_COUNT; p++) {
         const bn_part part = (bn_part)p;
         if (!is_own_cause(part, below))
@@ -137,8 +116,8 @@ static void find_causes(const res_speedup_row *base_row, const res_speedup_row *
 
 /* ---- findings ------------------------------------------------------------------------------ */
 
-static void say_what_is_visible(const res_speedup *speedup, const res_pool_ratio *ratio,
-                                res_finding *finding)
+static void set_detectable(const res_speedup *speedup, const res_pool_ratio *ratio,
+                           res_finding *finding)
 {
     const double level = LEVEL / (double)speedup->ratios, least = speedup->least_error;
     const size_t values = ratio->log.values, twice = 2 * values;
@@ -200,7 +179,7 @@ static res_finding_kind kind_of(const res_speedup *speedup, const res_speedup_ro
         return RES_FINDING_APART;
     if (!(row->ratio.log.freedom > 0))
         return RES_FINDING_TOO_FEW;
-    if (!row->told)
+    if (!row->significant)
         return RES_FINDING_NO_DIFFERENCE;
     return row->ratio.log.mean > 0 ? RES_FINDING_FASTER : RES_FINDING_SLOWER;
 }
@@ -214,10 +193,10 @@ static res_finding explain(const res_speedup *speedup, size_t index)
     /* By the ratio, so that the two never differ in their direction. */
     finding.saved_ns = -expm1(-row->ratio.log.mean) * base->figures.wall.value.estimate;
     finding.executions_added = row->figures.executions - base->figures.executions;
-    if (row->told)
+    if (row->significant)
         find_causes(base, row, &finding);
     if (finding.kind == RES_FINDING_NO_DIFFERENCE)
-        say_what_is_visible(speedup, &row->ratio, &finding);
+        set_detectable(speedup, &row->ratio, &finding);
     return finding;
 }
 

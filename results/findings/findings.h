@@ -14,7 +14,7 @@
 #define RES_CLOCK_SLACK_S 3600.0
 /* Whether SUMMARY's date is wrong: it lies after NOW_S (seconds since 1970), or after its file was
  * last written or changed. The clock was ahead when it was made, or has gone back since. An
- * infinite NOW_S: now is not known, and only the file tells. A file's time that is older than this
+ * infinite NOW_S: now is unknown, and only the file tells. A file's time that is older than this
  * program tells nothing: an archive may set it. */
 bool res_misdated(const res_summary *summary, double now_s);
 
@@ -25,12 +25,12 @@ void res_misdates_drop(res_collection *all, double now_s);
 /* Appends one sentence on MISDATES, without a full stop; nothing where there are none. */
 void res_put_misdates(const res_misdates *misdates, bn_text *out);
 
-/* ---- the records of a store that tables are of (newest.c) ------------------------ */
+/* ---- the records of a store that tables are of (latest.c) ------------------------ */
 
 /* Whether records of EXPERIMENT are wanted. */
 typedef bool res_experiment_filter(void *context, const res_experiment *experiment);
 
-/* What is asked for of a store. */
+/* A query of a store. */
 typedef struct res_asked {
     res_experiment_filter *wanted; /* NULL: all are */
     void *context;                 /* for WANTED */
@@ -39,12 +39,12 @@ typedef struct res_asked {
 
 /*
  * Reads into ALL those records of STORE, whose index is INDEX, that tables can be made of: of each
- * cell, mode and number of graphs the records of the build of the newest one, good or failed, and
- * failures after its newest good one. ALL.unread counts the others. Records whose dates are wrong
+ * cell, mode and number of graphs the records of the build of the latest one, good or failed, and
+ * failures after its latest good one. ALL.unread counts the others. Records whose dates are wrong
  * are left out, counted in ALL.misdates; those whose ids have no time are older than all others.
  * The order is that of file names. Files that cannot be read, and those of which the index says
  * otherwise, are in ALL.damaged, with those that INDEX has; where a build has no others, the one
- * before it is the newest. BN_OUT_OF_MEMORY.
+ * before it is the latest. BN_OUT_OF_MEMORY.
  */
 BN_MUST_USE bn_code res_newest_read(const char *store, const res_index *index,
                                     const res_asked *asked, res_collection *all, bn_status *st);
@@ -86,16 +86,16 @@ typedef struct res_pool {
     char differing[RES_DIFFERING]; /* conditions in which the last differs: "host, pinning" */
 } res_pool;
 
-/* Pools the COUNT records, at least one, which must outlive POOL. False without memory. */
-bool res_pool_make(const res_record *const *records, size_t count, res_pool *pool);
+/* Pools the COUNT records, at least one, which must outlive POOL. */
+void res_pool_make(const res_record *const *records, size_t count, res_pool *pool);
 /* Pools the records of ALL that are processes of LIKE's experiment, of its build and conditions. */
-bool res_pool_like(const res_collection *all, const res_record *like, res_pool *pool);
+void res_pool_like(const res_collection *all, const res_record *like, res_pool *pool);
 /* Counts the records of ALL that were not read as left out. res_pool_like has done so. */
 void res_pool_add_unread(res_pool *pool, const res_collection *all);
 void res_pool_free(res_pool *pool);
 /* Numbers the runs of POOL, whose list (in the order of ids), count and experiment are filled in,
- * and decides which of them count. The others have done so. False without memory. */
-bool res_pool_settle(res_pool *pool);
+ * and decides which of them count. The others have done so. */
+void res_pool_settle(res_pool *pool);
 /* Whether process I counts. */
 bool res_pool_counts(const res_pool *pool, size_t i);
 
@@ -110,17 +110,17 @@ typedef struct res_over {
  * may be negative, the plain mean. */
 res_over res_pool_over(const res_pool *pool, const double *values, bool difference);
 
-/* What is left out because it contradicts the rest, though processes could tell it. */
+/* Figures that are left out because they contradict the others, though processes have them. */
 typedef enum res_refusal {
     RES_REFUSED_NOTHING,
-    /* The overhead is told to be above zero, but the device time was cut down to the wall time. */
+    /* The overhead is significantly above zero, but the device time was cut at the wall time. */
     RES_REFUSED_OVERHEAD,
-    /* The overhead is told to be below zero: the device time is above the PJRT time that it is part
-     * of. Both are left out. */
+    /* The overhead is significantly below zero: the device time is above the PJRT time that it is
+     * part of. Both are left out. */
     RES_REFUSED_DEVICE
 } res_refusal;
 
-/* What must be said beside the device time and the overhead of a cell. */
+/* A remark on the device time and the overhead of a cell. */
 typedef enum res_device_remark {
     RES_DEVICE_PLAIN,
     RES_DEVICE_CUT,          /* the device time was cut down to the wall time */
@@ -141,7 +141,7 @@ typedef struct res_figures {
     double device_scale;
     res_refusal refusal;
     res_over compile;                  /* of those that compiled all of their programs */
-    double executions, nodes_per_step; /* of the newest process that counts */
+    double executions, nodes_per_step; /* of the latest process that counts */
     const char *source;
 } res_figures;
 res_figures res_pool_figures(const res_pool *pool);
@@ -161,9 +161,9 @@ typedef struct res_execution_figures {
 res_execution_figures res_pool_execution(const res_pool *pool, const res_figures *step,
                                          const res_execution *like);
 
-/* What RECORD's process says alone: the figures of a pool of it, which have no intervals. */
+/* The figures of RECORD's process alone, a pool of one, which have no intervals. */
 res_figures res_record_figures(const res_record *record);
-/* What is shown of one execution of a record: bounds are within its process. */
+/* The figures of one execution of a record: bounds are within its process. */
 typedef struct res_execution_shown {
     res_interval device, overhead;
     res_refusal refusal;
@@ -172,7 +172,7 @@ typedef struct res_execution_shown {
  * in a pool of the record. */
 res_execution_shown res_record_execution(const res_figures *step, const res_execution *x);
 
-/* What must be said beside a median step: medians over the processes. */
+/* Remarks on a median step: medians over the processes. */
 typedef struct res_remarks {
     double excess;               /* of the mean step over the median: 0.2 is 20 % */
     double p90_ns;               /* of the steps */
@@ -181,18 +181,18 @@ typedef struct res_remarks {
 } res_remarks;
 res_remarks res_pool_remarks(const res_pool *pool);
 
-/* What the rounds say about the machine: sums over those that told it. */
+/* Interference during the rounds: sums over those that know it. */
 typedef struct res_witness {
     size_t rounds;
     double stalled_ns, stalled_of_ns;
     double stolen_ns, stolen_of_ns; /* of all cores together */
     double switches, switches_of_ns;
     double others_ns, others_of_ns; /* that other programs used, of all cores together */
-    double apart, apart_of; /* rounds after which the cores were apart; of those that told it */
+    double apart, apart_of; /* rounds after which the cores were apart; of those that know it */
     double repeated;        /* rounds measured again, since the cores were apart */
 } res_witness;
 void res_witness_add(res_witness *witness, const res_pool *pool);
-/* The same for the one process of RECORD. Without memory nothing is added. */
+/* The same for the one process of RECORD. */
 void res_witness_add_record(res_witness *witness, const res_record *record);
 /* A machine is busy where other programs used more than so much of the cores, and something waited
  * for a core for more than so much of the rounds' time (RES_BUSY_BESIDE), or nobody tells that;
@@ -206,8 +206,8 @@ void res_witness_add_record(res_witness *witness, const res_record *record);
 #define RES_BUSY_STOLEN  0.02
 #define RES_BUSY_APART   0.05
 bool res_witness_busy(const res_witness *witness);
-/* Whether there are rounds of which none told how long something waited for a core: the system
- * does not say it (/proc/pressure/cpu). Then nobody can tell whether the machine was busy, unless a
+/* Whether there are rounds and none knows how long something waited for a core: the system
+ * does not say it (/proc/pressure/cpu). Then interference is unknown, unless a
  * hypervisor took much. */
 bool res_witness_untold(const res_witness *witness);
 /* How much of the rounds' time something waited for a core; 0 where nobody tells. */
@@ -242,8 +242,8 @@ typedef struct res_pool_ratio {
 
 /* The value of a pair is res_middle_mean over its rounds of log(base's trimmed mean / the other's
  * of the same round); where one has no rounds, the log ratio of their medians. Pairs count where
- * they are at least RES_LEAST_PROCESSES, or where there is nothing else. False without memory. */
-bool res_pool_ratio_make(const res_pool *base, const res_pool *other, res_pool_ratio *ratio);
+ * they are at least RES_LEAST_PROCESSES, or where there is nothing else. */
+void res_pool_ratio_make(const res_pool *base, const res_pool *other, res_pool_ratio *ratio);
 void res_pool_ratio_free(res_pool_ratio *ratio);
 /* The geometric mean of the ratios of several cells. */
 typedef struct res_ratio_mean {
@@ -255,29 +255,30 @@ typedef struct res_ratio_mean {
 } res_ratio_mean;
 
 /* The same of two records, log(B / A): of processes that shared rounds, or took turns in them. NaN
- * where they did not, or without memory. */
+ * where they did not. */
 double res_turns_log_ratio(const res_record *a, const res_record *b);
 /* A figure of PROCESS, or NaN; CONTEXT is the caller's. */
 typedef double res_process_value(const res_process *process, const void *context);
 /* Mean of VALUE over the processes of POOL that know it, with its error, by the sample that
- * res_sample_runs makes of them: for intervals of another level than 95 %. NaN without memory. */
+ * res_sample_runs makes of them: for intervals of another level than 95 %. */
 res_estimate res_pool_estimate(const res_pool *pool, res_process_value *value, const void *context);
-/* BASE less OTHER of VALUE over the same pairs, or Welch's; processes for which VALUE is NaN are
- * left out. NaN without memory. */
+/* BASE minus OTHER of VALUE over the same pairs, or Welch's; processes for which VALUE is NaN are
+ * left out. */
 res_estimate res_pool_difference(const res_pool *base, const res_pool *other,
                                  res_process_value *value, const void *context);
 
 /* ---- speedups (speedup.c) ---------------------------------------------------- */
 
-/* What the compiler made of the programs of a steady step. */
+/* How the programs of a steady step compare. */
 typedef enum res_program {
     RES_PROGRAM_SAME,     /* the same text and the same optimized program on both sides */
-    RES_PROGRAM_COMPILED, /* the same text, compiled otherwise */
+    RES_PROGRAM_COMPILED, /* the same text, compiled differently */
     RES_PROGRAM_TEXT,     /* other texts: the sides were asked for different programs */
     RES_PROGRAM_UNSTEADY, /* the same text, but processes of one side compile it differently */
     RES_PROGRAM_UNKNOWN   /* the same text; the plugin does not show its program */
 } res_program;
-const char *res_program_name(res_program program); /* "same", "compiled otherwise", ... */
+const char *res_program_name(res_program program);  /* in JSON: "same", "compiled otherwise", .. */
+const char *res_program_words(res_program program); /* "same", "compiled differently", ... */
 /* Compares the programs of A's records with those of B's. The first of each decide; the others must
  * agree with the first of their side. */
 res_program res_compare_programs(const res_record *const *a, size_t a_count,
@@ -286,12 +287,12 @@ res_program res_compare_programs(const res_record *const *a, size_t a_count,
 /*
  * The rows of the speedup table. Modes are compared within a cell: one runtime, model, phase and
  * set-up. A cell has a row for each mode and number of graphs, of all its good records that can be
- * pooled, or of its newest failure where none of its newest build is good. Cells of one runtime are
+ * pooled, or of its latest failure where none of its latest build is good. Cells of one runtime are
  * a block; devices that are simulated have blocks of their own. Rows of a cell, and cells of a
  * block, stand together.
  */
 typedef struct res_speedup_row {
-    const res_record *record; /* the pool's newest; borrowed from the collection */
+    const res_record *record; /* the pool's latest; borrowed from the collection */
     bool first_of_cell, first_of_block;
     bool base;       /* the lazy row that the others of the cell are compared with */
     size_t base_row; /* that row's index; the table's count where there is none */
@@ -304,7 +305,7 @@ typedef struct res_speedup_row {
     res_pool_ratio ratio; /* lazy wall over this wall */
     res_program program;
     double p_holm; /* over all ratios of the table */
-    bool told;     /* a difference is claimed, at 5 % over all of them */
+    bool significant; /* at 5 % over all of them */
     /* Why it is not compared though there is a base: other build, or conditions (named). */
     bool other_build;
     char other_conditions[RES_DIFFERING];
@@ -327,7 +328,7 @@ typedef struct res_speedup {
     size_t count;
     res_speedup_mean *means;
     size_t mean_count;
-    size_t ratios;         /* that have an interval: the family over which differences are told */
+    size_t ratios;         /* that have an interval: the family of the significance tests */
     double least_error;    /* of the logs of ratios: claims are made with no less */
     res_witness witness;   /* of all rows together */
     /* Of the collection, whose they are. */
@@ -336,8 +337,8 @@ typedef struct res_speedup {
     size_t damaged_count;
 } res_speedup;
 
-/* Makes the rows of ALL, which must outlive SPEEDUP. False without memory. */
-bool res_speedup_make(const res_collection *all, res_speedup *speedup);
+/* Makes the rows of ALL, which must outlive SPEEDUP. */
+void res_speedup_make(const res_collection *all, res_speedup *speedup);
 void res_speedup_free(res_speedup *speedup);
 /* The row whose rounds waited longest among those of a busy machine; NULL: there is none. */
 const res_speedup_row *res_speedup_busiest(const res_speedup *speedup);
@@ -345,9 +346,9 @@ const res_speedup_row *res_speedup_busiest(const res_speedup *speedup);
 /* ---- what a speedup table found (explain.c) --------------------------------------- */
 
 typedef enum res_finding_kind {
-    RES_FINDING_FASTER, /* than lazy; told */
+    RES_FINDING_FASTER, /* than lazy; significant */
     RES_FINDING_SLOWER,
-    RES_FINDING_NO_DIFFERENCE, /* none told */
+    RES_FINDING_NO_DIFFERENCE, /* no significant one */
     RES_FINDING_TOO_FEW,       /* processes: no interval */
     RES_FINDING_APART,         /* too few processes measured both: no interval */
     RES_FINDING_OTHER_BUILD,   /* not compared: the lazy row is of another build */
@@ -367,20 +368,20 @@ typedef enum res_cause_kind {
 typedef struct res_cause {
     res_cause_kind kind;
     bn_part part;          /* of RES_CAUSE_PART */
-    res_interval saved_ns; /* of a step: lazy less this; below zero where this takes longer */
+    res_interval saved_ns; /* of a step: lazy minus this; below zero where this takes longer */
 } res_cause;
 
 #define RES_MOST_CAUSES 4
 typedef struct res_finding {
     res_finding_kind kind;
     size_t row;      /* index into the table's rows */
-    double saved_ns; /* wall time of lazy's step less this one's */
-    /* What differs, told from zero, the largest first; only of differences that are told. */
+    double saved_ns; /* wall time of lazy's step minus this one's */
+    /* Significant components, the largest first; only of significant differences. */
     res_cause causes[RES_MOST_CAUSES];
     size_t cause_count;
     double executions_added; /* a step */
-    /* Of RES_FINDING_NO_DIFFERENCE: which difference (0.03: 3 %) RES_POWER of such tables would
-     * have told, and of tables of MORE_PROCESSES, or of as many runs, if these lie as far apart. */
+    /* Of RES_FINDING_NO_DIFFERENCE: the smallest difference (0.03: 3 %) that such a table detects
+     * with RES_POWER, and that of MORE_PROCESSES, or as many runs, of the same spread. */
     double visible, visible_with_more;
     size_t more_processes; /* or runs: OF_RUNS */
     bool of_runs;
@@ -402,7 +403,7 @@ bool res_device_refused(const res_speedup_row *row);
 #define RES_QUANTITIES(X)                                                                          \
     X(WALL, wall, "median step")                                                                   \
     X(DEVICE, device, "device time of a step's executions")                                        \
-    X(OVERHEAD, overhead, "their PJRT time less device time")                                      \
+    X(OVERHEAD, overhead, "their PJRT time minus device time")                                     \
     X(PJRT, pjrt, "PJRT time of a step's executions, each alone")                                  \
     X(LOWER, lowering, "StableHLO text written, all programs")                                     \
     X(COMPILE, compile, "the plugin's compile calls, all programs")                                \
@@ -425,21 +426,21 @@ const char *res_quantity_name(res_quantity quantity); /* "wall", ... */
 /* Nanoseconds, bytes, or for instructions a number. */
 double res_quantity_of(const res_record *record, res_quantity quantity);
 
-/* B less A. */
+/* B minus A. */
 typedef struct res_difference {
     double a, b; /* of each side's processes that count, as in res_figures and res_pool_over */
-    /* B less A, as the columns have it. How far it may be off, at 95 %, is over pairs: of what was
+    /* B minus A, as the columns have it. How far it may be off, at 95 %, is over pairs: of what was
      * judged as its comparison says, else by Student's t. NaN bounds below 3 pairs. */
     res_interval difference;
     double p;   /* of no difference; 1 below 3 pairs */
-    bool moved; /* told from zero at 5 % over all that is looked at in a cell */
+    bool moved; /* significantly different from zero at 5 % over all that is looked at in a cell */
 } res_difference;
 
 /* Where most of a difference lies. */
 typedef enum res_place {
-    RES_PLACE_NONE,     /* nothing moved that can be told */
+    RES_PLACE_NONE,     /* nothing moved significantly */
     RES_PLACE_DEVICE,   /* device time */
-    RES_PLACE_OVERHEAD, /* of executions: PJRT less device time */
+    RES_PLACE_OVERHEAD, /* of executions: PJRT minus device time */
     RES_PLACE_PART      /* the ledger's part PLACE_PART */
 } res_place;
 
@@ -464,13 +465,13 @@ const char *res_place_name(const res_attribution *attribution);
  *
  *   wall      median step                                       the session's threshold
  *   device    device time of a step                             1 % of itself
- *   overhead  of a step: PJRT less device time                  1 % of A's median step
+ *   overhead  of a step: PJRT minus device time                  1 % of A's median step
  *   compile   all compile calls of a process                    10 %
  *   host      resident memory of the process at its peak        5 %
  *   peak      device memory of a program, by the compiler       1 %
  *
  * The session's threshold holds for all where it is larger. Overhead may be near zero, so it is
- * compared as a share of a step. A measure that is not known in all processes, or is the same in
+ * compared as a share of a step. A measure that is unknown in all processes, or is the same in
  * both of each pair, is not judged: it takes no share of the level. Where each side has one value
  * in all its processes, as compilers' figures have, RES_TEST_CONSTANT judges.
  */
@@ -496,7 +497,7 @@ typedef struct res_judged {
     res_comparison comparison; /* where it is judged */
 } res_judged;
 
-/* What a cell comes to: its verdict, and the measure that gave it. */
+/* The verdict of a cell, and the measure that gave it. */
 typedef struct res_headline {
     res_verdict verdict;
     res_measure measure;
@@ -538,7 +539,7 @@ typedef struct res_versus {
 /* Begins an empty comparison of wall times. Cells within THRESHOLD (0: 3 %) are equivalent. */
 void res_versus_begin(res_versus *versus, double threshold);
 /* Compares each cell, controls among them, judges all measures of all cells as one family, and
- * attributes the differences. BN_INVALID where records cannot be compared, BN_OUT_OF_MEMORY. */
+ * attributes the differences. BN_INVALID where records cannot be compared. */
 BN_MUST_USE bn_code res_versus_judge(res_versus *versus, bn_status *st);
 /* CELL's looks: with VERSUS' RES_LOOKS_SHORT the usual ones, until a first pair has short steps. */
 res_looks res_compared_looks(const res_versus *versus, const res_compared *cell);
@@ -553,7 +554,7 @@ double res_measure_threshold(const res_versus *versus, res_measure measure);
 double res_measure_weight(const res_compared *cell, res_measure measure);
 /* The size of a family of CELLS cells, all measures of each, as a wall time counts it. */
 double res_wall_family(size_t cells);
-/* What CELL's MEASURE says; NULL where it is not judged. */
+/* The comparison of CELL's MEASURE; NULL where it is not judged. */
 const res_comparison *res_compared_measure(const res_compared *cell, res_measure measure);
 /* "20.0 % slower", "0.52 % less": by how much RATIO says that MEASURE of B differs from A's. */
 void res_put_change(res_measure measure, double ratio, bn_text *out);
@@ -596,7 +597,7 @@ res_versus_sum res_versus_add_up(const res_versus *versus);
 /* Appends the worst of those that count: "resnet18 train lazy: wall time 5.1 % slower, from its
  * device time". False: there is none. */
 bool res_versus_put_worst(const res_versus *versus, bn_text *out);
-/* "1 of 3 slower (resnet18 train lazy: device time 20.0 % slower), ...; control: no alarm". Where
+/* "1 of 3 slower (resnet18 train lazy: device time 20.0 % slower), ...; A/A control passed". Where
  * none is found slower and any is open, it begins with "undecided: 2 of 3"; else, where any failed,
  * with "1 of 4 failed". */
 void res_versus_summary(const res_versus *versus, bn_text *out);
@@ -607,7 +608,7 @@ typedef struct res_choice {
 } res_choice;
 /* Pairs the good records of two stores by experiment (all but runtime and settings), by their ids.
  * VERSUS' notes say what had to be left out; its options say whether bench compare measured the
- * records by looks. If VERSUS is `whole`, a side is the build of its newest record, good or failed,
+ * records by looks. If VERSUS is `whole`, a side is the build of its latest record, good or failed,
  * and no experiment that either side has is left out: one that failed beside or after the records
  * that are paired, or whose repetition of a suite failed and was not repeated, or that one side
  * lacks, has a cell that says so; what failed before is in the notes. Good records of two builds on

@@ -6,11 +6,27 @@
 
 #include "results/findings/findings.h"
 
+/* ---- the latest build (latest_build.c) ------------------------------------------------------ */
+
+/* The rule by which figures are of one build: that of the latest record that names one, good or
+ * failed, since good records of an older build say nothing of a build that fails. A record that
+ * names no build may be of it. First res_latest_build for each record, in any order, then
+ * res_latest_has; and res_latest_record for those that it has. */
+typedef struct res_latest {
+    const char *build, *build_id; /* NULL: no record names a build */
+    const void *record;           /* the latest good one, or the latest failure; NULL: none yet */
+    const char *record_id;
+    bool good;
+} res_latest;
+void res_latest_build(res_latest *latest, const char *id, const char *build);
+bool res_latest_has(const res_latest *latest, const char *build);
+void res_latest_record(res_latest *latest, const void *record, const char *id, bool good);
+
 /* ---- processes (pool.c) ------------------------------------------------------------------ */
 
 /* Pools all of the COUNT RECORDS, which are good and outlive POOL, whatever their builds and
- * conditions: those of a side of a comparison. False without memory. */
-bool res_pool_take(const res_record *const *records, size_t count, res_pool *pool);
+ * conditions: those of a side of a comparison. */
+void res_pool_all(const res_record *const *records, size_t count, res_pool *pool);
 
 /* DEVICE_NS, the device time of a step of EXPERIMENT by probes or a profile. These are of one
  * batch. So it is NaN where steps have batches of several lengths. */
@@ -27,8 +43,8 @@ typedef struct res_sample {
     size_t processes; /* that the estimate is of */
     bool of_runs;     /* its values are means of runs */
 } res_sample;
-/* An empty one with room for MOST values; false without memory. To be ended in any case. */
-bool res_sample_begin(res_sample *sample, size_t most);
+/* An empty one with room for MOST values. */
+res_sample res_sample_begin(size_t most);
 void res_sample_end(res_sample *sample);
 /* Adds VALUE of PROCESS, which may be NaN: unknown. */
 void res_sample_add(res_sample *sample, double value, const res_process *process);
@@ -47,8 +63,8 @@ res_estimate res_with_drift(res_estimate estimate, double shared, double common)
  * values would tell at LEVEL, by a standard error of at least LEAST. It is found by halving, since
  * drift grows with the difference. NaN where RATIO has no interval. */
 double res_ratio_visible(const res_pool_ratio *ratio, double times, double least, double level);
-/* Of the COUNT ratios LIST, whose logs are known. False without memory. */
-bool res_ratio_mean_make(const res_pool_ratio *const *list, size_t count, res_ratio_mean *mean);
+/* Of the COUNT ratios LIST, whose logs are known. */
+res_ratio_mean res_ratio_mean_of(const res_pool_ratio *const *list, size_t count);
 
 /* ---- a cell of a comparison -------------------------------------------------------------- */
 
@@ -56,10 +72,8 @@ bool res_ratio_mean_make(const res_pool_ratio *const *list, size_t count, res_ra
 res_compare_options res_compared_options(const res_versus *versus, const res_compared *cell);
 /* Compares all measures of CELL but the wall time, each alone (judged.c). BN_OUT_OF_MEMORY. */
 BN_MUST_USE bn_code res_judge_further(const res_versus *versus, res_compared *cell, bn_status *st);
-/* Says what the difference of CELL, all of whose measures were compared, is due to (attribute.c).
- * BN_OUT_OF_MEMORY. */
-BN_MUST_USE bn_code res_attribute(const res_compared *cell, res_attribution *attribution,
-                                  bn_status *st);
+/* Attributes the difference of CELL, all of whose measures were compared (attribute.c). */
+void res_attribute(const res_compared *cell, res_attribution *attribution);
 
 /* ---- device times (quantity.c) --------------------------------------------------------------- */
 

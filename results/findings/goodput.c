@@ -79,7 +79,7 @@ static void take_off(double wall, double device, double ns[RES_GOODPUT_CLASS_COU
 }
 
 /* Of RECORD's measured steps, whose wall time is P's. A record without a ledger has all of it in
- * one part, of which nobody knows what it was. */
+ * one part, of which it is unknown what it was. */
 static void of_ledger(const res_record *record, const res_phases *p, double device_ns,
                       double ns[RES_GOODPUT_CLASS_COUNT])
 {
@@ -153,16 +153,6 @@ static double device_of(const res_speedup_row *row, const res_process *process, 
     return *borrowed ? of_row : own;
 }
 
-static void add_process(const res_goodput_process *one, double others_ns, res_goodput *out)
-{
-    out->sum.wall_ns += one->wall_ns;
-    out->sum.steps_ns += one->steps_ns;
-    out->others_ns += others_ns;
-    for (int i = 0; i < RES_GOODPUT_CLASS_COUNT; i++)
-        out->sum.ns[i] += one->ns[i];
-    out->processes++;
-}
-
 /* The interval of SHARE, which is the sum of PRODUCTIVE over that of WALL: by what each process has
  * more or less than its share (W. G. Cochran, "Sampling Techniques", 3rd edition, 1977, section
  * 6.4). PRODUCTIVE is NaN of processes that do not count, and changes. */
@@ -173,15 +163,14 @@ static res_interval interval_of(const res_pool *pool, double share, double mean_
         productive[i] = (productive[i] - share * wall[i]) / mean_wall;
     const res_interval off = res_pool_over(pool, productive, true).value;
     res_interval out = {share, share + off.low - off.estimate, share + off.high - off.estimate};
-    /* A bound that is not known stays so. */
+    /* A bound that is unknown stays so. */
     out.low = out.low < 0 ? 0 : out.low;
     out.high = out.high > 1 ? 1 : out.high;
     return out;
 }
 
-/* Adds process INDEX of ROW to OUT; returns its productive time, NaN: it does not say its phases.
- */
-static double take(const res_speedup_row *row, size_t index, double *wall, res_goodput *out)
+/* Adds process INDEX of ROW to OUT; returns its productive time, NaN: its phases are unknown. */
+static double add_process(const res_speedup_row *row, size_t index, double *wall, res_goodput *out)
 {
     const res_process *process = &row->pool.list[index];
     res_goodput_process one;
@@ -194,22 +183,25 @@ static double take(const res_speedup_row *row, size_t index, double *wall, res_g
         return (double)NAN;
     }
     out->borrowed += borrowed;
-    add_process(&one, phases.others_ns, out);
+    out->sum.wall_ns += one.wall_ns;
+    out->sum.steps_ns += one.steps_ns;
+    out->others_ns += phases.others_ns;
+    for (int i = 0; i < RES_GOODPUT_CLASS_COUNT; i++)
+        out->sum.ns[i] += one.ns[i];
+    out->processes++;
     *wall = one.wall_ns;
     return one.ns[RES_GOODPUT_PRODUCTIVE];
 }
 
-bool res_goodput_make(const res_speedup_row *row, res_goodput *out)
+void res_goodput_make(const res_speedup_row *row, res_goodput *out)
 {
     const res_pool *pool = &row->pool;
     const size_t count = pool->count;
-    double *productive = calloc(2 * count + 1, sizeof *productive), *wall = productive + count;
+    double *productive = bn_zalloc(2 * count, sizeof *productive), *wall = productive + count;
     *out = (res_goodput){.productive = {(double)NAN, (double)NAN, (double)NAN}};
-    if (!productive)
-        return false;
     for (size_t i = 0; i < count; i++)
-        productive[i] = res_pool_counts(pool, i) ? take(row, i, &wall[i], out) : (double)NAN;
-    /* Where the device time of some is not known, that of the row is not. */
+        productive[i] = res_pool_counts(pool, i) ? add_process(row, i, &wall[i], out) : (double)NAN;
+    /* Where the device time of some is unknown, that of the row is not. */
     double *ns = out->sum.ns;
     if (ns[RES_GOODPUT_UNTOLD] > 0) {
         ns[RES_GOODPUT_UNTOLD] += ns[RES_GOODPUT_PRODUCTIVE] + ns[RES_GOODPUT_OVERHEAD];
@@ -219,5 +211,4 @@ bool res_goodput_make(const res_speedup_row *row, res_goodput *out)
         out->productive = interval_of(pool, out->sum.ns[RES_GOODPUT_PRODUCTIVE] / out->sum.wall_ns,
                                       out->sum.wall_ns / (double)out->processes, productive, wall);
     free(productive);
-    return true;
 }

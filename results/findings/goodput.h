@@ -44,7 +44,7 @@ typedef struct res_goodput_process {
     double steps_ns; /* of it, wall time of the measured steps */
     double ns[RES_GOODPUT_CLASS_COUNT];
 } res_goodput_process;
-/* Of RECORD, whose steps have DEVICE_NS of device time each; NaN: nobody knows. False as
+/* Of RECORD, whose steps have DEVICE_NS of device time each; NaN: it is unknown. False as
  * res_record_phases. */
 bool res_goodput_of_record(const res_record *record, double device_ns, res_goodput_process *out);
 
@@ -52,7 +52,7 @@ bool res_goodput_of_record(const res_record *record, double device_ns, res_goodp
 typedef struct res_goodput {
     res_goodput_process sum;
     double others_ns;        /* besides, for other experiments in the same processes */
-    res_interval productive; /* share of the wall time; NaN: the device time is not known. Bounds by
+    res_interval productive; /* share of the wall time; NaN: the device time is unknown. Bounds by
                                 Student's t over the processes (or runs), NaN below three */
     size_t processes;        /* that count here; 0: nothing is known */
     size_t silent;           /* that do not say their phases */
@@ -60,7 +60,7 @@ typedef struct res_goodput {
 } res_goodput;
 /* Of ROW's processes that count. A step's device time is each process' own, at most the wall time
  * of its steps. Where the row has no device time, and where steps have several lengths, so that
- * no probe is of all steps, it is not known. False without memory. */
-bool res_goodput_make(const res_speedup_row *row, res_goodput *out);
+ * no probe is of all steps, it is unknown. */
+void res_goodput_make(const res_speedup_row *row, res_goodput *out);
 
 #endif

@@ -40,7 +40,7 @@ double res_measure_threshold(const res_versus *versus, res_measure measure)
 }
 
 /* A step's time is what a comparison is for. In equal shares, the wall time of one cell with its
- * control was one of ten figures: a difference had to be a tenth larger to be told. */
+ * control was one of ten figures: a difference had to be a tenth larger to be significant. */
 double res_measure_weight(const res_compared *cell, res_measure measure)
 {
     return res_measure_decides(cell, measure) ? RES_WEIGHT_DECIDES : 1;
@@ -61,7 +61,7 @@ const res_comparison *res_compared_measure(const res_compared *cell, res_measure
     return judged->known == RES_KNOWN_JUDGED ? &judged->comparison : NULL;
 }
 
-/* Less is told as a share of A, too: a ratio of 0.8 is 20 % less. Of the overhead the ratio stands
+/* Less is a share of A, too: a ratio of 0.8 is 20 % less. Of the overhead the ratio stands
  * for a share of a step, with a sign. */
 void res_put_change(res_measure measure, double ratio, bn_text *out)
 {
@@ -100,17 +100,16 @@ static res_known read_values(const res_compared *cell, res_quantity quantity,
     return cell->pairs == 0 ? RES_KNOWN_NOT : equal ? RES_KNOWN_EQUAL : RES_KNOWN_JUDGED;
 }
 
-/* A's step over the pairs that count, as tables have it; NaN without memory. */
+/* A's step over the pairs that count, as tables have it. */
 static double step_of(const res_compared *cell)
 {
     const res_comparison *c = &cell->comparison;
     const res_record *kept[RES_MOST_PAIRS];
-    double step = (double)NAN;
     res_pool pool;
     for (size_t i = 0; i < c->pairs; i++)
         kept[i] = cell->a[c->kept[i]];
-    if (res_pool_take(kept, c->pairs, &pool))
-        step = res_pool_figures(&pool).wall.value.estimate;
+    res_pool_all(kept, c->pairs, &pool);
+    const double step = res_pool_figures(&pool).wall.value.estimate;
     res_pool_free(&pool);
     return step;
 }
@@ -121,8 +120,6 @@ bn_code res_judge_further(const res_versus *versus, res_compared *cell, bn_statu
     bn_code code = BN_OK;
     for (int m = 0; m < RES_MEASURE_COUNT; m++)
         cell->judged[m].known = RES_KNOWN_NOT;
-    if (isnan(step))
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu pairs", cell->pairs);
     for (int m = RES_MEASURE_WALL + 1; versus->all_measures && m < RES_MEASURE_COUNT; m++) {
         double values[2][RES_MOST_PAIRS];
         res_judged *judged = &cell->judged[m];
@@ -158,7 +155,7 @@ bool res_measure_decides(const res_compared *cell, res_measure measure)
                                            by_profiler(cell->a[0]) && by_profiler(cell->b[0]));
 }
 
-static bool told(const res_comparison *c)
+static bool is_significant(const res_comparison *c)
 {
     return c && (c->verdict == RES_SLOWER || c->verdict == RES_FASTER);
 }
@@ -188,7 +185,7 @@ static res_measure find(const res_versus *versus, const res_compared *cell, res_
     for (int i = 0; i < RES_MEASURE_COUNT && found != RES_MEASURE_WALL; i++) {
         const res_measure m = (res_measure)i;
         const res_comparison *c = res_compared_measure(cell, m);
-        if (!told(c) || c->verdict != verdict)
+        if (!is_significant(c) || c->verdict != verdict)
             continue;
         if ((size_of(c) > res_measure_threshold(versus, m)) == little)
             continue;

@@ -1,7 +1,7 @@
 /*
  * pairing.c - two sides of a comparison out of two folders of records.
  */
-#include "results/findings/findings.h"
+#include "results/findings/findings_priv.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,22 +13,21 @@
 typedef struct side {
     const res_collection *all;
     const res_choice *choice;
-    /* Digest of the build that is compared, of bench's own plugins and of frameworks'; "": any. */
-    const char *build[2];
+    res_latest build[2]; /* that is compared, of bench's own plugins and of frameworks' */
 } side;
 
 static bool was_asked(const res_record *r, const side *s)
 {
     const res_choice *choice = s->choice;
     return (!choice->runtime || strcmp(r->experiment.runtime, choice->runtime) == 0) &&
-           (!choice->label || res_same_label(res_runtime_text(r, "label"), choice->label));
+           (!choice->label ||
+            res_same_label(res_provenance_text(r, RES_PROV_RUNTIME_LABEL), choice->label));
 }
 
-/* Whether R is of the build that is compared. A record may not tell its build. */
+/* Whether R is of the build that is compared. */
 static bool of_build(const res_record *r, const side *s)
 {
-    const char *own = res_plugin_sha256(r), *build = s->build[res_has_own_plugin(&r->experiment)];
-    return !own[0] || !build[0] || strcmp(own, build) == 0;
+    return res_latest_has(&s->build[res_has_own_plugin(&r->experiment)], res_plugin_sha256(r));
 }
 
 static bool of_side(const res_record *r, const side *s)
@@ -46,9 +45,10 @@ static const char *what_chooses(const res_record *a, const res_record *b)
 {
     if (strcmp(a->experiment.runtime, b->experiment.runtime) != 0)
         return "--runtime chooses";
-    if (!res_same_label(res_runtime_text(a, "label"), res_runtime_text(b, "label")))
+    if (!res_same_label(res_provenance_text(a, RES_PROV_RUNTIME_LABEL),
+                        res_provenance_text(b, RES_PROV_RUNTIME_LABEL)))
         return "--label chooses";
-    return "no option tells them apart, so move one kind into a folder of its own";
+    return "no option separates them, so move one kind into a folder of its own";
 }
 
 /* The good records of a side must be of one build, under one name, with the same settings. Others
@@ -84,20 +84,14 @@ static bn_code check_side(const side *s, bool whole, size_t *count, bn_status *s
     return BN_OK;
 }
 
-/* Sets the builds of S: those of its newest records, whether these are good or failed. Good records
- * of an older build say nothing of a build that fails. */
-static void take_newest_build(side *s)
+static void take_latest_build(side *s)
 {
-    const res_record *newest[2] = {NULL, NULL};
     for (size_t i = 0; i < s->all->count; i++) {
         const res_record *r = s->all->records[i];
-        const res_record **last = &newest[res_has_own_plugin(&r->experiment)];
-        if (was_asked(r, s) && res_plugin_sha256(r)[0] &&
-            (!*last || res_id_order(r->id, (*last)->id) > 0))
-            *last = r;
+        if (was_asked(r, s))
+            res_latest_build(&s->build[res_has_own_plugin(&r->experiment)], r->id,
+                             res_plugin_sha256(r));
     }
-    for (int own = 0; own < 2; own++)
-        s->build[own] = newest[own] ? res_plugin_sha256(newest[own]) : "";
 }
 
 /* Says how many records of a side are of other builds than the one that is compared. */
@@ -108,22 +102,22 @@ static void note_builds(const side *s, char letter, bn_text *notes)
         others += was_asked(s->all->records[i], s) && !of_build(s->all->records[i], s);
     if (others)
         bn_text_printf(notes,
-                       "%zu record%s of %c %s of an older build than its newest, %.12s, which is "
+                       "%zu record%s of %c %s of an older build than the latest, %.12s, which is "
                        "compared.\n",
                        others, others == 1 ? "" : "s", letter, others == 1 ? "is" : "are",
-                       s->build[0][0] ? s->build[0] : s->build[1]);
+                       s->build[0].build ? s->build[0].build : s->build[1].build);
 }
 
 /* ---- pairs -------------------------------------------------------------------------- */
 
 typedef struct found {
-    const res_record *newest[RES_MOST_PAIRS]; /* in order of their ids */
+    const res_record *latest[RES_MOST_PAIRS]; /* in order of their ids */
     size_t kept, all;
 } found;
 
 typedef bool request_match(const res_experiment *a, const res_experiment *b);
 
-/* Finds the newest RES_MOST_PAIRS records that are the SAME as EXPERIMENT, in the order in which
+/* Finds the latest RES_MOST_PAIRS records that are the SAME as EXPERIMENT, in the order in which
  * the folder holds them. */
 static void find(const side *s, const res_experiment *experiment, request_match *same, found *out)
 {
@@ -133,8 +127,8 @@ static void find(const side *s, const res_experiment *experiment, request_match 
         if (!chosen(r, s) || !same(&r->experiment, experiment))
             continue;
         if (out->kept == RES_MOST_PAIRS)
-            memmove(out->newest, out->newest + 1, --out->kept * sizeof *out->newest);
-        out->newest[out->kept++] = r;
+            memmove(out->latest, out->latest + 1, --out->kept * sizeof *out->latest);
+        out->latest[out->kept++] = r;
         out->all++;
     }
 }
@@ -144,17 +138,17 @@ static void note_counts(const res_compared *cell, const found *a, const found *b
     if (a->all == b->all && a->all == cell->pairs)
         return;
     bn_text_printf(notes,
-                   "%s %s %s: %zu records of A and %zu of B; the newest %zu of each are paired in "
-                   "their order.\n",
+                   "%s %s %s: %zu records of A and %zu of B; the latest %zu of each are paired in "
+                   "order.\n",
                    cell->experiment.model, cell->experiment.phase, cell->experiment.mode, a->all,
                    b->all, cell->pairs);
 }
 
-static void take(res_compared *cell, const found *a, const found *b)
+static void pair_latest(res_compared *cell, const found *a, const found *b)
 {
     cell->pairs = a->kept < b->kept ? a->kept : b->kept;
-    memcpy(cell->a, a->newest + a->kept - cell->pairs, cell->pairs * sizeof *cell->a);
-    memcpy(cell->b, b->newest + b->kept - cell->pairs, cell->pairs * sizeof *cell->b);
+    memcpy(cell->a, a->latest + a->kept - cell->pairs, cell->pairs * sizeof *cell->a);
+    memcpy(cell->b, b->latest + b->kept - cell->pairs, cell->pairs * sizeof *cell->b);
 }
 
 /* If all records of one side came before the other's, time lies between them as well. */
@@ -173,8 +167,8 @@ static void note_times(const res_versus *versus, bn_text *notes)
     }
     if (paired && (before || after))
         bn_text_printf(notes,
-                       "All records of %s are older than those of %s: the differences include "
-                       "whatever else changed on the machine in between.\n",
+                       "All records of %s are older than those of %s: differences include other "
+                       "changes of the machine in between.\n",
                        before ? "A" : "B", before ? "B" : "A");
 }
 
@@ -183,10 +177,8 @@ static void note_times(const res_versus *versus, bn_text *notes)
  * forget that. */
 static bool by_looks(const res_record *r)
 {
-    const json_t *options = json_object_get(r->provenance, "options");
-    const json_t *pairs = json_object_get(options, "pairs");
-    return json_is_integer(pairs) && json_integer_value(pairs) == 0 &&
-           !(json_number_value(json_object_get(options, "precision")) > 0);
+    return res_provenance_integer(r, RES_PROV_OPTIONS_PAIRS, -1) == 0 &&
+           !(res_provenance_number(r, RES_PROV_OPTIONS_PRECISION) > 0);
 }
 
 static bool known(const res_versus *versus, const res_experiment *experiment)
@@ -200,10 +192,10 @@ static bool known(const res_versus *versus, const res_experiment *experiment)
 /* ---- what failed or is missing ------------------------------------------------------------ */
 
 /* Whether good records came after FAILURE: those that are paired, of which SINCE is the oldest
- * (NULL: none is). One of a suite is mended by a good record of its own repetition: the others ran
+ * (NULL: none is). One of a suite is fixed by a good record of its own repetition: the others ran
  * whatever became of it. */
-static bool is_mended(const res_record *failure, const side *s, request_match *same,
-                      const res_record *since)
+static bool is_fixed(const res_record *failure, const side *s, request_match *same,
+                     const res_record *since)
 {
     const int repetition = res_record_repetition(failure);
     if (repetition == 0)
@@ -217,24 +209,23 @@ static bool is_mended(const res_record *failure, const side *s, request_match *s
     return false;
 }
 
-/* The newest failed record that is the SAME as EXPERIMENT and is not mended, or NULL; *MENDED: how
- * many are. SINCE as in is_mended. */
-static const res_record *newest_failure(const side *s, const res_experiment *experiment,
-                                        request_match *same, const res_record *since,
-                                        size_t *mended)
+/* The latest failed record that is the SAME as EXPERIMENT and is not fixed, or NULL; *FIXED: how
+ * many are. SINCE as in is_fixed. */
+static const res_record *latest_failure(const side *s, const res_experiment *experiment,
+                                        request_match *same, const res_record *since, size_t *fixed)
 {
-    const res_record *newest = NULL;
-    *mended = 0;
+    const res_record *latest = NULL;
+    *fixed = 0;
     for (size_t i = 0; i < s->all->count; i++) {
         const res_record *r = s->all->records[i];
         if (res_record_good(r) || !of_side(r, s) || !same(&r->experiment, experiment))
             continue;
-        if (is_mended(r, s, same, since))
-            ++*mended;
-        else if (!newest || res_id_order(r->id, newest->id) > 0)
-            newest = r;
+        if (is_fixed(r, s, same, since))
+            ++*fixed;
+        else if (!latest || res_id_order(r->id, latest->id) > 0)
+            latest = r;
     }
-    return newest;
+    return latest;
 }
 
 /* The side of CELL that failed or lacks it; of two the one that failed, then B. */
@@ -244,15 +235,15 @@ static void note_failures(const side sides[2], request_match *const same[2], con
     const res_record *failure[2];
     for (int i = 0; i < 2; i++) {
         const res_record *const *paired = i ? cell->b : cell->a;
-        size_t mended;
-        failure[i] = newest_failure(&sides[i], &cell->experiment, same[i],
-                                    cell->pairs ? paired[0] : NULL, &mended);
-        if (mended)
+        size_t fixed;
+        failure[i] = latest_failure(&sides[i], &cell->experiment, same[i],
+                                    cell->pairs ? paired[0] : NULL, &fixed);
+        if (fixed)
             bn_text_printf(notes,
                            "%s %s %s: %zu process%s of %c failed before, and good records came "
                            "after.\n",
                            cell->experiment.model, cell->experiment.phase, cell->experiment.mode,
-                           mended, mended == 1 ? "" : "es", i ? 'B' : 'A');
+                           fixed, fixed == 1 ? "" : "es", i ? 'B' : 'A');
     }
     const int failed = failure[1] ? 1 : failure[0] ? 0 : -1;
     const int which = failed >= 0 ? failed : of[1].all == 0 ? 1 : of[0].all == 0 ? 0 : -1;
@@ -283,9 +274,9 @@ static void add_cell(const side sides[2], const res_experiment *experiment, res_
     /* A program that was changed keeps its name. It is paired, so that the tables can say that it
      * changed. */
     for (int i = 0; i < 2; i++) {
-        size_t mended;
+        size_t fixed;
         find(&sides[i], experiment, same[i], &of[i]);
-        if (of[i].all == 0 && !newest_failure(&sides[i], experiment, same[i], NULL, &mended)) {
+        if (of[i].all == 0 && !latest_failure(&sides[i], experiment, same[i], NULL, &fixed)) {
             same[i] = res_same_request_by_name;
             find(&sides[i], experiment, same[i], &of[i]);
         }
@@ -296,7 +287,7 @@ static void add_cell(const side sides[2], const res_experiment *experiment, res_
     }
     res_compared *cell = &versus->cells[versus->count++];
     *cell = (res_compared){.experiment = *experiment};
-    take(cell, &of[0], &of[1]);
+    pair_latest(cell, &of[0], &of[1]);
     for (size_t i = 0; i < cell->pairs; i++)
         if (by_looks(cell->a[i]) || by_looks(cell->b[i]))
             versus->options.looks = RES_LOOKS_SHORT;
@@ -342,29 +333,28 @@ static void note_copies(res_versus *versus)
             copies += strcmp(cell->a[i / cell->pairs]->id, cell->b[i % cell->pairs]->id) == 0;
     }
     if (copies)
-        bn_text_printf(&versus->notes,
-                       "%zu record%s paired on both sides, with nothing new in %s: one folder is a "
-                       "copy of the other, or holds records of it.\n",
-                       copies, copies == 1 ? " is" : "s are", copies == 1 ? "it" : "them");
+        bn_text_printf(
+            &versus->notes,
+            "%zu record%s in both folders, and compared with %s: one folder is a copy of "
+            "the other, or holds records of it.\n",
+            copies, copies == 1 ? " is" : "s are", copies == 1 ? "itself" : "themselves");
 }
 
 bn_code res_versus_pair(const res_collection *a, const res_collection *b,
                         const res_choice choice[2], res_versus *versus, bn_status *st)
 {
-    side sides[2] = {{a, &choice[0], {"", ""}}, {b, &choice[1], {"", ""}}};
+    side sides[2] = {{.all = a, .choice = &choice[0]}, {.all = b, .choice = &choice[1]}};
     size_t count[2] = {0, 0}, alone = 0;
     bn_code code = BN_OK;
     for (int i = 0; i < 2 && code == BN_OK; i++) {
-        /* Of good records of several builds nobody knows which are meant, so builds are checked
-         * before the newest is taken. */
+        /* Of good records of several builds it is unknown which are meant, so builds are checked
+         * before the latest is taken. */
         code = check_side(&sides[i], versus->whole, &count[i], st);
         if (code == BN_OK && versus->whole)
-            take_newest_build(&sides[i]);
+            take_latest_build(&sides[i]);
     }
     versus->count = 0;
-    versus->cells = code == BN_OK ? calloc(count[0] + count[1] + 1, sizeof *versus->cells) : NULL;
-    if (code == BN_OK && !versus->cells)
-        code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu records", count[0] + count[1]);
+    versus->cells = bn_zalloc(count[0] + count[1], sizeof *versus->cells);
     if (code == BN_OK)
         add_cells(sides, 0, versus, &alone);
     if (code == BN_OK && versus->whole)
@@ -375,13 +365,12 @@ bn_code res_versus_pair(const res_collection *a, const res_collection *b,
     if (code != BN_OK)
         return code;
     if (alone)
-        bn_text_printf(&versus->notes,
-                       "%zu record%s of A ha%s no record of B to be compared with.\n", alone,
+        bn_text_printf(&versus->notes, "%zu record%s of A ha%s no counterpart in B.\n", alone,
                        alone == 1 ? "" : "s", alone == 1 ? "s" : "ve");
     if (versus->differing[0])
         bn_text_printf(&versus->notes,
-                       "A and B were measured under other conditions, so what differs may be of "
-                       "these: %s.\n",
+                       "A and B were measured under different conditions, which may cause "
+                       "differences: %s.\n",
                        versus->differing);
     for (int i = 0; i < 2; i++)
         note_builds(&sides[i], i ? 'B' : 'A', &versus->notes);

@@ -3,7 +3,7 @@
  *
  * Each good record is of one process, however it came to be measured: as one of the processes of a
  * run, as a repetition of a suite, or alone. Records are pooled where they are of one build of the
- * runtime and of like conditions: those of the newest. Every figure of a cell is made here, so
+ * runtime and of like conditions: those of the latest. Every figure of a cell is made here, so
  * tables, pictures, pages and exports cannot differ.
  */
 #include "results/findings/findings_priv.h"
@@ -45,8 +45,8 @@ bool res_same_way(const res_record *a, const res_record *b)
 
 /* ---- builds ------------------------------------------------------------------------- */
 
-/* Imported records may say nothing of their build. Those that do not are taken for one, and tables
- * say so: left out, each of them would stand alone, however many there are. */
+/* Imported records may not name their build. Those count as one build, and tables note it:
+ * otherwise each of them would be a pool of its own. */
 static bool same_build(const res_record *a, const res_record *b)
 {
     return a == b || strcmp(res_plugin_sha256(a), res_plugin_sha256(b)) == 0;
@@ -54,37 +54,29 @@ static bool same_build(const res_record *a, const res_record *b)
 
 /* ---- processes -------------------------------------------------------------------------- */
 
-static bool fill_process(res_process *process, const res_record *record)
+static void add_process(res_pool *pool, const res_record *record)
 {
+    res_process *process = &pool->list[pool->count++];
     *process = (res_process){.record = record,
                              .measures = res_record_measures(record),
                              .group = res_group_id(record),
                              .began_s = res_id_time(record->id)};
     if (record->round_count == 0)
-        return true;
-    process->round_ns = calloc(record->round_count, sizeof *process->round_ns);
-    return process->round_ns && res_round_means(record, process->round_ns);
+        return;
+    process->round_ns = bn_zalloc(record->round_count, sizeof *process->round_ns);
+    res_round_means(record, process->round_ns);
 }
 
-/* The newest record of the newest build that is told, but a good one if it has any: good records of
- * an older build say nothing of one that fails. A record that does not tell its build may be of it.
- */
-static const res_record *newest_of(const res_record *const *records, size_t count)
+/* The latest good record of the latest build, or its latest failure. */
+static const res_record *latest_of(const res_record *const *records, size_t count)
 {
-    const res_record *told = NULL, *newest = NULL;
+    res_latest latest = {.build = NULL};
     for (size_t i = 0; i < count; i++)
-        if (res_plugin_sha256(records[i])[0] &&
-            (!told || res_id_order(records[i]->id, told->id) > 0))
-            told = records[i];
-    for (size_t i = 0; i < count; i++) {
-        const bool good = res_record_good(records[i]);
-        if (told && res_plugin_sha256(records[i])[0] && !same_build(records[i], told))
-            continue;
-        if (!newest ||
-            (good != res_record_good(newest) ? good : res_id_order(records[i]->id, newest->id) > 0))
-            newest = records[i];
-    }
-    return newest;
+        res_latest_build(&latest, records[i]->id, res_plugin_sha256(records[i]));
+    for (size_t i = 0; i < count; i++)
+        if (res_latest_has(&latest, res_plugin_sha256(records[i])))
+            res_latest_record(&latest, records[i], records[i]->id, res_record_good(records[i]));
+    return latest.record;
 }
 
 static int by_id(const void *a, const void *b)
@@ -92,27 +84,20 @@ static int by_id(const void *a, const void *b)
     return res_id_order(((const res_process *)a)->record->id, ((const res_process *)b)->record->id);
 }
 
-/* Ends a POOL whose list is filled; MADE: with all of them. */
-static bool end_pool(res_pool *pool, bool made)
+static void sort_and_settle(res_pool *pool)
 {
     qsort(pool->list, pool->count, sizeof *pool->list, by_id);
-    made = made && res_pool_settle(pool);
-    if (!made)
-        res_pool_free(pool);
-    return made;
+    res_pool_settle(pool);
 }
 
 /* Pools RECORDS that are of NEWEST's build and conditions. */
-static bool make_pool(const res_record *newest, const res_record *const *records, size_t count,
+static void make_pool(const res_record *newest, const res_record *const *records, size_t count,
                       res_pool *pool)
 {
-    bool made = true;
     *pool = (res_pool){.newest = newest,
                        .experiment = &newest->experiment,
-                       .list = calloc(count + 1, sizeof *pool->list)};
-    if (!pool->list)
-        return false;
-    for (size_t i = 0; made && i < count; i++) {
+                       .list = bn_zalloc(count, sizeof *pool->list)};
+    for (size_t i = 0; i < count; i++) {
         const res_record *record = records[i];
         if (!res_record_good(record))
             pool->failed++;
@@ -121,44 +106,36 @@ static bool make_pool(const res_record *newest, const res_record *const *records
         else if (!res_same_conditions(record, newest, pool->differing, sizeof pool->differing))
             pool->other_conditions++;
         else
-            made = fill_process(&pool->list[pool->count++], record);
+            add_process(pool, record);
     }
-    return end_pool(pool, made);
+    sort_and_settle(pool);
 }
 
-bool res_pool_take(const res_record *const *records, size_t count, res_pool *pool)
+void res_pool_all(const res_record *const *records, size_t count, res_pool *pool)
 {
-    bool made = true;
-    *pool = (res_pool){.newest = newest_of(records, count),
-                       .list = calloc(count + 1, sizeof *pool->list)};
-    if (!pool->list)
-        return false;
+    *pool = (res_pool){.newest = latest_of(records, count),
+                       .list = bn_zalloc(count, sizeof *pool->list)};
     pool->experiment = pool->newest ? &pool->newest->experiment : NULL;
-    for (size_t i = 0; made && i < count; i++)
-        made = fill_process(&pool->list[pool->count++], records[i]);
-    return end_pool(pool, made);
+    for (size_t i = 0; i < count; i++)
+        add_process(pool, records[i]);
+    sort_and_settle(pool);
 }
 
-bool res_pool_make(const res_record *const *records, size_t count, res_pool *pool)
+void res_pool_make(const res_record *const *records, size_t count, res_pool *pool)
 {
-    return make_pool(newest_of(records, count), records, count, pool);
+    make_pool(latest_of(records, count), records, count, pool);
 }
 
-bool res_pool_like(const res_collection *all, const res_record *like, res_pool *pool)
+void res_pool_like(const res_collection *all, const res_record *like, res_pool *pool)
 {
-    const res_record **records = calloc(all->count + 1, sizeof(const res_record *));
+    const res_record **records = bn_zalloc(all->count, sizeof(const res_record *));
     size_t count = 0;
-    *pool = (res_pool){0};
-    if (!records)
-        return false;
     for (size_t i = 0; i < all->count; i++)
         if (res_same_way(all->records[i], like))
             records[count++] = all->records[i];
-    const bool made = make_pool(like, records, count, pool);
-    if (made)
-        res_pool_add_unread(pool, all);
+    make_pool(like, records, count, pool);
+    res_pool_add_unread(pool, all);
     free(records);
-    return made;
 }
 
 void res_pool_add_unread(res_pool *pool, const res_collection *all)
@@ -188,23 +165,17 @@ static const res_over none = {{(double)NAN, (double)NAN, (double)NAN}, 0, 0};
 /* Of times: by their logs, but by the times themselves where one of them is nothing. */
 res_over res_pool_over(const res_pool *pool, const double *values, bool difference)
 {
-    const double nan = (double)NAN;
-    res_over out = {{nan, nan, nan}, 0, 0};
-    res_sample s;
-    const bool made = res_sample_begin(&s, pool->count);
+    res_sample s = res_sample_begin(pool->count);
     bool positive = !difference;
-    for (size_t i = 0; made && i < pool->count; i++) {
+    for (size_t i = 0; i < pool->count; i++) {
         positive = positive && !(values[i] <= 0 && res_pool_counts(pool, i));
         res_sample_add(&s, values[i], &pool->list[i]);
     }
     for (size_t i = 0; positive && i < s.count; i++)
         s.values[i] = log(s.values[i]);
-    if (made) {
-        const res_estimate over = res_sample_estimate(&s);
-        out.value = positive ? res_estimate_ratio(&over) : res_estimate_interval(&over);
-        out.processes = s.processes;
-        out.values = s.count;
-    }
+    const res_estimate over = res_sample_estimate(&s);
+    const res_over out = {positive ? res_estimate_ratio(&over) : res_estimate_interval(&over),
+                          s.processes, s.count};
     res_sample_end(&s);
     return out;
 }
@@ -244,8 +215,8 @@ static double scale_within(const res_interval *device, const res_interval *wall)
     return device->low > wall->high ? (double)NAN : wall->estimate / device->estimate;
 }
 
-/* Leaves out what contradicts itself. An overhead that is told to be below zero says that the
- * device time is above the PJRT time that it is part of. One that is told to be above zero does not
+/* Leaves out contradictions. An overhead that is significantly below zero means that the device
+ * time is above the PJRT time that it is part of. One that is significantly above zero does not
  * fit into the step, where the device time had to be cut down to that: CUT. */
 static res_refusal refuse(res_over *device, res_over *overhead, bool cut)
 {
@@ -284,7 +255,7 @@ static bool steps_contain(const res_experiment *experiment, const char *source)
            experiment->in_flight <= 1 && has_one_length(experiment);
 }
 
-/* The source of the newest process that has a device time: only like times are pooled. */
+/* The source of the latest process that has a device time: only like times are pooled. */
 static const char *source_of(const res_pool *pool)
 {
     for (size_t i = pool->count; i-- > 0;)
@@ -305,12 +276,10 @@ res_figures res_pool_figures(const res_pool *pool)
                      .executions = nan,
                      .nodes_per_step = nan,
                      .source = source_of(pool)};
-    double *room = calloc(pool->count + 1, 5 * sizeof *room);
-    if (!room || pool->count == 0) {
-        free(room);
-        return f;
-    }
     const size_t n = pool->count;
+    if (n == 0)
+        return f;
+    double *room = bn_zalloc(n, 5 * sizeof *room);
     for (size_t i = 0; i < n; i++) {
         const res_measures *m = &pool->list[i].measures;
         const bool like = strcmp(m->source, f.source) == 0;
@@ -362,7 +331,7 @@ static const res_execution *same_graph(const res_record *record, const res_execu
     return NULL;
 }
 
-/* The source of the newest process that has a device time of the graph of LIKE. */
+/* The source of the latest process that has a device time of the graph of LIKE. */
 static bn_device_time_source source_of_graph(const res_pool *pool, const res_execution *like)
 {
     for (size_t i = pool->count; i-- > 0;) {
@@ -388,8 +357,8 @@ res_execution_figures res_pool_execution(const res_pool *pool, const res_figures
     const bn_device_time_source source = source_of_graph(pool, like);
     res_execution_figures f = {none, none, none, none, none, none, source, RES_REFUSED_NOTHING};
     const size_t n = pool->count;
-    double *room = calloc(n + 1, 6 * sizeof *room);
-    for (size_t i = 0; room && i < n; i++) {
+    double *room = bn_zalloc(n, 6 * sizeof *room);
+    for (size_t i = 0; i < n; i++) {
         const res_execution *x = same_graph(pool->list[i].record, like);
         const bool known = x && source != BN_DEVICE_TIME_UNAVAILABLE && x->device_source == source;
         room[i] = x ? res_execution_pjrt_ns(x) : nan;
@@ -399,18 +368,16 @@ res_execution_figures res_pool_execution(const res_pool *pool, const res_figures
         room[4 * n + i] = x && !x->from_disk ? (double)x->lower_ns : nan;
         room[5 * n + i] = x && !x->from_disk ? (double)x->compile_ns : nan;
     }
-    if (room) {
-        f.pjrt = res_pool_over(pool, room, false);
-        f.device = of_most(pool, room + n, false);
-        const bool cut = is_cut(source, step);
-        if (cut)
-            cut_device(&f.device.value, step->device_scale, &step->wall.value);
-        f.overhead = of_most(pool, room + 2 * n, true);
-        f.refusal = refuse(&f.device, &f.overhead, cut);
-        f.null = res_pool_over(pool, room + 3 * n, true);
-        f.lower = res_pool_over(pool, room + 4 * n, false);
-        f.compile = res_pool_over(pool, room + 5 * n, false);
-    }
+    f.pjrt = res_pool_over(pool, room, false);
+    f.device = of_most(pool, room + n, false);
+    const bool cut = is_cut(source, step);
+    if (cut)
+        cut_device(&f.device.value, step->device_scale, &step->wall.value);
+    f.overhead = of_most(pool, room + 2 * n, true);
+    f.refusal = refuse(&f.device, &f.overhead, cut);
+    f.null = res_pool_over(pool, room + 3 * n, true);
+    f.lower = res_pool_over(pool, room + 4 * n, false);
+    f.compile = res_pool_over(pool, room + 5 * n, false);
     free(room);
     return f;
 }
@@ -418,8 +385,7 @@ res_execution_figures res_pool_execution(const res_pool *pool, const res_figures
 res_figures res_record_figures(const res_record *record)
 {
     res_pool pool;
-    if (!res_pool_take(&record, 1, &pool))
-        pool = (res_pool){0};
+    res_pool_all(&record, 1, &pool);
     const res_figures figures = res_pool_figures(&pool);
     res_pool_free(&pool);
     return figures;
@@ -474,12 +440,10 @@ static double samples_of(const res_process *p)
 static double independent_of(const res_process *p)
 {
     const size_t count = (size_t)samples_of(p);
-    double *values = calloc(count + 1, sizeof *values), independent = (double)NAN;
-    if (values) {
-        for (size_t i = 0; i < count; i++)
-            values[i] = log(p->round_ns ? p->round_ns[i] : (double)p->record->wall_ns[i]);
-        independent = res_independent_samples(values, count);
-    }
+    double *values = bn_zalloc(count, sizeof *values);
+    for (size_t i = 0; i < count; i++)
+        values[i] = log(p->round_ns ? p->round_ns[i] : (double)p->record->wall_ns[i]);
+    const double independent = res_independent_samples(values, count);
     free(values);
     return independent;
 }
@@ -487,11 +451,9 @@ static double independent_of(const res_process *p)
 res_remarks res_pool_remarks(const res_pool *pool)
 {
     res_remarks r = {.excess = (double)NAN, .p90_ns = (double)NAN};
-    double *room = calloc(pool->count + 1, sizeof *room);
-    if (!room || pool->count == 0) {
-        free(room);
+    if (pool->count == 0)
         return r;
-    }
+    double *room = bn_zalloc(pool->count, sizeof *room);
     r.excess = over_pool(pool, room, excess_of) - 1;
     r.p90_ns = over_pool(pool, room, p90_of);
     r.samples = over_pool(pool, room, samples_of);
@@ -503,10 +465,9 @@ res_remarks res_pool_remarks(const res_pool *pool)
     return r;
 }
 
-/* ---- the witness
- * ---------------------------------------------------------------------------------- */
+/* ---- interference --------------------------------------------------------------------------- */
 
-static void add_told(uint64_t value, double of_ns, double *sum, double *sum_of)
+static void add_known(uint64_t value, double of_ns, double *sum, double *sum_of)
 {
     if (value == RES_UNTOLD)
         return;
@@ -514,38 +475,35 @@ static void add_told(uint64_t value, double of_ns, double *sum, double *sum_of)
     *sum_of += of_ns;
 }
 
-/* What a process says of all its rounds: provenance.nearness and provenance.others. */
-static void add_process(res_witness *w, const res_record *record)
+/* Totals over all rounds of a process: provenance.nearness and provenance.others. */
+static void add_totals(res_witness *w, const res_record *record)
 {
-    const json_t *near = json_object_get(record->provenance, "nearness");
-    const json_t *others = json_object_get(record->provenance, "others");
-    const double told = fmax(json_number_value(json_object_get(near, "rounds")), 0);
-    const double of_ns = fmax(json_number_value(json_object_get(others, "of_ns")), 0);
-    w->apart_of += told;
-    w->apart += fmin(fmax(json_number_value(json_object_get(near, "apart")), 0), told);
-    w->repeated += fmax(json_number_value(json_object_get(near, "repeated")), 0);
+    const double rounds = fmax(res_provenance_number(record, RES_PROV_NEARNESS_ROUNDS), 0);
+    const double of_ns = fmax(res_provenance_number(record, RES_PROV_OTHERS_OF), 0);
+    w->apart_of += rounds;
+    w->apart += fmin(fmax(res_provenance_number(record, RES_PROV_NEARNESS_APART), 0), rounds);
+    w->repeated += fmax(res_provenance_number(record, RES_PROV_NEARNESS_REPEATED), 0);
     w->others_of_ns += of_ns;
-    w->others_ns += fmin(fmax(json_number_value(json_object_get(others, "used_ns")), 0), of_ns);
+    w->others_ns += fmin(fmax(res_provenance_number(record, RES_PROV_OTHERS_USED), 0), of_ns);
 }
 
 void res_witness_add(res_witness *w, const res_pool *pool)
 {
     for (size_t i = 0; i < pool->count; i++) {
         const res_record *record = pool->list[i].record;
-        const json_t *host = json_object_get(record->provenance, "host");
-        const json_int_t cores = json_integer_value(json_object_get(host, "cores_online"));
+        const int64_t cores = res_provenance_integer(record, RES_PROV_HOST_CORES, 0);
         if (res_pool_counts(pool, i))
-            add_process(w, record);
+            add_totals(w, record);
         for (size_t r = 0; res_pool_counts(pool, i) && r < record->round_count; r++) {
             const res_round *round = &record->rounds[r];
             const double wall_ns = (double)round->wall_ns;
             if (round->wall_ns == RES_UNTOLD)
                 continue;
             w->rounds++;
-            add_told(round->stalled_ns, wall_ns, &w->stalled_ns, &w->stalled_of_ns);
-            add_told(round->stolen_ns, wall_ns * (double)(cores > 0 ? cores : 1), &w->stolen_ns,
-                     &w->stolen_of_ns);
-            add_told(round->switches, wall_ns, &w->switches, &w->switches_of_ns);
+            add_known(round->stalled_ns, wall_ns, &w->stalled_ns, &w->stalled_of_ns);
+            add_known(round->stolen_ns, wall_ns * (double)(cores > 0 ? cores : 1), &w->stolen_ns,
+                      &w->stolen_of_ns);
+            add_known(round->switches, wall_ns, &w->switches, &w->switches_of_ns);
         }
     }
 }
@@ -553,10 +511,9 @@ void res_witness_add(res_witness *w, const res_pool *pool)
 void res_witness_add_record(res_witness *w, const res_record *record)
 {
     res_pool pool;
-    if (res_pool_make(&record, 1, &pool)) {
-        res_witness_add(w, &pool);
-        res_pool_free(&pool);
-    }
+    res_pool_make(&record, 1, &pool);
+    res_witness_add(w, &pool);
+    res_pool_free(&pool);
 }
 
 double res_witness_stalled(const res_witness *w)
@@ -566,11 +523,11 @@ double res_witness_stalled(const res_witness *w)
 
 bool res_witness_busy(const res_witness *w)
 {
-    const bool told = w->others_of_ns > 0;
-    const bool beside = told && w->others_ns > RES_BUSY_OTHERS * w->others_of_ns;
+    const bool known = w->others_of_ns > 0;
+    const bool beside = known && w->others_ns > RES_BUSY_OTHERS * w->others_of_ns;
     const double least = beside ? RES_BUSY_BESIDE : RES_BUSY_STALLED;
     const bool waited = w->stalled_ns > least * w->stalled_of_ns;
-    return (beside && (waited || !(w->stalled_of_ns > 0))) || (!told && waited) ||
+    return (beside && (waited || !(w->stalled_of_ns > 0))) || (!known && waited) ||
            w->stolen_ns > RES_BUSY_STOLEN * w->stolen_of_ns ||
            w->apart > RES_BUSY_APART * w->apart_of;
 }

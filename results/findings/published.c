@@ -47,7 +47,7 @@ void res_published_take(const res_published *published, res_experiment *e)
         if (res_axis_number(axis, e) != 0 || res_axis_text(axis, e)[0])
             res_axis_set_value(axis, axis->usual, strtoll(axis->usual, NULL, 10), e);
     }
-    /* What a record does not know is not told to be another. */
+    /* Sizes that a record does not know are no difference. */
     e->batch = e->batch > 0 ? published->batch : 0;
     e->image = e->image > 0 ? published->image : 0;
     e->seq = e->seq > 0 ? published->seq : 0;
@@ -59,9 +59,7 @@ res_axis_set res_published_difference(const res_beside *beside, res_experiment *
                                       const char **device)
 {
     const res_record *record = beside->row->record;
-    const json_t *runtime = json_object_get(record->provenance, "runtime");
-    const char *kind =
-        json_string_value(json_object_get(json_object_get(runtime, "device"), "kind"));
+    const char *kind = json_string_value(res_provenance(record, RES_PROV_RUNTIME_DEVICE_KIND));
     *published = record->experiment;
     res_published_take(beside->published, published);
     *device = kind && strcmp(kind, RES_PUBLISHED_DEVICE) != 0 ? kind : NULL;
@@ -70,7 +68,7 @@ res_axis_set res_published_difference(const res_beside *beside, res_experiment *
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-/* What was published of E's step, or NULL. */
+/* The publication of E's step, or NULL. */
 static const res_published *published_of(const res_experiment *e)
 {
     if (strcmp(e->phase, "train") != 0 || strcmp(e->variant, "full") != 0)
@@ -81,8 +79,8 @@ static const res_published *published_of(const res_experiment *e)
     return NULL;
 }
 
-/* Whether E's step is traced once, or at least compiled as one that is. Nobody knows how a step was
- * run that was recorded elsewhere. */
+/* Whether E's step is traced once, or at least compiled as one that is. It is unknown how a step
+ * was run that was recorded elsewhere. */
 static bool is_captured(const res_experiment *e)
 {
     static const char *const others[] = {"lazy", "eager", "recorded"};
@@ -117,7 +115,7 @@ static const res_speedup_row *own_lazy(const res_speedup *speedup, size_t at)
     return NULL;
 }
 
-static bool add_rows(const res_speedup *speedup, res_besides *besides)
+static void add_rows(const res_speedup *speedup, res_besides *besides)
 {
     for (size_t i = 0; i < speedup->count; i++) {
         const res_speedup_row *row = &speedup->rows[i];
@@ -128,10 +126,8 @@ static bool add_rows(const res_speedup *speedup, res_besides *besides)
             continue;
         res_beside *beside = &besides->list[besides->count++];
         *beside = (res_beside){.row = row, .published = published};
-        if (!res_pool_ratio_make(&lazy->pool, &row->pool, &beside->ratio))
-            return false;
+        res_pool_ratio_make(&lazy->pool, &row->pool, &beside->ratio);
     }
-    return true;
 }
 
 /* ---- means ----------------------------------------------------------------------------------- */
@@ -144,7 +140,7 @@ static bool same_mean(const res_beside *a, const res_beside *b)
 }
 
 /* Over the rows like MEAN's example. RATIOS has room for all rows. */
-static bool fill_mean(const res_besides *besides, const res_pool_ratio **ratios,
+static void fill_mean(const res_besides *besides, const res_pool_ratio **ratios,
                       res_beside_mean *mean)
 {
     res_experiment published;
@@ -161,14 +157,13 @@ static bool fill_mean(const res_besides *besides, const res_pool_ratio **ratios,
     for (size_t c = 0; c < RES_PUBLISHED_COLUMNS; c++)
         mean->published[c] =
             mean->rows > 0 ? exp(mean->published[c] / (double)mean->rows) : (double)NAN;
-    return res_ratio_mean_make(ratios, mean->rows, &mean->mean);
+    mean->mean = res_ratio_mean_of(ratios, mean->rows);
 }
 
-static bool add_means(res_besides *besides)
+static void add_means(res_besides *besides)
 {
-    const res_pool_ratio **ratios = calloc(besides->count + 1, sizeof(const res_pool_ratio *));
-    bool made = ratios != NULL;
-    for (size_t i = 0; made && i < besides->count; i++) {
+    const res_pool_ratio **ratios = bn_zalloc(besides->count, sizeof(const res_pool_ratio *));
+    for (size_t i = 0; i < besides->count; i++) {
         size_t before = 0;
         while (before < i && !same_mean(&besides->list[before], &besides->list[i]))
             before++;
@@ -176,17 +171,17 @@ static bool add_means(res_besides *besides)
             continue;
         res_beside_mean *mean = &besides->means[besides->mean_count++];
         mean->example = &besides->list[i];
-        made = fill_mean(besides, ratios, mean);
+        fill_mean(besides, ratios, mean);
     }
     free(ratios);
-    return made;
 }
 
-bool res_besides_make(const res_speedup *speedup, res_besides *besides)
+void res_besides_make(const res_speedup *speedup, res_besides *besides)
 {
-    *besides = (res_besides){.list = calloc(speedup->count + 1, sizeof *besides->list),
-                             .means = calloc(speedup->count + 1, sizeof *besides->means)};
-    return besides->list && besides->means && add_rows(speedup, besides) && add_means(besides);
+    *besides = (res_besides){.list = bn_zalloc(speedup->count, sizeof *besides->list),
+                             .means = bn_zalloc(speedup->count, sizeof *besides->means)};
+    add_rows(speedup, besides);
+    add_means(besides);
 }
 
 void res_besides_free(res_besides *besides)

@@ -55,14 +55,13 @@ typedef struct res_besides {
 } res_besides;
 
 /* The axes in which BESIDE's row is not what was published, which *PUBLISHED gets; *DEVICE is the
- * kind of its device (borrowed), or NULL: the published one, or nobody knows. */
+ * kind of its device (borrowed), or NULL: the published one, or it is unknown. */
 res_axis_set res_published_difference(const res_beside *beside, res_experiment *published,
                                       const char **device);
 
 /* Of the rows of SPEEDUP, which must outlive BESIDES, whose front end has a lazy step in the same
- * cell, of the same build and under like conditions. False without memory. BESIDES is to be freed
- * in any case. */
-bool res_besides_make(const res_speedup *speedup, res_besides *besides);
+ * cell, of the same build and under like conditions. */
+void res_besides_make(const res_speedup *speedup, res_besides *besides);
 void res_besides_free(res_besides *besides);
 
 #endif

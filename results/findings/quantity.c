@@ -98,12 +98,10 @@ static double over_executions(const res_record *r, execution_value *value, bool 
  * cache: of two copies of one file, 8 of 118 MB. Records of before do not tell them. */
 static double host_of(const res_record *r)
 {
-    const json_t *memory = json_object_get(r->provenance, "memory");
-    const json_t *peak = json_object_get(memory, "peak_rss_bytes");
-    const json_t *of_files = json_object_get(memory, "file_rss_bytes");
-    const int64_t files = json_integer_value(of_files);
-    const int64_t left = json_integer_value(peak) - (files > 0 ? files : 0);
-    return json_is_integer(peak) && left > 0 ? amount(left) : (double)NAN;
+    const int64_t peak = res_provenance_integer(r, RES_PROV_MEMORY_PEAK, 0);
+    const int64_t files = res_provenance_integer(r, RES_PROV_MEMORY_FILES, 0);
+    const int64_t left = peak - (files > 0 ? files : 0);
+    return left > 0 ? amount(left) : (double)NAN;
 }
 
 double res_quantity_of(const res_record *r, res_quantity quantity)

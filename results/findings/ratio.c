@@ -45,11 +45,14 @@ static size_t common_rounds(const res_record *a, const res_record *b)
 double res_turns_log_ratio(const res_record *a, const res_record *b)
 {
     const size_t rounds = same_process(a, b) ? common_rounds(a, b) : 0;
-    double *room = calloc(a->round_count + b->round_count + rounds + 1, sizeof *room);
-    double *a_ns = room ? room + rounds : NULL, *b_ns = room ? a_ns + a->round_count : NULL;
+    double *room = bn_zalloc(a->round_count + b->round_count + rounds, sizeof *room);
+    double *a_ns = room + rounds, *b_ns = a_ns + a->round_count;
     double ratio = (double)NAN;
-    if (room && rounds > 0 && res_round_means(a, a_ns) && res_round_means(b, b_ns))
+    if (rounds > 0) {
+        res_round_means(a, a_ns);
+        res_round_means(b, b_ns);
         ratio = by_rounds(b_ns, a_ns, rounds, room);
+    }
     free(room);
     return ratio;
 }
@@ -80,13 +83,10 @@ static bool pairs_count(size_t pairs, const res_pool *base, const res_pool *othe
 
 res_estimate res_pool_estimate(const res_pool *pool, res_process_value *value, const void *context)
 {
-    res_sample s;
-    res_estimate out = {(double)NAN, (double)NAN, 0, 0};
-    if (res_sample_begin(&s, pool->count)) {
-        for (size_t i = 0; i < pool->count; i++)
-            res_sample_add(&s, value(&pool->list[i], context), &pool->list[i]);
-        out = res_sample_estimate(&s);
-    }
+    res_sample s = res_sample_begin(pool->count);
+    for (size_t i = 0; i < pool->count; i++)
+        res_sample_add(&s, value(&pool->list[i], context), &pool->list[i]);
+    const res_estimate out = res_sample_estimate(&s);
     res_sample_end(&s);
     return out;
 }
@@ -239,19 +239,18 @@ static void allow_drift(const res_pool *base, const res_pool *other, res_pool_ra
     /* What a simulated device does to its processes is drawn for each: they show all of it. */
     if (!base->newest->simulated || ratio->busy)
         set_drift(ratio, apart_share(&witness),
-                  json_object_get(base->newest->provenance, "idle_cores") != NULL);
+                  res_provenance(base->newest, RES_PROV_IDLE_CORES) != NULL);
     drift_at(ratio, ratio->own.mean, &ratio->shared, &ratio->common);
     ratio->log = res_with_drift(ratio->log, ratio->shared, ratio->common);
 }
 
-bool res_pool_ratio_make(const res_pool *base, const res_pool *other, res_pool_ratio *ratio)
+void res_pool_ratio_make(const res_pool *base, const res_pool *other, res_pool_ratio *ratio)
 {
     *ratio = (res_pool_ratio){.p = 1};
-    res_sample s;
-    double *room = calloc(most_rounds(base) + 1, sizeof *room);
-    const bool made = res_sample_begin(&s, other->count) && room;
+    double *room = bn_zalloc(most_rounds(base), sizeof *room);
+    res_sample s = res_sample_begin(other->count);
     size_t both = 0;
-    for (size_t i = 0; made && i < other->count; i++) {
+    for (size_t i = 0; i < other->count; i++) {
         const res_process *with = partner(base, &other->list[i]);
         if (!with)
             continue;
@@ -259,7 +258,7 @@ bool res_pool_ratio_make(const res_pool *base, const res_pool *other, res_pool_r
         both += both_count(base, with, other, i);
     }
     free(room);
-    if (made && pairs_count(s.count, base, other)) {
+    if (pairs_count(s.count, base, other)) {
         ratio->matching = RES_MATCHED;
         ratio->log = res_sample_estimate(&s);
         ratio->processes = s.processes;
@@ -269,7 +268,7 @@ bool res_pool_ratio_make(const res_pool *base, const res_pool *other, res_pool_r
         ratio->pair_count = s.count;
         ratio->pairs = s.values;
         s.values = NULL;
-    } else if (made) {
+    } else {
         ratio->matching = RES_UNMATCHED;
         ratio->log = unmatched(base, other, log_wall, NULL);
         ratio->processes = base->counted < other->counted ? base->counted : other->counted;
@@ -280,7 +279,6 @@ bool res_pool_ratio_make(const res_pool *base, const res_pool *other, res_pool_r
     allow_drift(base, other, ratio);
     ratio->ratio = res_estimate_ratio(&ratio->log);
     ratio->p = fmax(res_estimate_p(&ratio->own), res_estimate_p(&ratio->log));
-    return made;
 }
 
 void res_pool_ratio_free(res_pool_ratio *ratio)
@@ -292,18 +290,16 @@ void res_pool_ratio_free(res_pool_ratio *ratio)
 res_estimate res_pool_difference(const res_pool *base, const res_pool *other,
                                  res_process_value *value, const void *context)
 {
-    res_sample s;
-    res_estimate out = {(double)NAN, (double)NAN, 0, 0};
-    const bool made = res_sample_begin(&s, other->count);
-    for (size_t i = 0; made && i < other->count; i++) {
+    res_sample s = res_sample_begin(other->count);
+    for (size_t i = 0; i < other->count; i++) {
         const res_process *with = partner(base, &other->list[i]);
         if (with)
             res_sample_add(&s, value(with, context) - value(&other->list[i], context),
                            &other->list[i]);
     }
-    if (made)
-        out = pairs_count(s.count, base, other) ? res_sample_estimate(&s)
-                                                : unmatched(base, other, value, context);
+    const res_estimate out = pairs_count(s.count, base, other)
+                                 ? res_sample_estimate(&s)
+                                 : unmatched(base, other, value, context);
     res_sample_end(&s);
     return out;
 }

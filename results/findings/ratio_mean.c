@@ -17,7 +17,7 @@ static size_t shared_pairs(const res_pool_ratio *const *list, size_t count)
     return pairs;
 }
 
-/* What each of the ratios has at least. */
+/* The least numbers of processes and runs of the ratios. */
 static void count_processes(const res_pool_ratio *const *list, size_t count, res_ratio_mean *mean)
 {
     for (size_t i = 0; i < count; i++) {
@@ -28,34 +28,30 @@ static void count_processes(const res_pool_ratio *const *list, size_t count, res
     }
 }
 
-/* Each process says the mean over the cells; these are the sample. */
-static bool mean_by_process(const res_pool_ratio *const *list, size_t count, size_t pairs,
-                            res_estimate *own)
+/* The sample is the mean over the cells of each process. */
+static res_estimate mean_by_process(const res_pool_ratio *const *list, size_t count, size_t pairs)
 {
-    double *room = calloc(pairs, sizeof *room);
-    for (size_t p = 0; room && p < pairs; p++)
+    double *room = bn_zalloc(pairs, sizeof *room);
+    for (size_t p = 0; p < pairs; p++)
         for (size_t i = 0; i < count; i++)
             room[p] += list[i]->pairs[p] / (double)count;
-    if (room)
-        *own = res_estimate_of(room, pairs);
+    const res_estimate own = res_estimate_of(room, pairs);
     free(room);
-    return room != NULL;
+    return own;
 }
 
-static bool mean_by_cell(const res_pool_ratio *const *list, size_t count, res_estimate *own)
+static res_estimate mean_by_cell(const res_pool_ratio *const *list, size_t count)
 {
-    double *weights = calloc(count + 1, sizeof *weights);
-    res_estimate *each = calloc(count + 1, sizeof *each);
-    const bool made = weights && each;
-    for (size_t i = 0; made && i < count; i++) {
+    double *weights = bn_zalloc(count, sizeof *weights);
+    res_estimate *each = bn_zalloc(count, sizeof *each);
+    for (size_t i = 0; i < count; i++) {
         weights[i] = 1 / (double)count;
         each[i] = list[i]->own;
     }
-    if (made)
-        *own = res_estimate_sum(each, weights, count);
+    const res_estimate own = res_estimate_sum(each, weights, count);
     free(each);
     free(weights);
-    return made;
+    return own;
 }
 
 /* OWN with what a machine does to all of the ratios, which does not average out, and with what each
@@ -71,15 +67,13 @@ static res_estimate mean_with_drift(res_estimate own, const res_pool_ratio *cons
     return count > 0 ? res_with_drift(own, shared / (double)count, common / (double)count) : own;
 }
 
-bool res_ratio_mean_make(const res_pool_ratio *const *list, size_t count, res_ratio_mean *mean)
+res_ratio_mean res_ratio_mean_of(const res_pool_ratio *const *list, size_t count)
 {
     const size_t pairs = shared_pairs(list, count);
-    res_estimate own;
-    *mean = (res_ratio_mean){.by_process = pairs > 0};
-    if (pairs > 0 ? !mean_by_process(list, count, pairs, &own) : !mean_by_cell(list, count, &own))
-        return false;
+    const res_estimate own =
+        pairs > 0 ? mean_by_process(list, count, pairs) : mean_by_cell(list, count);
     const res_estimate log = mean_with_drift(own, list, count);
-    mean->ratio = res_estimate_ratio(&log);
-    count_processes(list, count, mean);
-    return true;
+    res_ratio_mean mean = {.ratio = res_estimate_ratio(&log), .by_process = pairs > 0};
+    count_processes(list, count, &mean);
+    return mean;
 }

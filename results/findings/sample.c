@@ -38,12 +38,16 @@ static void number_runs(res_pool *pool)
     }
 }
 
-/* Decides which of the runs count; false without memory. */
-static bool choose_runs(res_pool *pool)
+bool res_pool_counts(const res_pool *pool, size_t i)
 {
-    size_t *run = calloc(pool->count + 1, sizeof *run);
-    if (!run)
-        return false;
+    return res_runs_have(&pool->runs, pool->list[i].run);
+}
+
+void res_pool_settle(res_pool *pool)
+{
+    size_t *run = bn_zalloc(pool->count, sizeof *run);
+    pool->run_count = pool->counted = 0;
+    number_runs(pool);
     for (size_t i = 0; i < pool->count; i++)
         run[i] = pool->list[i].run;
     pool->runs = res_runs_choose(run, pool->count);
@@ -52,28 +56,14 @@ static bool choose_runs(res_pool *pool)
     if (pool->run_count > 1 && !pool->runs.means)
         pool->run_count = 1;
     free(run);
-    return true;
-}
-
-bool res_pool_counts(const res_pool *pool, size_t i)
-{
-    return res_runs_have(&pool->runs, pool->list[i].run);
-}
-
-bool res_pool_settle(res_pool *pool)
-{
-    pool->run_count = pool->counted = 0;
-    number_runs(pool);
-    return choose_runs(pool);
 }
 
 /* ---- the sample ------------------------------------------------------------------------ */
 
-bool res_sample_begin(res_sample *s, size_t most)
+res_sample res_sample_begin(size_t most)
 {
-    *s = (res_sample){.values = calloc(most + 1, sizeof(double)),
-                      .run = calloc(most + 1, sizeof(size_t))};
-    return s->values && s->run;
+    return (res_sample){.values = bn_zalloc(most, sizeof(double)),
+                        .run = bn_zalloc(most, sizeof(size_t))};
 }
 
 void res_sample_end(res_sample *s)

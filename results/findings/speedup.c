@@ -2,9 +2,10 @@
  * speedup.c - which records the speedup table compares, and what it computes from them.
  *
  * Ways to run a step are compared within a cell: one runtime, model, phase and set-up. A cell has
- * one row a front end, mode and number of graphs: the pool of its good records, or the newest
- * failure where none is good. The base of a cell is bench's lazy with the fewest graphs. Without
- * it, a cell of several front ends takes its first row: each of them is a way to run the same step.
+ * one row a front end, mode and number of graphs: the pool of its good records, or the latest
+ * failure where none is good. The baseline of a cell is bench's lazy with the fewest graphs.
+ * Without it, a cell of several front ends takes its first row: each of them is a way to run the
+ * same step.
  *
  * A table holds many ratios, so differences are claimed over all of them together (S. Holm, "A
  * simple sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 6,
@@ -52,47 +53,40 @@ static void sort_into_rows(const res_collection *all, res_speedup *speedup, size
     }
 }
 
-static bool make_row(const res_collection *all, const res_record *const *records, size_t count,
+static void make_row(const res_collection *all, const res_record *const *records, size_t count,
                      res_speedup_row *row)
 {
-    if (!res_pool_make(records, count, &row->pool))
-        return false;
+    res_pool_make(records, count, &row->pool);
     res_pool_add_unread(&row->pool, all);
     row->record = row->pool.newest;
     row->figures = res_pool_figures(&row->pool);
     row->remarks = res_pool_remarks(&row->pool);
     res_witness_add(&row->witness, &row->pool);
-    return true;
 }
 
 /* Makes a row for each cell, mode and number of graphs. */
-static bool pick(const res_collection *all, res_speedup *speedup)
+static void make_rows(const res_collection *all, res_speedup *speedup)
 {
-    size_t *where = calloc(all->count + 1, sizeof *where);
-    const res_record **records = calloc(all->count + 1, sizeof(const res_record *));
-    bool made = where && records;
-    if (made)
-        sort_into_rows(all, speedup, where);
-    for (size_t row = 0; made && row < speedup->count; row++) {
+    size_t *where = bn_zalloc(all->count, sizeof *where);
+    const res_record **records = bn_zalloc(all->count, sizeof(const res_record *));
+    sort_into_rows(all, speedup, where);
+    for (size_t row = 0; row < speedup->count; row++) {
         size_t count = 0;
         for (size_t i = 0; i < all->count; i++)
             if (where[i] == row)
                 records[count++] = all->records[i];
-        made = make_row(all, records, count, &speedup->rows[row]);
+        make_row(all, records, count, &speedup->rows[row]);
         res_witness_add(&speedup->witness, &speedup->rows[row].pool);
     }
     free(records);
     free(where);
-    return made;
 }
 
 /* ---- comparing ----------------------------------------------------------------------- */
 
 static res_program programs_of(const res_pool *base, const res_pool *other)
 {
-    const res_record **list = calloc(base->count + other->count + 1, sizeof(const res_record *));
-    if (!list)
-        return RES_PROGRAM_UNKNOWN;
+    const res_record **list = bn_zalloc(base->count + other->count, sizeof(const res_record *));
     for (size_t i = 0; i < base->count; i++)
         list[i] = base->list[i].record;
     for (size_t i = 0; i < other->count; i++)
@@ -103,24 +97,24 @@ static res_program programs_of(const res_pool *base, const res_pool *other)
     return program;
 }
 
-static bool compare(res_speedup_row *row, const res_speedup_row *base)
+static void compare(res_speedup_row *row, const res_speedup_row *base)
 {
     const double nan = (double)NAN;
     row->ratio = (res_pool_ratio){.ratio = {nan, nan, nan}, .p = 1};
     row->p_holm = 1;
     if (!base || base == row || base->pool.count == 0 || row->pool.count == 0)
-        return true;
+        return;
     row->other_build = strcmp(res_plugin_sha256(base->record), res_plugin_sha256(row->record)) != 0;
     if (row->other_build || !res_same_conditions(base->record, row->record, row->other_conditions,
                                                  sizeof row->other_conditions))
-        return true;
+        return;
     row->compared = true;
     row->program = programs_of(&base->pool, &row->pool);
-    return res_pool_ratio_make(&base->pool, &row->pool, &row->ratio);
+    res_pool_ratio_make(&base->pool, &row->pool, &row->ratio);
 }
 
-/* The index of the base of the cell that begins at FIRST, or the table's count; rows of a cell
- * stand together. What was recorded elsewhere has no base: nobody knows whether it is the same
+/* The index of the baseline of the cell that begins at FIRST, or the table's count; rows of a cell
+ * stand together. What was recorded elsewhere has no base: it is unknown whether it is the same
  * step. */
 static size_t base_of(const res_speedup *speedup, size_t first)
 {
@@ -142,11 +136,10 @@ static size_t base_of(const res_speedup *speedup, size_t first)
 }
 
 /* Marks where cells and blocks begin, and compares within each cell. */
-static bool compare_cells(res_speedup *speedup)
+static void compare_cells(res_speedup *speedup)
 {
     size_t base = speedup->count;
-    bool made = true;
-    for (size_t i = 0; made && i < speedup->count; i++) {
+    for (size_t i = 0; i < speedup->count; i++) {
         res_speedup_row *row = &speedup->rows[i];
         const res_record *before = i > 0 ? speedup->rows[i - 1].record : NULL;
         row->first_of_block = !before || !res_same_block(before, row->record);
@@ -155,9 +148,8 @@ static bool compare_cells(res_speedup *speedup)
             base = base_of(speedup, i);
         row->base_row = base;
         row->base = i == base;
-        made = compare(row, base < speedup->count ? &speedup->rows[base] : NULL);
+        compare(row, base < speedup->count ? &speedup->rows[base] : NULL);
     }
-    return made;
 }
 
 /* Half of the median standard error over the ratios of the table. A few processes agree by chance
@@ -185,26 +177,23 @@ static double p_of(const res_pool_ratio *ratio, double least)
 }
 
 /* Claims differences by Holm's procedure over all ratios that have an interval. */
-static bool tell(res_speedup *speedup)
+static void judge(res_speedup *speedup)
 {
-    double *p = calloc(2 * speedup->count + 1, sizeof *p);
+    double *p = bn_zalloc(2 * speedup->count, sizeof *p);
     size_t count = 0;
-    if (!p)
-        return false;
     speedup->least_error = least_error(speedup, p);
     for (size_t i = 0; i < speedup->count; i++)
         if (speedup->rows[i].ratio.log.freedom > 0)
             p[count++] = p_of(&speedup->rows[i].ratio, speedup->least_error);
-    const bool made = res_holm(p, NULL, count, p + count, NULL) == BN_OK;
+    res_holm(p, NULL, count, p + count);
     speedup->ratios = count;
-    for (size_t i = 0, next = count; made && i < speedup->count; i++) {
+    for (size_t i = 0, next = count; i < speedup->count; i++) {
         res_speedup_row *row = &speedup->rows[i];
         if (row->ratio.log.freedom > 0)
             row->p_holm = p[next++];
-        row->told = row->p_holm <= LEVEL;
+        row->significant = row->p_holm <= LEVEL;
     }
     free(p);
-    return made;
 }
 
 /* ---- means --------------------------------------------------------------------------- */
@@ -235,11 +224,11 @@ static bool over_lazy(const res_speedup *speedup, const res_speedup_row *row)
 }
 
 /* Geometric mean over the cells of EXAMPLE's block and phase that have its way. */
-static bool fill_mean(const res_speedup *speedup, const res_record *example, res_speedup_mean *mean)
+static void fill_mean(const res_speedup *speedup, const res_record *example, res_speedup_mean *mean)
 {
-    const res_pool_ratio **list = calloc(speedup->count, sizeof(const res_pool_ratio *));
+    const res_pool_ratio **list = bn_zalloc(speedup->count, sizeof(const res_pool_ratio *));
     *mean = (res_speedup_mean){.example = example};
-    for (size_t i = 0; list && i < speedup->count; i++) {
+    for (size_t i = 0; i < speedup->count; i++) {
         const res_speedup_row *row = &speedup->rows[i];
         if (!same_mean(row->record, example))
             continue;
@@ -248,16 +237,14 @@ static bool fill_mean(const res_speedup *speedup, const res_record *example, res
             isfinite(row->ratio.log.mean))
             list[mean->covered++] = &row->ratio;
     }
-    const bool made = list && res_ratio_mean_make(list, mean->covered, &mean->mean);
+    mean->mean = res_ratio_mean_of(list, mean->covered);
     free(list);
-    return made;
 }
 
 /* Makes a mean for each phase and way in which something was compared or should have been. */
-static bool take_means(res_speedup *speedup)
+static void make_means(res_speedup *speedup)
 {
-    bool made = true;
-    for (size_t i = 0; made && i < speedup->count; i++) {
+    for (size_t i = 0; i < speedup->count; i++) {
         const res_record *record = speedup->rows[i].record;
         bool known = speedup->rows[i].base || res_is_lazy(&record->experiment);
         for (size_t j = 0; !known && j < speedup->mean_count; j++)
@@ -267,30 +254,27 @@ static bool take_means(res_speedup *speedup)
         known = known || strcmp(record->experiment.phase, "program") == 0 ||
                 strcmp(record->experiment.mode, "recorded") == 0;
         if (!known)
-            made = fill_mean(speedup, record, &speedup->means[speedup->mean_count++]);
+            fill_mean(speedup, record, &speedup->means[speedup->mean_count++]);
     }
     qsort(speedup->means, speedup->mean_count, sizeof *speedup->means, mean_order);
-    return made;
 }
 
-bool res_speedup_make(const res_collection *all, res_speedup *speedup)
+void res_speedup_make(const res_collection *all, res_speedup *speedup)
 {
     *speedup = (res_speedup){
         .misdates = all->misdates, .damaged = all->damaged, .damaged_count = all->damaged_count};
-    speedup->rows = calloc(all->count + 1, sizeof *speedup->rows);
-    speedup->means = calloc(all->count + 1, sizeof *speedup->means);
-    bool made = speedup->rows && speedup->means && pick(all, speedup);
-    if (made)
-        qsort(speedup->rows, speedup->count, sizeof *speedup->rows, row_order);
-    made = made && compare_cells(speedup) && tell(speedup) && take_means(speedup);
-    if (!made)
-        res_speedup_free(speedup);
-    return made;
+    speedup->rows = bn_zalloc(all->count, sizeof *speedup->rows);
+    speedup->means = bn_zalloc(all->count, sizeof *speedup->means);
+    make_rows(all, speedup);
+    qsort(speedup->rows, speedup->count, sizeof *speedup->rows, row_order);
+    compare_cells(speedup);
+    judge(speedup);
+    make_means(speedup);
 }
 
 void res_speedup_free(res_speedup *speedup)
 {
-    for (size_t i = 0; speedup->rows && i < speedup->count; i++) {
+    for (size_t i = 0; i < speedup->count; i++) {
         res_pool_free(&speedup->rows[i].pool);
         res_pool_ratio_free(&speedup->rows[i].ratio);
     }

@@ -35,7 +35,7 @@ static res_process process_of(const res_summary *s)
                          .began_s = res_id_time(s->id)};
 }
 
-bool res_pool_summaries(const res_summary **summaries, size_t count, const res_experiment *e,
+void res_pool_summaries(const res_summary **summaries, size_t count, const res_experiment *e,
                         res_process *room, res_summary_pool *out)
 {
     res_pool *pool = &out->pool;
@@ -56,5 +56,6 @@ bool res_pool_summaries(const res_summary **summaries, size_t count, const res_e
         else
             room[pool->count++] = process_of(s);
     }
-    return pool->count == 0 || res_pool_settle(pool);
+    if (pool->count > 0)
+        res_pool_settle(pool);
 }

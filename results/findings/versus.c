@@ -52,7 +52,7 @@ static bn_code compare_cell(const res_versus *versus, res_compared *cell, bn_sta
     if (code == BN_OK)
         code = res_judge_further(versus, cell, st);
     if (code == BN_OK)
-        code = res_attribute(cell, &cell->attribution, st);
+        res_attribute(cell, &cell->attribution);
     return code == BN_OK ? BN_OK
                          : bn_context(st, "%s %s %s", cell->experiment.model,
                                       cell->experiment.phase, cell->experiment.mode);
@@ -109,12 +109,10 @@ bn_code res_versus_judge(res_versus *versus, bn_status *st)
             compare_nothing(&versus->cells[i]);
     }
     const size_t most = versus->count * RES_MEASURE_COUNT;
-    res_comparison *family = code == BN_OK ? calloc(most + 1, sizeof *family) : NULL;
-    if (code == BN_OK && !family)
-        code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu comparisons", most);
+    res_comparison *family = bn_zalloc(most, sizeof *family);
     if (code == BN_OK) {
         versus->family = copy_family(versus, family, false);
-        code = res_compare_family(family, versus->family, &versus->options, st);
+        res_compare_family(family, versus->family, &versus->options);
     }
     if (code == BN_OK) {
         copy_family(versus, family, true);
@@ -147,8 +145,8 @@ void res_versus_note_pairs(res_versus *versus)
     }
     if (fewest < least)
         bn_text_printf(&versus->notes,
-                       "With %zu pair%s no wall time can be judged in a family of %zu: it "
-                       "takes %zu.\n",
+                       "%zu pair%s cannot reach significance in a family of %zu: %zu pairs are "
+                       "needed.\n",
                        fewest, fewest == 1 ? "" : "s", family, least);
 }
 
@@ -159,7 +157,8 @@ void res_versus_free(res_versus *versus)
     *versus = (res_versus){0};
 }
 
-/* Whether any measure of a control is told, however little: its sides are the same. */
+/* Whether any measure of a control differs significantly, however little: its sides are the same.
+ */
 static bool alarms(const res_compared *cell)
 {
     for (int m = 0; m < RES_MEASURE_COUNT; m++) {
@@ -233,7 +232,7 @@ static void put_one(const res_versus *versus, const res_compared *cell, bn_text 
                    cell->experiment.mode, res_measure_words(head.measure));
     res_put_change(head.measure, res_compared_measure(cell, head.measure)->ratio.estimate, out);
     if (head.measure == RES_MEASURE_WALL)
-        bn_text_printf(out, ", from %s%s", place[0] ? "its " : "no single part", place);
+        bn_text_printf(out, ", from %s%s", place[0] ? "its " : "no single component", place);
 }
 
 bool res_versus_put_worst(const res_versus *versus, bn_text *out)
@@ -250,7 +249,7 @@ static void put_count(bn_text *out, size_t count, const char *what)
         bn_text_printf(out, ", %zu %s", count, what);
 }
 
-/* Nobody knows of what is undecided, failed, missing or unread that it is not slower: "0 slower"
+/* It is unknown of what is undecided, failed, missing or unread that it is not slower: "0 slower"
  * stands only where there is none of them. What failed or is missing is no part of what was judged.
  */
 static void put_slower(const res_versus *versus, const res_versus_sum *sum, bn_text *out)
@@ -293,11 +292,11 @@ void res_versus_summary(const res_versus *versus, bn_text *out)
         put_count(out, sum.missing, "missing on one side");
     put_count(out, sum.unread, sum.unread == 1 ? "record unread" : "records unread");
     if (sum.controls == 0)
-        bn_text_puts(out, "; no control");
+        bn_text_puts(out, "; no A/A control");
     else if (sum.dead_controls)
-        bn_text_puts(out, "; a control failed");
+        bn_text_puts(out, "; A/A control not measured");
     else if (sum.alarms)
-        bn_text_printf(out, "; the control ALARMS: nothing of this can be trusted");
+        bn_text_puts(out, "; A/A control failed: these results cannot be trusted");
     else
-        bn_text_puts(out, "; control: no alarm");
+        bn_text_puts(out, "; A/A control passed");
 }

@@ -1,7 +1,7 @@
 /*
- * why.c - what a record keeps of the explanation of its steps (provenance.explanation, which
- * records/check.c has looked at): which input, argument or branch had a program compiled, and at
- * which line of the source that is, or a value is read. And the words for it.
+ * why.c - the explanation of its steps that a record keeps (provenance.explanation, which
+ * records/check.c has checked): which input, argument or branch had a program compiled, or which
+ * value is read, and the source line. And the words for it.
  */
 #include "results/findings/doctor.h"
 
@@ -19,7 +19,7 @@ static const char *text_of(const json_t *object, const char *key)
 void res_why_put_where(const json_t *object, bn_text *out)
 {
     const char *place = text_of(object, "place"), *scope = text_of(object, "scope");
-    bn_text_puts(out, *place ? place : "an unknown place");
+    bn_text_puts(out, *place ? place : "an unknown location");
     if (*scope)
         bn_text_printf(out, " (%s)", scope);
 }
@@ -74,9 +74,9 @@ void res_why_put(const char *cause, const json_t *o, bn_text *out)
     else if (strcmp(cause, "branch") == 0)
         bn_text_puts(out, "branch on a value that was read: ");
     else
-        bn_text_puts(out, strcmp(cause, "same") == 0  ? "the program is as before, the trace is not"
+        bn_text_puts(out, strcmp(cause, "same") == 0  ? "same program, different trace"
                           : strcmp(cause, "new") == 0 ? "no earlier step had this part"
-                                                      : "other ops: ");
+                                                      : "different ops: ");
     if (json_object_get(o, "to"))
         put_from_to(o, out);
     bn_text_puts(out, text_of(o, "words"));
@@ -91,16 +91,15 @@ const res_remedy *res_remedy_at(size_t index)
     static const res_remedy remedies[] = {
         {"shape", "Pad to a few lengths (--buckets), so that a few graphs serve all batches."},
         {"dtype", "Convert before the step, so that the input keeps one dtype."},
-        {"argument", "Each value has a graph of its own: run steps of one value one after the "
-                     "other, or make the value an input of the graph."},
+        {"argument", "Each value has its own graph: group steps of one value, or make the value an "
+                     "input of the graph."},
         {"scalar", "The value is a constant of the graph: make it a variable that is written "
                    "before the step."},
-        {"branch",
-         "Compute both sides on the device and select, in place of a branch of the host."},
-        {"ops", "The step traces other ops: let it depend on types and arguments only."},
-        {"same", "The program is the same and the trace before it is not: what comes before a "
-                 "break should not change."},
-        {"new", "A part of the step was not there before: let all steps have the same parts."},
+        {"branch", "Compute both sides on the device and select, instead of a branch on the host."},
+        {"ops", "The step traces different ops: let it depend on types and arguments only."},
+        {"same", "The program is the same and the trace before it differs: keep the ops before a "
+                 "break the same."},
+        {"new", "A part of the step is new: let all steps have the same parts."},
     };
     return index < sizeof remedies / sizeof *remedies ? &remedies[index] : NULL;
 }
@@ -117,8 +116,8 @@ const char *res_remedy_for(const char *cause)
 /* ---- what a record keeps -----------------------------------------------------------------------
  */
 
-/* Whether a complaint of the explanation, by WORD, tells the place of what RULE complains of. */
-static bool tells(const char *word, res_rule rule)
+/* Whether an entry of the explanation, by WORD, is a cause of RULE. */
+static bool is_cause_of(const char *word, res_rule rule)
 {
     const bool host = strcmp(word, "host") == 0;
     const bool read = strcmp(word, "read") == 0;
@@ -165,18 +164,13 @@ double res_executions_added(const res_record *record)
     return executions - graphs;
 }
 
-static const json_t *complaints_of(const res_record *record)
-{
-    return json_object_get(json_object_get(record->provenance, "explanation"), "complaints");
-}
-
 const json_t *res_why(const res_record *record, res_rule rule, size_t *more)
 {
-    const json_t *one, *most = NULL;
+    const json_t *list = res_provenance(record, RES_PROV_EXPLANATION_FINDINGS), *one, *most = NULL;
     size_t i, count = 0;
-    json_array_foreach(complaints_of(record), i, one)
+    json_array_foreach(list, i, one)
     {
-        if (!tells(text_of(one, "rule"), rule) ||
+        if (!is_cause_of(text_of(one, "rule"), rule) ||
             /* Else the read stands behind the last execution, and breaks nothing. */
             (rule == RES_RULE_EXECUTIONS && res_executions_added(record) <= 0))
             continue;
@@ -199,13 +193,13 @@ const json_t *res_pool_why(const res_pool *pool, res_rule rule, size_t *more)
     return why;
 }
 
-/* Whether COMPLAINT is of a branch on what is read where WHY says. */
-static bool is_branch_at(const json_t *complaint, const json_t *why)
+/* Whether ENTRY is of a branch on the value that is read at the location of WHY. */
+static bool is_branch_at(const json_t *entry, const json_t *why)
 {
     const char *place = text_of(why, "place"), *scope = text_of(why, "scope");
-    return *place && strcmp(text_of(complaint, "rule"), "branch") == 0 &&
-           strcmp(text_of(complaint, "place"), place) == 0 &&
-           strcmp(text_of(complaint, "scope"), scope) == 0;
+    return *place && strcmp(text_of(entry, "rule"), "branch") == 0 &&
+           strcmp(text_of(entry, "place"), place) == 0 &&
+           strcmp(text_of(entry, "scope"), scope) == 0;
 }
 
 bool res_pool_branches(const res_pool *pool, const json_t *why)
@@ -213,7 +207,8 @@ bool res_pool_branches(const res_pool *pool, const json_t *why)
     const json_t *one;
     bool found = false;
     for (size_t i = 0; i < pool->count && !found; i++) {
-        const json_t *list = pool->list[i].record ? complaints_of(pool->list[i].record) : NULL;
+        const res_record *record = pool->list[i].record;
+        const json_t *list = record ? res_provenance(record, RES_PROV_EXPLANATION_FINDINGS) : NULL;
         size_t k;
         json_array_foreach(list, k, one)
         {

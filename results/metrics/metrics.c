@@ -21,24 +21,21 @@ typedef struct pool {
 typedef struct samples {
     double *list;
     size_t count, capacity;
-    bool failed; /* there is no memory */
 } samples;
 
 static void add(samples *s, double value)
 {
-    if (!s->failed && bn_reserve(&s->list, s->count + 1, &s->capacity, sizeof *s->list))
-        s->list[s->count++] = value;
-    else
-        s->failed = true;
+    bn_grow(&s->list, s->count + 1, &s->capacity, sizeof *s->list);
+    s->list[s->count++] = value;
 }
 
-/* ---- where samples come from ---------------------------------------------------------- */
+/* ---- sources of samples ---------------------------------------------------------- */
 
 /* Adds the samples of one record. */
 typedef void collector(const res_record *record, bn_part part, samples *out);
 
-/* Of a graph that came from disk nobody knows the time, and of an op in eager mode of which some
- * programs did only a part. */
+/* The time is unknown of a graph that came from disk, and partly of an op in eager mode of which
+ * some programs did. */
 static void collect_compiles(const res_record *record, bn_part part, samples *out)
 {
     (void)part;
@@ -87,7 +84,7 @@ static void collect_part(const res_record *record, bn_part part, samples *out)
 }
 
 /* Whether the input part is of batches that were sent. In older records of recordings it is of
- * transfers both ways, and where batches lie on the device it is of handing them over. An op of the
+ * transfers both ways, and where batches lie on the device it is of passing them on. An op of the
  * host computes in this part, too, and sends once. */
 static bool sends(const res_record *record)
 {
@@ -136,8 +133,7 @@ static const metric_row rows[] = {
     {"other", RES_METRICS_NS, collect_part, BN_PART_OTHER, true},
 };
 
-/* The sample at each place of the sorted ones, as PyTorch/XLA takes it: none is made up between
- * two. */
+/* The sample at each place of the sorted ones, as PyTorch/XLA takes it, without interpolation. */
 static json_t *percentiles_json(const samples *s)
 {
     static const struct {
@@ -172,19 +168,17 @@ static json_t *metric_json(const metric_row *row, samples *s, double wall_ns)
     return object;
 }
 
-/* False without memory. */
-static bool put_metrics(const pool *p, json_t *metrics)
+static void put_metrics(const pool *p, json_t *metrics)
 {
     samples s = {0};
-    for (size_t i = 0; i < sizeof rows / sizeof *rows && !s.failed; i++) {
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         s.count = 0;
         for (size_t k = 0; k < p->count; k++)
             rows[i].collect(p->list[k], rows[i].part, &s);
-        if (s.count > 0 && !s.failed)
+        if (s.count > 0)
             json_object_set_new(metrics, rows[i].name, metric_json(&rows[i], &s, p->wall_ns));
     }
     free(s.list);
-    return !s.failed;
 }
 
 /* ---- counters ------------------------------------------------------------------------------ */
@@ -223,7 +217,7 @@ static json_int_t plus(json_int_t sum, int64_t count)
 static void put_host_ops(const pool *p, json_t *object)
 {
     for (size_t i = 0; i < p->count; i++) {
-        json_t *ops = json_object_get(p->list[i]->provenance, "host_ops"), *count;
+        json_t *ops = res_provenance(p->list[i], RES_PROV_HOST_OPS), *count;
         const char *op;
         json_object_foreach(ops, op, count)
         {
@@ -239,7 +233,7 @@ static void put_host_ops(const pool *p, json_t *object)
     }
 }
 
-/* What PyTorch/XLA calls a value that the host reads by itself, as item() does. */
+/* PyTorch/XLA's name of a value that the host reads by itself, as item() does. */
 #define READS "aten::_local_scalar_dense"
 
 /* Reads by COUNTERS that are not of an op of the host. */
@@ -267,7 +261,7 @@ static void put_reads(const pool *p, json_t *object)
                             json_pack("{sI sI}", "value", value, "measured_steps", measured));
 }
 
-/* Those that are zero are left out: a record has zero also for what nobody counted. */
+/* Zeros are left out: a record also has zero for counters that were not counted. */
 static json_t *counters_json(const pool *p)
 {
     json_t *object = json_object();
@@ -288,9 +282,8 @@ static json_t *counters_json(const pool *p)
 
 /* ---- reports -------------------------------------------------------------------------------- */
 
-/* Appends the title of E's report. Two reports of one title could not be told apart, so it also
- * says what the title of a job does not: details of the set-up, and a seed that is not the usual
- * one. */
+/* Appends the title of E's report. Titles must differ, so it also has details of the set-up that
+ * the title of a job lacks, and a seed that is not the usual one. */
 static void put_title(const res_experiment *e, bn_text *out)
 {
     const res_axis *seed = &res_axes[RES_AXIS_SEED];
@@ -303,23 +296,19 @@ static void put_title(const res_experiment *e, bn_text *out)
         bn_text_puts(out, ", seed ");
         res_axis_put(seed, e, out);
     }
-    out->failed = out->failed || details.failed;
     bn_text_free(&details);
 }
 
-/* The report of P (new reference); NULL without memory. */
+/* The report of P (new reference). */
 static json_t *report_json(const pool *p)
 {
     const res_record *first = p->list[0];
     json_t *metrics = json_object();
     bn_text title = {0};
-    if (!put_metrics(p, metrics)) {
-        json_decref(metrics);
-        return NULL;
-    }
+    put_metrics(p, metrics);
     put_title(&first->experiment, &title);
     json_t *report = json_object();
-    json_object_set_new(report, "title", res_json_text(title.data ? title.data : ""));
+    json_object_set_new(report, "title", res_json_text(title.data));
     json_object_set_new(report, "experiment", res_experiment_to_json(&first->experiment));
     json_object_set_new(report, "simulated", json_boolean(first->simulated));
     json_object_set_new(report, "processes", json_integer((json_int_t)p->count));
@@ -330,7 +319,7 @@ static json_t *report_json(const pool *p)
     return report;
 }
 
-static void take(pool *p, res_record *record)
+static void add_process(pool *p, res_record *record)
 {
     p->list[p->count++] = record;
     p->steps += record->step_count;
@@ -338,10 +327,11 @@ static void take(pool *p, res_record *record)
         p->wall_ns += (double)record->wall_ns[step];
 }
 
-/* Adds a report for each experiment; LIST and TAKEN have room for all. False without memory. */
-static bool put_reports(res_record *const *records, size_t count, res_record **list, bool *taken,
-                        json_t *reports)
+json_t *res_metrics_make(res_record *const *records, size_t count)
 {
+    json_t *reports = json_array();
+    res_record **list = bn_zalloc(count, sizeof *list);
+    bool *taken = bn_zalloc(count, sizeof *taken);
     for (size_t i = 0; i < count; i++) {
         pool p = {.list = list};
         if (taken[i] || !res_record_good(records[i]))
@@ -350,27 +340,12 @@ static bool put_reports(res_record *const *records, size_t count, res_record **l
             if (taken[k] || !res_record_good(records[k]) ||
                 !res_same_experiment(&records[i]->experiment, &records[k]->experiment))
                 continue;
-            take(&p, records[k]);
+            add_process(&p, records[k]);
             taken[k] = true;
         }
-        json_t *report = report_json(&p);
-        if (!report)
-            return false;
-        json_array_append_new(reports, report);
+        json_array_append_new(reports, report_json(&p));
     }
-    return true;
-}
-
-json_t *res_metrics_make(res_record *const *records, size_t count)
-{
-    json_t *reports = json_array();
-    res_record **list = calloc(count + 1, sizeof *list);
-    bool *taken = calloc(count + 1, sizeof *taken);
-    const bool made = list && taken && put_reports(records, count, list, taken, reports);
     free(list);
     free(taken);
-    if (made)
-        return json_pack("{ss so}", "kind", "metrics", "reports", reports);
-    json_decref(reports);
-    return NULL;
+    return json_pack("{ss so}", "kind", "metrics", "reports", reports);
 }

@@ -85,7 +85,7 @@ static void compare_counter(pairing *p, const char *name, const json_t *a, const
     compare_figure(p, name, "value", "", json_object_get(a, "value"), json_object_get(b, "value"));
 }
 
-/* Compares what A and B have in the member KEY: what A has, then what only B has. */
+/* Compares the members KEY of A and B: items of A, then those of B alone. */
 static void compare_items(pairing *p, const char *key, const json_t *a, const json_t *b,
                           void (*compare)(pairing *, const char *, const json_t *, const json_t *))
 {
@@ -164,7 +164,7 @@ json_t *res_metrics_diff(const json_t *a, const json_t *b)
 /* ---- as text ----------------------------------------------------------------------------------
  */
 
-/* NAME, of others, in few letters. */
+/* NAME, which may be foreign, in few letters. */
 static void put_name(json_t *row, const char *name)
 {
     char plain[48];
@@ -260,6 +260,5 @@ void res_metrics_diff_put(const json_t *diff, res_format format, bn_text *out)
     res_metrics_left_put(json_object_get(diff, "reading_a"), "left out of A: ", &text);
     res_metrics_left_put(json_object_get(diff, "reading_b"), "left out of B: ", &text);
     res_put_set_in(out, format, text.data ? text.data : "");
-    out->failed = out->failed || text.failed;
     bn_text_free(&text);
 }

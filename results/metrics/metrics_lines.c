@@ -3,7 +3,7 @@
  * print reports between other lines: a line of no report is skipped, and counted. A line of a
  * report whose value cannot be read is refused with its number.
  *
- * How deep a line stands tells what it belongs to. PyTorch/XLA of 2019 called the sum of a metric
+ * The indent of a line decides what it belongs to. PyTorch/XLA of 2019 called the sum of a metric
  * "Counter", too: as a line of the metric, deeper than a counter of the report.
  */
 #include "results/metrics/metrics_priv.h"
@@ -32,7 +32,7 @@ typedef struct reading {
     bn_status *st;
 } reading;
 
-/* What stands behind HEAD where LINE begins with it; else NULL. */
+/* The rest of LINE behind HEAD, if it begins with it; else NULL. */
 static const char *behind(const char *line, const char *head)
 {
     const size_t length = strlen(head);
@@ -69,7 +69,7 @@ static json_t *whole_at(const char *text)
     return begins && *end == '\0' && errno == 0 ? json_integer(value) : NULL;
 }
 
-/* Figures of a metric have one unit. bench writes what its units have no room for as a number. */
+/* Figures of a metric have one unit. bench writes values beyond its units as plain numbers. */
 static bool keep_unit(const res_metrics_entry *e, const char *unit)
 {
     const char *known = json_string_value(json_object_get(e->object, "unit"));
@@ -124,7 +124,7 @@ static json_t *percentiles_at(const res_metrics_entry *e, const char *text)
     return object;
 }
 
-/* A figure alone, but for what rates end in. */
+/* A figure alone, or one that ends as rates do. */
 static json_t *alone_at(const res_metrics_entry *e, const char *text)
 {
     json_t *value = figure_at(e, &text);
@@ -173,11 +173,11 @@ static bn_code read_figure(reading *r, const char *line, bool *known)
         return BN_OK;
     r->is_figure = true;
     if (json_object_get(e->object, figures[i].key))
-        return refuse(r, "this stands twice in one metric or counter", line);
+        return refuse(r, "the second such figure of one metric or counter", line);
     text += strspn(text, " \t");
     json_t *value = figures[i].read ? figures[i].read(e, text) : whole_at(text);
     if (!value)
-        return refuse(r, "a value that cannot be read, or that is of another unit", line);
+        return refuse(r, "an unreadable value, or one of another unit", line);
     json_object_set_new(e->object, figures[i].key, value);
     return BN_OK;
 }
@@ -212,12 +212,11 @@ static bn_code begin_entry(reading *r, const char *name, bool of_counter, size_t
     if (strlen(name) >= sizeof plain)
         return refuse(r, "a name that is too long", name);
     bn_plain(name, plain, sizeof plain);
-    if (!bn_reserve(&out->entries, out->count + 1, &r->room, sizeof *out->entries))
-        return bn_fail(r->st, BN_OUT_OF_MEMORY, "no memory for a metrics report");
+    bn_grow(&out->entries, out->count + 1, &r->room, sizeof *out->entries);
     res_metrics_entry *e = &out->entries[out->count++];
     *e = (res_metrics_entry){.object = json_object(),
-                             .name = strdup(plain),
-                             .title = strdup(r->titled ? r->title : ""),
+                             .name = bn_strdup(plain),
+                             .title = bn_strdup(r->titled ? r->title : ""),
                              .titled = r->titled,
                              .ours = r->ours,
                              .of_counter = of_counter,
@@ -226,8 +225,6 @@ static bn_code begin_entry(reading *r, const char *name, bool of_counter, size_t
     r->indent = indent;
     r->figure_indent = NO_INDENT;
     r->titled = false;
-    if (!e->object || !e->name || !e->title)
-        return bn_fail(r->st, BN_OUT_OF_MEMORY, "no memory for a metrics report");
     return BN_OK;
 }
 
@@ -241,7 +238,7 @@ static void begin_report(reading *r, const char *title, bool ours)
 
 /* ---- lines ---------------------------------------------------------------------------------- */
 
-/* Whether LINE stands where figures of the last entry do. Where somebody took the blanks off, they
+/* Whether LINE stands where figures of the last entry do. In a text without its indents, they
  * stand as deep as the entry. */
 static bool may_be_figure(const reading *r, size_t indent)
 {

@@ -1,5 +1,5 @@
-/* metrics_priv.h - what the files of this folder share: figures as PyTorch/XLA writes them,
- * and lines of reports. */
+/* metrics_priv.h - shared by the files of this folder: figures as PyTorch/XLA writes them, and
+ * lines of reports. */
 #ifndef BENCH_RESULTS_METRICS_PRIV_H
 #define BENCH_RESULTS_METRICS_PRIV_H
 
@@ -21,11 +21,11 @@ res_metrics_figure res_metrics_figure_of(const char *unit, double value);
 
 /* Reads such a figure, or a plain number, from AT, which moves behind it. UNIT is static and "" for
  * a plain number. False where there is none; AT then stays. ROUNDED: PyTorch/XLA wrote it, which
- * rounds each unit of a time to the nearest, and then writes what is left of it all the same: 1.7 ms
- * are "002ms700.000us". */
+ * rounds each unit of a time to the nearest, and then writes the rest all the same: 1.7 ms are
+ * "002ms700.000us". */
 bool res_metrics_figure_read(const char **at, bool rounded, double *value, const char **unit);
 
-/* Lines, or metrics and counters, that are not in what was read, and the line of the first. */
+/* Lines, or metrics and counters, that were left out, and the line of the first. */
 typedef struct res_metrics_left {
     size_t count, first;
 } res_metrics_left;
@@ -45,7 +45,7 @@ typedef struct res_metrics_lines {
     res_metrics_entry *entries;
     size_t count;
     res_metrics_left skipped;    /* lines of no report */
-    res_metrics_left unknown;    /* lines that stand among figures, and are none that we know */
+    res_metrics_left unknown;    /* lines among figures that are none that we know */
     res_metrics_left incomplete; /* metrics and counters of which the text has only a part */
     size_t behind;  /* the first line of no report that has an entry behind other words; else 0 */
     size_t unended; /* the last line, where it is a figure without the line's end; else 0 */
@@ -58,7 +58,8 @@ bn_code res_metrics_lines_read(const char *text, size_t length, res_metrics_line
 void res_metrics_entry_free(res_metrics_entry *entry);
 void res_metrics_lines_free(res_metrics_lines *lines);
 
-/* Appends a line, which begins with HEAD, for each kind of what READING says is left out. */
+/* Appends a line, which begins with HEAD, for each kind of lines that READING says were left out.
+ */
 void res_metrics_left_put(const json_t *reading, const char *head, bn_text *out);
 
 /* The name of COUNTER in reports. */

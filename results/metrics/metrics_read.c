@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- where reports begin ------------------------------------------------------------------- */
+/* ---- borders of reports ------------------------------------------------------------------- */
 
 static const char *kind_of(const res_metrics_entry *e)
 {
@@ -77,8 +77,8 @@ static json_t *reports_of(const res_metrics_lines *lines)
     return reports;
 }
 
-/* Reports are found by their titles, so the second of one title says that it is. */
-static void tell_apart(json_t *reports)
+/* Reports are found by their titles, so the second of one title gets a number. */
+static void make_titles_unique(json_t *reports)
 {
     json_t *seen = json_object(), *report;
     size_t i;
@@ -88,12 +88,12 @@ static void tell_apart(json_t *reports)
         bn_text own = {0};
         title = title ? title : "";
         bn_text_puts(&own, title);
-        for (size_t k = 2; own.data && json_object_get(seen, own.data); k++) {
+        for (size_t k = 2; json_object_get(seen, own.data); k++) {
             bn_text_clear(&own);
             bn_text_printf(&own, "%s%sreport %zu", title, title[0] ? ", " : "", k);
         }
-        json_object_set_new(seen, own.data ? own.data : "", json_true());
-        json_object_set_new(report, "title", json_string(own.data ? own.data : ""));
+        json_object_set_new(seen, own.data, json_true());
+        json_object_set_new(report, "title", json_string(own.data));
         bn_text_free(&own);
     }
     json_decref(seen);
@@ -118,10 +118,11 @@ static json_t *reading_json(const res_metrics_lines *lines)
 static bn_code no_entries(const res_metrics_lines *lines, bn_status *st)
 {
     if (lines->behind > 0)
-        return bn_fail(st, BN_FORMAT,
-                       "line %zu has a metric or a counter behind other words: take what each line "
-                       "begins with away",
-                       lines->behind);
+        return bn_fail(
+            st, BN_FORMAT,
+            "line %zu has a metric or a counter behind other words: remove the prefix of "
+            "each line",
+            lines->behind);
     return bn_fail(st, BN_FORMAT,
                    "this is no metrics report: no line begins with \"Metric: NAME\" or "
                    "\"Counter: NAME\" and has figures below it");
@@ -139,11 +140,11 @@ static bn_code read_text(const char *text, size_t length, json_t **metrics, bn_s
     }
     find_borders(lines.entries, lines.count);
     json_t *reports = reports_of(&lines);
-    tell_apart(reports);
+    make_titles_unique(reports);
     *metrics = json_pack("{ss so so}", "kind", "metrics", "reports", reports, "reading",
                          reading_json(&lines));
     res_metrics_lines_free(&lines);
-    return *metrics ? BN_OK : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a metrics report");
+    return BN_OK;
 }
 
 /* ---- JSON ----------------------------------------------------------------------------------- */
@@ -153,8 +154,7 @@ static bool is_figure(const json_t *value)
     return !value || json_is_null(value) || json_is_number(value);
 }
 
-/* Whether each member of ITEM is among the COUNT KEYS: what is not known is compared with nothing.
- */
+/* Whether each member of ITEM is among the COUNT KEYS: unknown members could not be compared. */
 static bool has_only(json_t *item, const char *const *keys, size_t count)
 {
     const char *name;
@@ -198,7 +198,7 @@ static bool is_metric(json_t *item)
     return good;
 }
 
-/* Whether the members of REPORT are what docs/metrics.md says; what is not there is not known. */
+/* Whether the members of REPORT are as docs/metrics.md has them; all of them may be missing. */
 static bn_code check_report(json_t *report, size_t index, bn_status *st)
 {
     static const struct {
@@ -237,7 +237,7 @@ static bn_code read_json(const char *text, size_t length, json_t **metrics, bn_s
     for (size_t i = 0; i < json_array_size(reports) && code == BN_OK; i++)
         code = check_report(json_array_get(reports, i), i, st);
     if (code == BN_OK) {
-        tell_apart(reports);
+        make_titles_unique(reports);
         return BN_OK;
     }
     json_decref(*metrics);

@@ -238,7 +238,6 @@ static void put_report(const json_t *report, bn_text *out)
     }
 }
 
-/* What READING, of a text that was read, says of what is not in its reports; a line each. */
 void res_metrics_left_put(const json_t *reading, const char *head, bn_text *out)
 {
     static const struct {
@@ -267,11 +266,8 @@ void res_metrics_left_put(const json_t *reading, const char *head, bn_text *out)
 static void put_json(const json_t *metrics, bn_text *out)
 {
     char *text = json_dumps(metrics, JSON_INDENT(1) | RES_JSON_SHOWN);
-    if (text) {
-        bn_text_puts(out, text);
-        bn_text_putc(out, '\n');
-    }
-    out->failed = out->failed || !text;
+    bn_text_puts(out, text);
+    bn_text_putc(out, '\n');
     free(text);
 }
 

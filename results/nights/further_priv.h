@@ -9,7 +9,8 @@
 /* The slowdown of MEASURE that a night is to see: the threshold, else RES_NIGHT_VISIBLE, and no
  * less than what counts as a finding. */
 double res_night_wanted(const res_versus *versus, res_measure measure);
-/* Whether CELL, which is judged by looks, has more of them, looks slower, and is not told. */
+/* Whether CELL has further interim analyses, and seems slower without being significantly slower.
+ */
 bool res_night_candidate(const res_versus *versus, const res_compared *cell);
 /*
  * The slowdown of MEASURE that the plan of looks would have found in 4 of 5 such cells, whether or

@@ -3,11 +3,11 @@
  * the change points of each.
  *
  * The unit is a process, and a night's value is what the speedup table says of its processes: by
- * the same function, of the build and conditions of the newest. A night is not a date, which would
+ * the same function, of the build and conditions of the latest. A night is not a date, which would
  * cut some run in two at midnight: it begins with a record and takes in the records of the same
  * build that follow within some hours.
  *
- * Records with wrong dates are left out: one dated years ahead would be the newest night for as
+ * Records with wrong dates are left out: one dated years ahead would be the latest night for as
  * long, and hide what the nights after it say.
  */
 #include "results/findings/summaries.h"
@@ -63,15 +63,13 @@ static int ranked_order(const void *a, const void *b)
     return res_series_order(&((const ranked *)a)->experiment, &((const ranked *)b)->experiment);
 }
 
-/* Numbers the cells in order, into CELLS[experiment number]; false without memory. Settings are no
- * part of a cell (split_settings). */
-static bool number_cells(const res_index *index, size_t *cells)
+/* Numbers the cells in order, into CELLS[experiment number]. Settings are no part of a cell
+ * (split_settings). */
+static void number_cells(const res_index *index, size_t *cells)
 {
     const size_t count = index->experiment_count;
-    ranked *list = calloc(count + 1, sizeof *list);
+    ranked *list = bn_zalloc(count, sizeof *list);
     size_t cell = 0;
-    if (!list)
-        return false;
     for (size_t i = 0; i < count; i++) {
         list[i] = (ranked){*index->experiments[i], i};
         list[i].experiment.settings[0] = '\0';
@@ -83,7 +81,6 @@ static bool number_cells(const res_index *index, size_t *cells)
         cells[list[i].number] = cell;
     }
     free(list);
-    return true;
 }
 
 /* By cell, then by time. */
@@ -99,19 +96,14 @@ static int item_order(const void *a, const void *b)
     return strcmp(l->summary->file, r->summary->file);
 }
 
-/* Lists the wanted records in order; *LIST is to be freed. */
-static bn_code gather(const res_index *index, const res_history_options *o, item **list,
-                      size_t *count, res_history *history, bn_status *st)
+/* Lists the COUNT wanted records in order; for free. */
+static item *gather(const res_index *index, const res_history_options *o, size_t *count,
+                    res_history *history)
 {
-    size_t *cells = calloc(index->experiment_count + 1, sizeof *cells);
-    *list = calloc(index->count + 1, sizeof **list);
-    if (!cells || !*list || !number_cells(index, cells)) {
-        free(cells);
-        free(*list);
-        *list = NULL;
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a history of %zu records",
-                       index->count);
-    }
+    size_t *cells = bn_zalloc(index->experiment_count, sizeof *cells);
+    item *list = bn_zalloc(index->count, sizeof *list);
+    *count = 0;
+    number_cells(index, cells);
     for (size_t i = 0; i < index->count; i++) {
         const res_summary *s = &index->records[i];
         const res_experiment *e = index->experiments[s->experiment];
@@ -123,12 +115,11 @@ static bn_code gather(const res_index *index, const res_history_options *o, item
         else if (res_misdated(s, o->now_s))
             res_misdates_add(&history->misdates, time_s);
         else
-            (*list)[(*count)++] = (item){s, e, cells[s->experiment], time_s};
+            list[(*count)++] = (item){s, e, cells[s->experiment], time_s};
     }
-    if (*count > 1)
-        qsort(*list, *count, sizeof **list, item_order);
+    qsort(list, *count, sizeof *list, item_order);
     free(cells);
-    return BN_OK;
+    return list;
 }
 
 static bool same_series(const item *a, const item *b)
@@ -210,18 +201,16 @@ static bool is_refused(const res_figures *figures, res_device_remark remark, res
            (remark == RES_DEVICE_FAR || remark == RES_DEVICE_CONTRARY);
 }
 
-/* Fills in the figures of NIGHT from its COUNT records PLACES in ITEMS. False without memory. */
-static bool settle_night(res_night *night, const item *items, const size_t *places, size_t count,
+/* Fills in the figures of NIGHT from its COUNT records PLACES in ITEMS. */
+static void settle_night(res_night *night, const item *items, const size_t *places, size_t count,
                          res_metric metric, const nights_room *room)
 {
     res_summary_pool of;
     for (size_t i = 0; i < count; i++)
         room->summaries[i] = items[places[i]].summary;
-    if (!res_pool_summaries(room->summaries, count, items[places[0]].experiment, room->processes,
-                            &of))
-        return false;
+    res_pool_summaries(room->summaries, count, items[places[0]].experiment, room->processes, &of);
     if (!of.newest)
-        return true;
+        return;
     const res_figures figures = res_pool_figures(&of.pool);
     const res_over over = res_metric_over(&figures, metric);
     night->status = BN_OK;
@@ -237,7 +226,6 @@ static bool settle_night(res_night *night, const item *items, const size_t *plac
     if (!res_is_ours(of.pool.experiment) && strcmp(of.pool.experiment->mode, "recorded") != 0)
         snprintf(night->front_end, sizeof night->front_end, "%s",
                  res_mark_front_end(of.newest->conditions));
-    return true;
 }
 
 /* Where the records of each of NIGHTS begin in ORDER, which lists them night by night, each in
@@ -256,8 +244,8 @@ static void sort_by_night(const size_t *where, size_t count, size_t nights, size
         end[n] = n + 1 < nights ? end[n + 1] : count;
 }
 
-/* Sorts ITEMS into nights; false without memory. */
-static bool make_nights(res_timeline *series, const item *items, size_t count,
+/* Sorts ITEMS into nights. */
+static void make_nights(res_timeline *series, const item *items, size_t count,
                         const res_history_options *o, nights_room *room)
 {
     const double span_s = o->night_hours * 3600;
@@ -269,12 +257,10 @@ static bool make_nights(res_timeline *series, const item *items, size_t count,
         if (failed)
             night->status = items[i].summary->status;
     }
-    bool made = true;
     sort_by_night(room->where, count, series->count, room->end, room->order);
-    for (size_t n = 0, first = 0; made && n < series->count; first = room->end[n++])
-        made = settle_night(&series->nights[n], items, room->order + first, room->end[n] - first,
-                            o->metric, room);
-    return made;
+    for (size_t n = 0, first = 0; n < series->count; first = room->end[n++])
+        settle_night(&series->nights[n], items, room->order + first, room->end[n] - first,
+                     o->metric, room);
 }
 
 /* ---- stretches ------------------------------------------------------------------------ */
@@ -335,9 +321,7 @@ static bn_code make_stretches(res_timeline *series, const res_change_options *op
     if (code != BN_OK)
         return code;
     const size_t count = series->changes.count + 1;
-    series->stretches = calloc(count, sizeof *series->stretches);
-    if (!series->stretches)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu stretches", count);
+    series->stretches = bn_zalloc(count, sizeof *series->stretches);
     series->stretch_count = count;
     for (size_t i = 0; i < count; i++) {
         res_stretch *s = &series->stretches[i];
@@ -383,43 +367,28 @@ static int settings_order(const void *a, const void *b)
     return order ? order : item_order(a, b);
 }
 
-static bool make_room(nights_room *room, size_t count)
-{
-    *room = (nights_room){calloc(count, sizeof(const res_summary *)),
-                          calloc(count, sizeof *room->processes),
-                          calloc(count, sizeof(size_t)),
-                          calloc(count, sizeof(size_t)),
-                          calloc(count, sizeof(size_t)),
-                          calloc(count, sizeof *room->values)};
-    return room->summaries && room->processes && room->where && room->end && room->order &&
-           room->values;
-}
-
-static void free_room(nights_room *room)
-{
-    free(room->summaries);
-    free(room->processes);
-    free(room->where);
-    free(room->end);
-    free(room->order);
-    free(room->values);
-}
-
 static bn_code make_series(res_timeline *series, const item *items, size_t count,
                            const res_history_options *o, bn_status *st)
 {
-    nights_room room;
-    bn_code code = BN_OK;
+    nights_room room = {bn_zalloc(count, sizeof(const res_summary *)),
+                        bn_zalloc(count, sizeof *room.processes),
+                        bn_zalloc(count, sizeof(size_t)),
+                        bn_zalloc(count, sizeof(size_t)),
+                        bn_zalloc(count, sizeof(size_t)),
+                        bn_zalloc(count, sizeof *room.values)};
     *series = (res_timeline){.experiment = items[0].experiment,
                              .simulated = items[0].summary->simulated,
                              .of_device = o->metric == RES_METRIC_DEVICE ||
                                           o->metric == RES_METRIC_OVERHEAD};
-    series->nights = calloc(count, sizeof *series->nights);
-    if (!make_room(&room, count) || !series->nights || !make_nights(series, items, count, o, &room))
-        code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a series of %zu records", count);
-    else
-        code = make_stretches(series, &o->change, room.values, st);
-    free_room(&room);
+    series->nights = bn_zalloc(count, sizeof *series->nights);
+    make_nights(series, items, count, o, &room);
+    const bn_code code = make_stretches(series, &o->change, room.values, st);
+    free(room.summaries);
+    free(room.processes);
+    free(room.where);
+    free(room.end);
+    free(room.order);
+    free(room.values);
     return code;
 }
 
@@ -443,31 +412,20 @@ static bn_code make_cell(item *items, size_t count, const res_history_options *o
     return code;
 }
 
-static bn_code make_all(item *items, size_t count, const res_history_options *o,
-                        res_history *history, bn_status *st)
+bn_code res_history_make(const res_index *index, const res_history_options *options,
+                         res_history *history, bn_status *st)
 {
     bn_code code = BN_OK;
-    history->series = calloc(count + 1, sizeof *history->series);
-    if (!history->series)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the series of %zu records", count);
+    size_t count;
+    *history = (res_history){.metric = options->metric};
+    item *items = gather(index, options, &count, history);
+    history->series = bn_zalloc(count, sizeof *history->series);
     for (size_t first = 0, end; code == BN_OK && first < count; first = end) {
         end = first + 1;
         while (end < count && same_series(&items[first], &items[end]))
             end++;
-        code = make_cell(items + first, end - first, o, history, st);
+        code = make_cell(items + first, end - first, options, history, st);
     }
-    return code;
-}
-
-bn_code res_history_make(const res_index *index, const res_history_options *options,
-                         res_history *history, bn_status *st)
-{
-    item *items = NULL;
-    size_t count = 0;
-    *history = (res_history){.metric = options->metric};
-    bn_code code = gather(index, options, &items, &count, history, st);
-    if (code == BN_OK)
-        code = make_all(items, count, options, history, st);
     free(items);
     if (code != BN_OK)
         res_history_free(history);

@@ -1,5 +1,5 @@
 /* nights.c - one night among the others: which night it is compared with, which builds
- * are the newest, and which series it belongs to. What is newer is told by ids alone: a copy of a
+ * are the latest, and which series it belongs to. Ids alone say what is newer: a copy of a
  * record under another name is as old as the record, and what has no time is of no night. */
 #include "results/nights/nights.h"
 
@@ -58,32 +58,32 @@ static bool good_before(const res_index *index, const res_summary *s, const res_
 
 /* Other suites may write to the store as well, and run on the same runtime: only records of what
  * was asked for tonight count. */
-static const res_summary *newest_before(const res_index *index, const res_night_of *tonight,
+static const res_summary *latest_before(const res_index *index, const res_night_of *tonight,
                                         const res_runs_of *runs)
 {
-    const res_summary *newest = NULL;
+    const res_summary *latest = NULL;
     for (size_t i = 0; i < index->count; i++) {
         const res_summary *s = &index->records[i];
-        if ((!newest || strcmp(s->id, newest->id) > 0) && good_before(index, s, tonight, runs) &&
+        if ((!latest || strcmp(s->id, latest->id) > 0) && good_before(index, s, tonight, runs) &&
             asked(tonight, runs, index->experiments[s->experiment]))
-            newest = s;
+            latest = s;
     }
-    return newest;
+    return latest;
 }
 
 size_t res_last_good_night(const res_index *index, const res_night_of *tonight,
                            const res_runs_of *runs, const res_summary **night)
 {
-    const res_summary *newest = newest_before(index, tonight, runs);
-    const char *settings = newest ? index->experiments[newest->experiment]->settings : "";
+    const res_summary *latest = latest_before(index, tonight, runs);
+    const char *settings = latest ? index->experiments[latest->experiment]->settings : "";
     size_t count = 0;
-    for (size_t i = 0; newest && i < index->count; i++) {
+    for (size_t i = 0; latest && i < index->count; i++) {
         const res_summary *s = &index->records[i];
         if (good_before(index, s, tonight, runs) &&
-            strcmp(s->origin->sha256, newest->origin->sha256) == 0 &&
+            strcmp(s->origin->sha256, latest->origin->sha256) == 0 &&
             strcmp(index->experiments[s->experiment]->settings, settings) == 0 &&
-            strcmp(s->id, newest->id) <= 0 &&
-            res_id_time(newest->id) - res_id_time(s->id) <= tonight->hours * 3600)
+            strcmp(s->id, latest->id) <= 0 &&
+            res_id_time(latest->id) - res_id_time(s->id) <= tonight->hours * 3600)
             night[count++] = s;
     }
     if (count > 1)
@@ -125,10 +125,10 @@ static bool listed(const res_origin *const *builds, const char *const *runtimes,
 size_t res_newest_builds(const res_index *index, size_t most, double now_s,
                          const res_origin **builds)
 {
-    const char **runtimes = calloc(index->count + 1, sizeof(const char *));
-    const res_summary **good = calloc(index->count + 1, sizeof(const res_summary *));
+    const char **runtimes = bn_zalloc(index->count, sizeof(const char *));
+    const res_summary **good = bn_zalloc(index->count, sizeof(const res_summary *));
     size_t count = 0, goods = 0;
-    for (size_t i = 0; good && i < index->count; i++) {
+    for (size_t i = 0; i < index->count; i++) {
         const res_summary *s = &index->records[i];
         if (s->origin->sha256[0] && has_date(s, now_s) &&
             !res_has_own_plugin(index->experiments[s->experiment]))
@@ -136,7 +136,7 @@ size_t res_newest_builds(const res_index *index, size_t most, double now_s,
     }
     if (goods > 1)
         qsort(good, goods, sizeof *good, older_first);
-    for (size_t i = goods; runtimes && i-- > 0;) {
+    for (size_t i = goods; i-- > 0;) {
         const char *runtime = bn_base_name(index->experiments[good[i]->experiment]->runtime);
         size_t others;
         if (listed(builds, runtimes, count, good[i], runtime, &others) || others == most)

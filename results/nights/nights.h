@@ -30,7 +30,7 @@ typedef struct res_night {
     double value;     /* ns: what res_figures have of its processes; NaN: none */
     double low, high; /* its 95 % interval; NaN below RES_LEAST_PROCESSES processes */
     size_t processes; /* that VALUE is of */
-    size_t left_out;  /* good records of other builds or conditions than the newest: see res_pool */
+    size_t left_out;  /* good records of other builds or conditions than the latest: see res_pool */
     const char *source; /* of its device time; static */
     res_device_remark remark;
     bool refused;   /* tables refuse its value, which contradicts the rest: NaN */
@@ -56,7 +56,7 @@ typedef struct res_stretch {
     double p;
     bool build_known;     /* on both sides, so that the next line means something */
     bool other_build;     /* the plugin's sha256 differs from the night BEFORE */
-    bool other_settings;  /* so does what the runtime was told */
+    bool other_settings;  /* so do the runtime's settings */
     bool other_front_end; /* so does the version of the framework, or its script */
     bool other_host;      /* so does the machine */
     bool other_source;    /* so does the source of the device time, where that matters */
@@ -69,14 +69,14 @@ typedef struct res_timeline {
     bool simulated;
     bool any_settings; /* false: nights have several settings, and each has a series */
     bool of_device;    /* values depend on the source of the device time */
-    size_t untold;     /* nights whose values are not told from zero: res_night_told */
+    size_t untold;     /* nights whose values are indistinguishable from zero: res_night_told */
     bool no_ratios;    /* a night is at or below zero: changes are ratios, and are not looked for */
     res_night *nights;
     size_t count;
     res_stretch *stretches; /* at least one */
     size_t stretch_count;
-    res_changes changes; /* AT is a night; what they say about the newest is about LAST */
-    size_t last;         /* the newest night with a value; COUNT: none has one */
+    res_changes changes; /* AT is a night; what they say about the latest is about LAST */
+    size_t last;         /* the latest night with a value; COUNT: none has one */
 } res_timeline;
 
 typedef struct res_history {
@@ -137,10 +137,9 @@ size_t res_last_good_night(const res_index *index, const res_night_of *tonight,
                            const res_runs_of *runs, const res_summary **night);
 /* Counts the records of INDEX whose dates are wrong. */
 res_misdates res_misdates_of(const res_index *index, double now_s);
-/* Lists the digests of the newest MOST builds, by ids, that INDEX has good records of, for each
+/* Lists the digests of the latest MOST builds, by ids, that INDEX has good records of, for each
  * runtime (by the last part of its path). Frameworks' own plugins are no builds of a runtime
- * (res_has_own_plugin). BUILDS has room for INDEX->count; returns how many there are, none without
- * memory. */
+ * (res_has_own_plugin). BUILDS has room for INDEX->count; returns how many there are. */
 size_t res_newest_builds(const res_index *index, size_t most, double now_s,
                          const res_origin **builds);
 /* Whether a later record of ALL, by its id, has the identity of record I: a failure that was tried
@@ -154,7 +153,7 @@ bool res_timeline_has(const res_timeline *series, const res_collection *records)
 
 /* ---- what tonight says (tonight.c) ---------------------------------------- */
 
-/* What tonight's build of a runtime is held against. */
+/* The baseline of tonight's build of a runtime. */
 typedef enum res_basis {
     RES_BASIS_NOTHING, /* there is no good night before */
     RES_BASIS_SAME,    /* it is the build of the last good night: what differs is the machine */
@@ -218,9 +217,9 @@ void res_tonight_free(res_tonight_verdict *verdict);
 
 /*
  * A suite's few pairs tell nothing in a large family (res_least_pairs). So a night on a control is
- * judged by looks: once the suite has run, the cells that look slower, and are not told, get
- * further pairs up to the next look, and the night is judged again, up to RES_LAST_LOOK pairs. The
- * others end. They claim nothing, so that this choice, which the values make, adds no error.
+ * judged by looks: once the suite has run, the cells that seem slower, and are not significantly,
+ * get further pairs up to the next look, and the night is judged again, up to RES_LAST_LOOK pairs.
+ * The others end. They claim nothing, so that this choice, which the values make, adds no error.
  *
  * A cell looks slower where a measure is slower by half of res_night_wanted: of those that are
  * slower by all of it, more than half do.
@@ -234,7 +233,7 @@ size_t res_tonight_next_look(const res_tonight_verdict *verdict, size_t pairs);
 
 /* ---- series (tonight.c) ------------------------------------------------------ */
 
-/* What a change of a series goes with. */
+/* The cause of a change of a series. */
 typedef enum res_drift_cause {
     RES_DRIFT_SAME,    /* the same build, settings and framework: the machine */
     RES_DRIFT_MACHINE, /* another build, but the build before, measured in those nights as their
@@ -250,10 +249,10 @@ const char *res_drift_cause_name(res_drift_cause cause); /* "the machine", ... *
  * beside the machine, and beside a program that was recorded. */
 bool res_drift_counts(res_drift_cause cause);
 
-/* What a night is the first to show of a series. */
+/* A change of a series that a night is the first to show. */
 typedef struct res_drift {
     bool found;
-    bool two;           /* by the newest two nights; else as a change point */
+    bool two;           /* by the latest two nights; else as a change point */
     res_interval ratio; /* 95 % */
     res_drift_cause cause;
 } res_drift;
@@ -269,7 +268,7 @@ typedef struct res_drift_options {
 #define RES_DRIFT_LEVEL 0.01
 
 /*
- * Says what the newest night of SERIES is the first to show: a change point, or two nights in a row
+ * Says what the latest night of SERIES is the first to show: a change point, or two nights in a row
  * out of line with those since the last change: res_newest_of for two, p at most RES_DRIFT_LEVEL
  * over the family (Bonferroni), each night out of line by itself. Places of changes may be off by
  * RES_LEAST_NIGHTS - 1 nights, and so many are looked at for a cause. BN_OUT_OF_MEMORY, and what

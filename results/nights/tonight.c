@@ -12,23 +12,23 @@
 /* ---- the machine ---------------------------------------------------------------------- */
 
 /* The wall time that tables give for EXPERIMENT in ALL; NaN for none. */
-static bn_code wall_of(const res_collection *all, const res_experiment *experiment, double *ns,
-                       bn_status *st)
+static double wall_of(const res_collection *all, const res_experiment *experiment)
 {
-    const res_record **list = calloc(all->count + 1, sizeof *list);
-    res_pool pool = {0};
+    const res_record **list = bn_zalloc(all->count, sizeof *list);
+    double wall_ns = (double)NAN;
     size_t count = 0;
-    *ns = (double)NAN;
-    for (size_t i = 0; list && i < all->count; i++)
+    for (size_t i = 0; i < all->count; i++)
         if (res_record_good(all->records[i]) &&
             res_same_request(&all->records[i]->experiment, experiment))
             list[count++] = all->records[i];
-    const bool made = list && (count == 0 || res_pool_make(list, count, &pool));
-    if (made && count > 0)
-        *ns = res_pool_figures(&pool).wall.value.estimate;
-    res_pool_free(&pool);
+    if (count > 0) {
+        res_pool pool;
+        res_pool_make(list, count, &pool);
+        wall_ns = res_pool_figures(&pool).wall.value.estimate;
+        res_pool_free(&pool);
+    }
     free(list);
-    return made ? BN_OK : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a night");
+    return wall_ns;
 }
 
 /* Whether a record of ALL before I asked for the same. */
@@ -40,43 +40,34 @@ static bool asked_before(const res_collection *all, size_t i)
     return false;
 }
 
-/* Holds AGAIN, the same build tonight, against BEFORE. */
-static bn_code measure_machine(const res_collection *before, const res_collection *again,
-                               res_tonight_verdict *verdict, bn_status *st)
+/* Compares AGAIN, the same build tonight, with BEFORE. */
+static void measure_machine(const res_collection *before, const res_collection *again,
+                            res_tonight_verdict *verdict)
 {
-    double *logs = calloc(before->count + 1, sizeof *logs);
+    double *logs = bn_zalloc(before->count, sizeof *logs);
     size_t count = 0;
-    bn_code code = logs ? BN_OK : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a night");
-    for (size_t i = 0; code == BN_OK && i < before->count; i++) {
+    for (size_t i = 0; i < before->count; i++) {
         const res_experiment *e = &before->records[i]->experiment;
-        double then = (double)NAN, now = (double)NAN;
         if (asked_before(before, i))
             continue;
-        code = wall_of(before, e, &then, st);
-        if (code == BN_OK)
-            code = wall_of(again, e, &now, st);
-        logs[count] = log(now / then);
+        logs[count] = log(wall_of(again, e) / wall_of(before, e));
         count += isfinite(logs[count]) ? 1 : 0;
     }
-    if (code == BN_OK) {
-        verdict->machine = exp(res_estimate_of(logs, count).mean);
-        verdict->machine_cells = count;
-    }
+    verdict->machine = exp(res_estimate_of(logs, count).mean);
+    verdict->machine_cells = count;
     free(logs);
-    return code;
 }
 
 /* ---- on records -------------------------------------------------------------------------- */
 
-/* The values of SERIES' nights since its last change, up to the newest; *COUNT of them. */
-static double *level_of(const res_timeline *series, size_t *count, bn_status *st)
+/* The values of SERIES' nights since its last change, up to the latest; *COUNT of them; for free.
+ */
+static double *level_of(const res_timeline *series, size_t *count)
 {
     const size_t first = series->stretches[series->stretch_count - 1].first;
-    double *values = calloc(series->last + 2, sizeof *values);
+    double *values = bn_zalloc(series->last + 1, sizeof *values);
     *count = 0;
-    if (!values)
-        bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a series");
-    for (size_t i = first; values && i <= series->last && i < series->count; i++)
+    for (size_t i = first; i <= series->last && i < series->count; i++)
         values[(*count)++] = series->nights[i].value;
     return values;
 }
@@ -119,7 +110,7 @@ static void widen(res_compared *cell, const res_newest *known, const res_compare
         c->verdict = RES_EQUIVALENT;
 }
 
-static bn_code widen_all(const res_tonight *tonight, res_tonight_verdict *verdict, bn_status *st)
+static void widen_all(const res_tonight *tonight, res_tonight_verdict *verdict)
 {
     res_versus *versus = &verdict->versus;
     for (size_t i = 0; i < versus->count; i++) {
@@ -127,24 +118,22 @@ static bn_code widen_all(const res_tonight *tonight, res_tonight_verdict *verdic
         const res_timeline *series = cell->pairs ? series_of(tonight->history, cell->b[0]) : NULL;
         res_newest known = {.p = 1};
         size_t count = 0;
-        double *values = series ? level_of(series, &count, st) : NULL;
-        if (series && !values)
-            return st->code;
-        if (values)
+        if (series) {
+            double *values = level_of(series, &count);
             known = res_newest_of(values, count, 1);
-        free(values);
+            free(values);
+        }
         widen(cell, &known, &versus->options, versus->count);
         /* Undecided in any case; but this is not how nights of its level are. */
         verdict->suspects += cell->comparison.verdict == RES_UNDECIDED &&
                              known.p <= RES_DRIFT_LEVEL / (double)versus->count &&
                              known.ratio.estimate > 1;
     }
-    return BN_OK;
 }
 
 /* ---- counting ------------------------------------------------------------------------------ */
 
-/* The slowdown that would have been seen in MEASURE of CELL; NaN where it is told what it is. */
+/* The slowdown that would have been seen in MEASURE of CELL; NaN where its change is known. */
 static double seen_of(const res_tonight_verdict *verdict, const res_compared *cell,
                       res_measure measure)
 {
@@ -162,7 +151,7 @@ static void count_cell(const res_compared *cell, res_tonight_verdict *verdict)
 {
     const res_versus *versus = &verdict->versus;
     const res_headline head = res_compared_headline(versus, cell);
-    double told = (double)NAN, hidden = (double)NAN;
+    double known = (double)NAN, hidden = (double)NAN;
     if (head.verdict == RES_SLOWER && !head.little) {
         verdict->slower++;
         return;
@@ -176,12 +165,12 @@ static void count_cell(const res_compared *cell, res_tonight_verdict *verdict)
         if (c->verdict == RES_UNDECIDED && seen > res_night_wanted(versus, m))
             hidden = fmax(hidden, seen);
         else
-            told = fmax(told, seen);
+            known = fmax(known, seen);
     }
     verdict->untold += isnan(hidden) ? 0 : 1;
     verdict->candidates += res_night_candidate(versus, cell);
     if (isnan(hidden))
-        verdict->visible = fmax(verdict->visible, told);
+        verdict->visible = fmax(verdict->visible, known);
     else
         verdict->hidden = fmax(verdict->hidden, hidden);
 }
@@ -220,8 +209,8 @@ static res_basis basis_of(const res_tonight *t)
                                   : RES_BASIS_RECORDS;
 }
 
-/* Says how many experiments have more pairs than the others: fewer than the family needs tell
- * nothing, but they told where to look. */
+/* Says how many experiments have more pairs than the others: fewer than the family needs decide
+ * nothing, but they show which experiments need more. */
 static void note_further(res_versus *versus)
 {
     size_t fewest = RES_MOST_PAIRS, more = 0;
@@ -231,7 +220,7 @@ static void note_further(res_versus *versus)
         more += versus->cells[i].pairs > fewest;
     if (more > 0)
         bn_text_printf(&versus->notes,
-                       "%zu of %zu experiments looked slower and got further pairs, up to %d.\n",
+                       "%zu of %zu experiments seemed slower and got further pairs, up to %d.\n",
                        more, versus->count, RES_LOOKS_USUAL);
 }
 
@@ -260,7 +249,7 @@ static bn_code compare(const res_tonight *t, res_tonight_verdict *verdict, bn_st
     else if (code == BN_OK && control)
         res_versus_note_pairs(&verdict->versus);
     if (code == BN_OK && !control)
-        code = widen_all(t, verdict, st);
+        widen_all(t, verdict);
     verdict->judged = code == BN_OK;
     return code;
 }
@@ -276,11 +265,10 @@ bn_code res_tonight_judge(const res_tonight *tonight, res_tonight_verdict *verdi
     /* For comparison only, and nothing here shows it. */
     verdict->versus.options.resamples = 0;
     if (verdict->basis == RES_BASIS_SAME)
-        code = measure_machine(tonight->before, tonight->records, verdict, st);
+        measure_machine(tonight->before, tonight->records, verdict);
     if (verdict->basis == RES_BASIS_CONTROL)
-        code = measure_machine(tonight->before, tonight->control, verdict, st);
-    if (code == BN_OK &&
-        (verdict->basis == RES_BASIS_CONTROL || verdict->basis == RES_BASIS_RECORDS) &&
+        measure_machine(tonight->before, tonight->control, verdict);
+    if ((verdict->basis == RES_BASIS_CONTROL || verdict->basis == RES_BASIS_RECORDS) &&
         any_good(tonight->records))
         code = compare(tonight, verdict, st);
     count_cells(tonight, verdict);
@@ -303,10 +291,11 @@ const char *res_drift_cause_name(res_drift_cause cause)
         [RES_DRIFT_MACHINE] = "the build before was as slow in those nights, so it is the machine",
         [RES_DRIFT_BUILD] = "with the build; the build before was not slower in those nights",
         [RES_DRIFT_OTHER] =
-            "with the build, its settings or the framework; no control tells it from the machine",
-        [RES_DRIFT_RECORDED] =
-            ("with the build or its settings; no control tells it from a change of the recorded "
-             "program or of the machine"),
+            "with the build, its settings or the framework; without a control the machine is not "
+            "excluded",
+        [RES_DRIFT_RECORDED] = ("with the build or its settings; without a control a change of the "
+                                "recorded program or "
+                                "of the machine is not excluded"),
         [RES_DRIFT_RECORDED_SAME] =
             "the build is the same, so it is the recorded program or the machine",
     };
@@ -355,7 +344,7 @@ static size_t night_before(const res_timeline *series, size_t night)
 static res_drift_cause cause_of(const res_timeline *series, size_t first, size_t last,
                                 double change, const res_drift_options *options)
 {
-    double told = 0;
+    double explained = 0;
     bool others = false, open = false;
     for (size_t i = first; i <= last && i < series->count; i++) {
         const size_t before = night_before(series, i);
@@ -365,14 +354,14 @@ static res_drift_cause cause_of(const res_timeline *series, size_t first, size_t
         const double step = log(series->nights[i].value / control_of(series, before, i, options));
         others = true;
         open = open || isnan(step);
-        told += isnan(step) ? 0 : step;
+        explained += isnan(step) ? 0 : step;
     }
     if (strcmp(series->experiment->mode, "recorded") == 0)
         return others ? RES_DRIFT_RECORDED : RES_DRIFT_RECORDED_SAME;
-    return !others                                          ? RES_DRIFT_SAME
-           : told * copysign(1, change) >= fabs(change) / 2 ? RES_DRIFT_BUILD
-           : open                                           ? RES_DRIFT_OTHER
-                                                            : RES_DRIFT_MACHINE;
+    return !others                                               ? RES_DRIFT_SAME
+           : explained * copysign(1, change) >= fabs(change) / 2 ? RES_DRIFT_BUILD
+           : open                                                ? RES_DRIFT_OTHER
+                                                                 : RES_DRIFT_MACHINE;
 }
 
 /* ---- a series
@@ -392,7 +381,7 @@ static bool same_way(res_interval a, res_interval b)
     return (a.estimate > 1) == (b.estimate > 1);
 }
 
-/* Sets *KNOWN to whether SERIES had shown the change that begins STRETCH without its newest night:
+/* Sets *KNOWN to whether SERIES had shown the change that begins STRETCH without its latest night:
  * as a change point, or by two nights. */
 static bn_code was_known(const res_timeline *series, const res_stretch *stretch,
                          const res_drift_options *options, bool *known, bn_status *st)
@@ -400,10 +389,8 @@ static bn_code was_known(const res_timeline *series, const res_stretch *stretch,
     const size_t begin = series->stretch_count > 2 ? stretch[-1].first : 0;
     res_changes found = {0};
     res_newest newest;
-    double *values = calloc(series->last + 1, sizeof *values);
+    double *values = bn_zalloc(series->last, sizeof *values);
     *known = false;
-    if (!values)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a series");
     for (size_t i = 0; i < series->last; i++)
         values[i] = series->nights[i].value;
     bn_code code = res_changes_find(values, series->last, &options->change, &found, st);
@@ -436,17 +423,15 @@ static bn_code new_change(const res_timeline *series, const res_drift_options *o
     return code;
 }
 
-/* The newest two nights, if they show what the night before them did not. */
-static bn_code new_nights(const res_timeline *series, const res_drift_options *options,
-                          res_drift *drift, bn_status *st)
+/* The latest two nights, if they show what the night before them did not. */
+static void new_nights(const res_timeline *series, const res_drift_options *options,
+                       res_drift *drift)
 {
     const size_t first = series->stretches[series->stretch_count - 1].first;
     const size_t before = night_before(series, series->last);
     size_t count = 0;
     res_newest newest, yesterday;
-    double *values = level_of(series, &count, st);
-    if (!values)
-        return st->code;
+    double *values = level_of(series, &count);
     if (before > first && two_show(values, count, options, &newest) &&
         !(two_show(values, before - first + 1, options, &yesterday) &&
           same_way(yesterday.ratio, newest.ratio)))
@@ -456,7 +441,6 @@ static bn_code new_nights(const res_timeline *series, const res_drift_options *o
             .ratio = newest.ratio,
             .cause = cause_of(series, before, series->last, log(newest.ratio.estimate), options)};
     free(values);
-    return BN_OK;
 }
 
 bn_code res_series_tonight(const res_timeline *series, const res_drift_options *options,
@@ -470,6 +454,6 @@ bn_code res_series_tonight(const res_timeline *series, const res_drift_options *
     if (series->stretch_count > 1)
         code = new_change(series, options, drift, st);
     if (code == BN_OK && !drift->found)
-        code = new_nights(series, options, drift, st);
+        new_nights(series, options, drift);
     return code;
 }

@@ -46,13 +46,13 @@ static size_t keep_whole(rt_device_span *spans, size_t count, double *room)
     return kept;
 }
 
-static bool summarize(rt_device_span *spans, size_t all, double *room, bn_arena *memory,
+static void summarize(rt_device_span *spans, size_t all, double *room, bn_arena *memory,
                       rec_profile_program *out)
 {
     const size_t count = keep_whole(spans, all, room);
     bn_text name = {0};
     bn_text_plain(&name, spans->name);
-    out->name = name.failed ? NULL : bn_arena_strdup(memory, name.data ? name.data : "");
+    out->name = bn_arena_strdup(memory, name.data ? name.data : "");
     bn_text_free(&name);
     out->executions = (uint32_t)count;
     for (size_t i = 0; i < count; i++)
@@ -67,7 +67,6 @@ static bool summarize(rt_device_span *spans, size_t all, double *room, bn_arena 
     for (size_t i = 0; i < count; i++)
         room[i] = (double)spans[i].kernels;
     out->kernels = res_median(room, count);
-    return out->name != NULL;
 }
 
 /* Lines of executions name them "program(7)", with the number or a hash of the executable. */
@@ -92,12 +91,15 @@ static bn_code take_spans(rt_device_span *spans, size_t count, rec_profile *p, b
     p->memory = bn_arena_new(4096);
     p->programs = malloc((count + 1) * sizeof *p->programs);
     p->spans = malloc((count + 1) * sizeof *p->spans);
-    bool done = room && p->memory && p->programs && p->spans;
+    if (!room || !p->programs || !p->spans) {
+        free(room);
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a profile of %zu executions", count);
+    }
     for (size_t i = 0; i < count; i++)
         cut_number(spans[i].name);
     if (count > 0)
         qsort(spans, count, sizeof *spans, by_name);
-    for (size_t i = 0, n = 0; done && i < count; i += n) {
+    for (size_t i = 0, n = 0; i < count; i += n) {
         for (n = 1; i + n < count && strcmp(spans[i].name, spans[i + n].name) == 0;)
             n++;
         rec_profile_program *program = &p->programs[p->program_count++];
@@ -106,13 +108,13 @@ static bn_code take_spans(rt_device_span *spans, size_t count, rec_profile *p, b
             p->spans[p->span_count++] =
                 (rec_profile_span){spans[k].start_ns, spans[k].duration_ns, spans[k].busy_ns,
                                    spans[k].kernels,  p->program_count - 1, spans[k].plane};
-        done = summarize(spans + i, n, room, p->memory, program);
+        summarize(spans + i, n, room, p->memory, program);
         p->executions += program->executions;
     }
     if (p->span_count > 0)
         qsort(p->spans, p->span_count, sizeof *p->spans, by_start);
     free(room);
-    return done ? BN_OK : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a profile");
+    return BN_OK;
 }
 
 /* ---- the file --------------------------------------------------------------------------- */
@@ -125,7 +127,7 @@ static const char *reason(uint32_t why)
     case RECORD_PROFILER_REFUSED:
         return "the plugin's profiler did not start: does the program profile itself?";
     case RECORD_PROFILE_LOST:
-        return "the plugin's profiler handed nothing over";
+        return "the plugin's profiler returned nothing";
     case RECORD_PROFILE_RUNS:
         return "the program ended while the plugin's profiler ran";
     case RECORD_PROFILE_NO_ROOM:
@@ -155,9 +157,9 @@ static bool agree(const record_profile *head, const rt_device_span *spans, size_
     return true;
 }
 
-/* Takes what HEAD says of a file with SIZE bytes behind it; *TELLS: there are bytes to read. Steps
- * while the profiler ran were slowed down whatever became of its bytes. */
-static bn_code take_head(const record_profile *head, uint64_t size, rec_profile *p, bool *tells,
+/* Reads HEAD, of a file with SIZE bytes behind it; *READABLE: there is a profile in them. Steps
+ * while the profiler ran were slowed down whether or not there is. */
+static bn_code read_head(const record_profile *head, uint64_t size, rec_profile *p, bool *readable,
                          bn_status *st)
 {
     if (memcmp(head->magic, RECORD_PROFILE_MAGIC, sizeof head->magic) != 0 ||
@@ -176,13 +178,13 @@ static bn_code take_head(const record_profile *head, uint64_t size, rec_profile 
         refuse(p, "the file is damaged");
     else if (size > RECORD_PROFILE_BYTES)
         refuse(p, "it is larger than any that bench writes");
-    *tells = !p->why[0];
+    *readable = !p->why[0];
     return BN_OK;
 }
 
 /* The SIZE bytes behind HEAD. */
-static bn_code take(const record_profile *head, const void *bytes, size_t size, rec_profile *p,
-                    bn_status *st)
+static bn_code read_profile(const record_profile *head, const void *bytes, size_t size,
+                            rec_profile *p, bn_status *st)
 {
     rt_device_span *spans = NULL;
     size_t count = 0;
@@ -207,17 +209,17 @@ static bn_code read_file(int fd, uint64_t size, rec_profile *p, bn_status *st)
 {
     record_profile head;
     char *bytes = NULL;
-    bool tells = false;
+    bool readable = false;
     if (size < sizeof head)
         return bn_fail(st, BN_FORMAT, FILE_NAME ": it ends within its head");
     bn_code code = bn_regular_rest(fd, FILE_NAME, &head, sizeof head, st);
     if (code == BN_OK)
-        code = take_head(&head, size - sizeof head, p, &tells, st);
-    if (code != BN_OK || !tells)
+        code = read_head(&head, size - sizeof head, p, &readable, st);
+    if (code != BN_OK || !readable)
         return code;
     code = bn_regular_all(fd, FILE_NAME, (size_t)head.size, &bytes, st);
     if (code == BN_OK)
-        code = take(&head, bytes, (size_t)head.size, p, st);
+        code = read_profile(&head, bytes, (size_t)head.size, p, st);
     free(bytes);
     return code;
 }
@@ -250,7 +252,7 @@ void rec_profile_free(rec_profile *profile)
     *profile = (rec_profile){0};
 }
 
-/* Clocks of devices are brought to the host's, so a little is left over. */
+/* Devices' clocks are converted to the host's, with some error. */
 #define CLOCK_SLACK_NS 10000000
 
 static bool lies_within(const rec_profile *profile, const rec_profile_span *span, int64_t offset_ns)

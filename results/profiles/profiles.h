@@ -1,6 +1,6 @@
 /*
- * profiles.h - what a plugin's own profiler told of some executions of a recorded process: the file
- * "profile" that the recorder wrote (runtime/record/format.h), with figures of each program.
+ * profiles.h - a plugin's own profile of some executions of a recorded process: the file "profile"
+ * that the recorder wrote (runtime/record/format.h), with figures of each program.
  */
 #ifndef BENCH_RESULTS_PROFILES_H
 #define BENCH_RESULTS_PROFILES_H
@@ -14,7 +14,7 @@ typedef struct rec_profile_program {
     double busy_ns;         /* while at least one kernel of an execution ran */
     double low_ns, high_ns; /* 95 % interval of that median, by order statistics */
     double span_ns;         /* from its first kernel's begin to its last one's end */
-    double kernels;         /* 0: the profiler tells executions as a whole */
+    double kernels;         /* 0: the profiler has executions as a whole */
 } rec_profile_program;
 
 /* One execution. */
@@ -28,7 +28,7 @@ typedef struct rec_profile_span {
 
 typedef struct rec_profile {
     bool asked;    /* there is such a file */
-    char why[160]; /* why it tells nothing; "": it does */
+    char why[160]; /* why it has no executions; "": it has */
     /* The program was slowed down meanwhile, also where there is no profile. CLOCK_MONOTONIC; the
      * end is UINT64_MAX where the program ended before. */
     uint64_t begin_ns, end_ns;
@@ -43,9 +43,9 @@ typedef struct rec_profile {
 } rec_profile;
 
 /* Reads the file of the process in the open folder FOLDER. A file that is absent, or whose head
- * says that it has no profile, is no error, nor is a profile that is damaged: PROFILE says it. But
- * where the head cannot be read, nobody knows which steps the profiler slowed down: BN_IO,
- * BN_INVALID (it is no regular file), BN_FORMAT. BN_OUT_OF_MEMORY. Release with rec_profile_free.
+ * says that it has no profile, is no error, nor is a profile that is damaged: see WHY. But where
+ * the head cannot be read, it is unknown which steps the profiler slowed down: BN_IO, BN_INVALID
+ * (it is no regular file), BN_FORMAT. BN_OUT_OF_MEMORY. Release with rec_profile_free.
  */
 BN_MUST_USE bn_code rec_profile_read(int folder, rec_profile *profile, bn_status *st);
 void rec_profile_free(rec_profile *profile);

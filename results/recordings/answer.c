@@ -25,7 +25,7 @@
 #define SHORT_NS    100000
 #define SHORT_CALLS 5
 
-/* What is asked of step I. */
+/* A value of step I. */
 typedef double value_of(const rec_steps *steps, size_t i, double with);
 
 /* The means of cycles of VALUES, one a step, into SAMPLES. */
@@ -129,7 +129,7 @@ double rec_step_calls_ns(const rec_steps *steps, size_t index, double within_ns)
 
 /* Whether the call of a program that is in each step returns before its execution has ended. Such a
  * call runs no program: it is what an execution costs the host. A call that ends no sooner may run
- * its program, as those of a CPU do, and nobody knows how much of it is fixed cost. */
+ * its program, as those of a CPU do, and it is unknown how much of it is fixed cost. */
 static bool fixed_is_told(const rec_steps *s)
 {
     for (size_t i = 0; i < s->program_count; i++)
@@ -186,7 +186,7 @@ static double fixed_of(const rec_steps *s, size_t i, double with)
     return count ? sum / count : row->call_ns;
 }
 
-/* What step I would take as one execution. */
+/* The time of step I as one execution. */
 static double fused_of(const rec_steps *s, size_t i, double with)
 {
     const rec_step *step = &s->list[i];
@@ -251,8 +251,8 @@ static rec_part largest_gap(const sums *sum)
 /*
  * Whose the time is in which the device does not work. From a call's begin to the end that was told
  * the host has handed something over: whatever of that is no kernel's is a gap of dispatch. While
- * nothing is handed over, the host is awaited, but for a call that goes on after its execution has
- * ended. Without a profile nobody knows when kernels ran.
+ * nothing is submitted, the host is awaited, but for a call that goes on after its execution has
+ * ended. Without a profile it is unknown when kernels ran.
  */
 static void tell_gaps(const rec_steps *s, const sums *sum, rec_answer *a)
 {

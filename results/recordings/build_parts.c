@@ -49,14 +49,11 @@ const char *rec_build_text(rec_builder *builder, const uint8_t *bytes, size_t si
     bn_text_append(&raw, (const char *)bytes, size);
     if (raw.data)
         bn_text_plain(&plain, raw.data);
-    if (plain.data && plain.length) {
+    if (plain.data && plain.length)
         kept = bn_arena_strdup(builder->memory, plain.data);
-        builder->failed = builder->failed || !kept;
-    }
-    builder->failed = builder->failed || raw.failed || plain.failed;
     bn_text_free(&raw);
     bn_text_free(&plain);
-    return kept ? kept : "";
+    return kept;
 }
 
 uint32_t rec_build_thread(rec_builder *builder, uint32_t number)
@@ -99,7 +96,7 @@ uint32_t rec_build_type(rec_builder *builder, int type, uint32_t rank, const int
     int64_t *own = rank ? bn_arena_alloc(builder->memory, rank * sizeof *own) : NULL;
     rec_type *made =
         rec_build_more(builder, &p->types, &p->type_count, &builder->room.types, sizeof *p->types);
-    if (!made || (rank && !own) || !rec_map_put(&builder->types, key, index)) {
+    if (!made || !rec_map_put(&builder->types, key, index)) {
         builder->failed = true;
         return REC_NONE;
     }

@@ -72,7 +72,7 @@ static bool is_far_ahead(const rec_steps *s, size_t i)
     return s->list[i].complete_ns > next->begin_ns + next->wall_ns;
 }
 
-/* So long the device works on when STEP ends; below 0: it had ended so long before; 0: not told. */
+/* So long the device works on when STEP ends; below 0: it had ended so long before; 0: unknown. */
 static double lead_of(const rec_step *step)
 {
     const uint64_t end = step->begin_ns + step->wall_ns;
@@ -128,7 +128,7 @@ bn_code rec_cycle_find(rec_steps *steps, bn_status *st)
     size_t cycle = 1;
     if (count >= LEAST_CYCLES && standardize(values, count))
         cycle = cycle_of(values, count);
-    /* Without completions nobody knows. Means over a whole cycle are then right in either case. */
+    /* Without completions it is unknown. Means over a whole cycle are then right in either case. */
     if (cycle > 1 && steps->completions && !runs_ahead(steps, median))
         cycle = 1;
     if (cycle == 1 && steps->completions && is_skewed(steps, median))

@@ -7,14 +7,9 @@
 #include <math.h>
 #include <string.h>
 
-static const json_t *told(const res_record *record, const char *name)
+static bool alike(const res_record *a, const res_record *b, res_provenance_id member)
 {
-    return json_object_get(json_object_get(record->provenance, "recording"), name);
-}
-
-static bool alike(const res_record *a, const res_record *b, const char *name)
-{
-    const json_t *left = told(a, name), *right = told(b, name);
+    const json_t *left = res_provenance(a, member), *right = res_provenance(b, member);
     return left && right && json_equal(left, right);
 }
 
@@ -23,22 +18,22 @@ static bool alike(const res_record *a, const res_record *b, const char *name)
 static bool same(const res_record *stored, const res_record *record)
 {
     const res_experiment *a = &stored->experiment, *b = &record->experiment;
-    return alike(stored, record, "pid") && alike(stored, record, "epoch_ns") &&
-           alike(stored, record, "step_program") && strcmp(a->model, b->model) == 0 &&
+    return alike(stored, record, RES_PROV_RECORDING_PID) &&
+           alike(stored, record, RES_PROV_RECORDING_EPOCH) &&
+           alike(stored, record, RES_PROV_RECORDING_PROGRAM) && strcmp(a->model, b->model) == 0 &&
            strcmp(a->phase, b->phase) == 0 && strcmp(a->mode, b->mode) == 0;
 }
 
 /* Whether a profile tells of its executions. */
 static bool profiled(const res_record *record)
 {
-    const json_t *profile = told(record, "profile");
-    return json_is_object(profile) && json_is_null(json_object_get(profile, "why"));
+    return json_is_null(res_provenance(record, RES_PROV_RECORDING_PROFILE_WHY));
 }
 
 static bool richer(const res_record *stored, const res_record *record)
 {
-    const json_int_t skipped = json_integer_value(told(record, "skipped_slots")) -
-                               json_integer_value(told(stored, "skipped_slots"));
+    const int64_t skipped = res_provenance_integer(record, RES_PROV_RECORDING_SKIPPED, 0) -
+                            res_provenance_integer(stored, RES_PROV_RECORDING_SKIPPED, 0);
     const int64_t executions =
         record->counters[BN_COUNTER_EXECUTIONS] - stored->counters[BN_COUNTER_EXECUTIONS];
     if (skipped != 0)
@@ -48,8 +43,7 @@ static bool richer(const res_record *stored, const res_record *record)
 
 res_source rec_record_source(const res_record *record)
 {
-    const json_t *phases = json_object_get(record->provenance, "phases");
-    const double from_s = json_number_value(told(record, "epoch_ns")) / 1e9;
-    const double ran_s = json_number_value(json_object_get(phases, "wall_ns")) / 1e9;
+    const double from_s = res_provenance_number(record, RES_PROV_RECORDING_EPOCH) / 1e9;
+    const double ran_s = res_provenance_number(record, RES_PROV_PHASES_WALL) / 1e9;
     return (res_source){from_s, from_s + ran_s, same, richer};
 }

@@ -45,13 +45,13 @@ static json_t *types_json(const rec_process *p, const rec_program *program)
     for (uint32_t i = 0; program->result_types && i < program->results; i++) {
         bn_text text = {0};
         rec_type_put(p, program->result_types[i], &text);
-        json_array_append_new(list, json_string(text.data && !text.failed ? text.data : "?"));
+        json_array_append_new(list, json_string(text.data ? text.data : "?"));
         bn_text_free(&text);
     }
     return list;
 }
 
-/* What the host did in the device's gaps before PROGRAM; null where gaps are not told. */
+/* What the host did in the device's gaps before PROGRAM; null where gaps are unknown. */
 static json_t *gap_json(const rec_steps *steps, const rec_step_program *row)
 {
     json_t *parts = steps->completions ? json_object() : json_null();
@@ -143,7 +143,7 @@ static json_t *left_out_json(const rec_steps *steps)
                      count(steps->unlike), "compile_ns", count(steps->compile_ns));
 }
 
-/* What the plugin's profiler told; null where nobody asked it. */
+/* The plugin's profile; null where none was asked for. */
 static json_t *profile_json(const rec_steps *steps)
 {
     const rec_profile *profile = &steps->process->profile;
@@ -164,8 +164,7 @@ static json_t *answer_json(const rec_steps *steps, const rec_answer *a)
         "dispatch_gaps_ns", a->dispatch_told ? number(a->dispatch_gap_ns) : json_null(), "wall",
         interval_json(a->wall_ns), "no_host_gaps", interval_json(a->no_gaps_ns), "host_only",
         interval_json(a->host_only_ns), "fixed_cost", interval_json(a->overhead_ns),
-        "one_execution", interval_json(a->fused_ns), "words",
-        words.data && !words.failed ? words.data : "");
+        "one_execution", interval_json(a->fused_ns), "words", words.data ? words.data : "");
     bn_text_free(&words);
     return o;
 }
@@ -188,8 +187,8 @@ json_t *rec_steps_json(const rec_recording *recording, const rec_steps *steps,
         json_array_append_new(programs, program_json(steps, &steps->programs[i]));
     json_t *o = json_pack(
         "{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o}",
-        "recording", path.data && !path.failed ? path.data : "", "process", process_json(steps),
-        "steps", count(steps->count), "executions_per_step", count(steps->executions_per_step),
+        "recording", path.data ? path.data : "", "process", process_json(steps), "steps",
+        count(steps->count), "executions_per_step", count(steps->executions_per_step),
         "steps_per_sample", count(steps->cycle), "found", count(steps->found), "left_out",
         left_out_json(steps), "wall", figure_json(rec_steps_wall(steps)), "ledger",
         parts_json(steps, rec_steps_part), "device_busy",
@@ -209,10 +208,10 @@ json_t *rec_compiles_late_json(const rec_recording *recording, const rec_process
 {
     bn_text path = {0};
     bn_text_plain(&path, recording->path);
-    json_t *o = json_pack("{s:s, s:{s:I, s:s}, s:i, s:s, s:o}", "recording",
-                          path.data && !path.failed ? path.data : "", "process", "pid",
-                          (json_int_t)process->pid, "framework", process->framework, "steps", 0,
-                          "verdict", "compiles", "late_compiles", late_json(late));
+    json_t *o =
+        json_pack("{s:s, s:{s:I, s:s}, s:i, s:s, s:o}", "recording", path.data ? path.data : "",
+                  "process", "pid", (json_int_t)process->pid, "framework", process->framework,
+                  "steps", 0, "verdict", "compiles", "late_compiles", late_json(late));
     bn_text_free(&path);
     return o;
 }

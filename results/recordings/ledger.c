@@ -21,7 +21,7 @@
 /* A shorter time off the CPU while the device works is no wait for it. */
 #define LEAST_WAIT_NS 10000
 
-/* What an edge is of. */
+/* The subject of an edge. */
 typedef enum subject {
     OF_MAIN,    /* a call of the main thread; WHICH: its part */
     OF_HELPER,  /* one of a thread that executes the steps' programs */
@@ -44,11 +44,11 @@ typedef struct piece {
     uint64_t quiet, all; /* while the device did not work; altogether */
 } piece;
 
-/* What a step had at one place before its execution there. */
+/* The time of a step at one place before its execution there. */
 typedef struct place {
     uint64_t wait_ns;
     bool called; /* a wait */
-    bool ended;  /* all that had been handed over, when the execution began */
+    bool ended;  /* all that had been submitted, when the execution began */
 } place;
 
 typedef struct sweep {
@@ -339,7 +339,7 @@ static void close_interval(sweep *s, uint64_t time)
 
 /* ---- the sweep -------------------------------------------------------------------------- */
 
-/* What SUBJECT is in now; REC_PART_IDLE: nothing. */
+/* The part that SUBJECT is in now; REC_PART_IDLE: none. */
 static rec_part part_of(const sweep *s, subject of)
 {
     for (size_t i = 0; i < CALLS; i++)
@@ -394,7 +394,7 @@ static void note_ended(sweep *s, uint64_t now)
         s->places[place_of(s->step, s->next)].ended = s->complete_ns <= now;
 }
 
-/* What begins next, at NOW. Where completions are not told, a wait is taken to have been for all.
+/* What begins next, at NOW. Where completions are unknown, a wait is taken to have been for all.
  */
 static void advance(sweep *s, uint64_t now)
 {
@@ -560,9 +560,7 @@ bn_code rec_ledger_fill(rec_steps *steps, bn_status *st)
     if (steps->count == 0)
         return BN_OK;
     const rec_step *last = &steps->list[steps->count - 1];
-    sweep *s = calloc(1, sizeof *s);
-    if (!s)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the ledger");
+    sweep *s = bn_zalloc(1, sizeof *s);
     s->steps = steps;
     s->process = steps->process;
     s->from = steps->list[0].begin_ns;

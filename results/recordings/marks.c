@@ -87,7 +87,7 @@ static double cost_of(const rec_sequence *q, const rec_period *period, uint32_t 
     return cost;
 }
 
-/* Takes the period of the window W in place of *BEST, whose cost is *BEST_COST, where it accounts
+/* Takes the period of the window W instead of *BEST, whose cost is *BEST_COST, where it accounts
  * for more, or for nearly as much and is shorter. */
 static bn_code try_window(const rec_sequence *q, window w, bool loosely, uint32_t *at,
                           rec_period *best, double *best_cost, bn_status *st)

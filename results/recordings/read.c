@@ -18,7 +18,7 @@
 #define MOST_NAME  63
 #define DAMAGED    (sizeof((rec_recording *)NULL)->damaged / sizeof(struct rec_damaged))
 
-/* What a process owns besides its arrays. */
+/* The memory of a process besides its arrays. */
 typedef struct owned {
     bn_arena *memory;
     const char **command, **frameworks, **errors, **lies;
@@ -138,7 +138,7 @@ static bn_code read_events(int fd, rec_process *p, bn_status *st)
     return code;
 }
 
-/* A file in the place of a process's folder; of other names nobody knows whose they are. */
+/* A file in the place of a process's folder; of other names it is unknown whose they are. */
 static bool is_recorders(const char *name)
 {
     const size_t pid = strspn(name, "0123456789");

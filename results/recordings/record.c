@@ -32,7 +32,7 @@ static const char *text_in(const json_t *object, const char *name)
     return text ? text : "";
 }
 
-/* The plugin that the steps ran on; NULL: nobody knows. */
+/* The plugin that the steps ran on; NULL: it is unknown. */
 static const rec_plugin *plugin_of(const rec_steps *steps)
 {
     const rec_process *p = steps->process;
@@ -127,7 +127,7 @@ static bn_code fill_steps(const rec_steps *steps, res_record *record, bn_status 
 
 /* ---- executions ------------------------------------------------------------------------------ */
 
-/* What EXECUTION did on the device of the steps; NULL: its end is not known. */
+/* What EXECUTION did on the device of the steps; NULL: its end is unknown. */
 static const rec_span *span_of(const rec_steps *steps, const rec_execution *execution)
 {
     const rec_span *span = rec_steps_span(steps, execution);
@@ -261,7 +261,7 @@ static void fill_counters(const rec_steps *steps, res_record *record)
 
 /* ---- provenance ------------------------------------------------------------------------------ */
 
-/* The recorder's file, as bench record has it; "": nobody knows. */
+/* The recorder's file, as bench record has it; "": it is unknown. */
 static const char *recorder_of(const rec_recording *recording)
 {
     return text_in(json_object_get(recording->about, "recorder"), "path");
@@ -283,7 +283,7 @@ static const char *digest_of(const rec_recording *recording, const char *path)
 }
 
 /* BN_CHANGED where bench record saw that the file of the steps' plugin, or of the recorder, was
- * replaced: figures of a build that nobody knows would stand for the one that lies there now. */
+ * replaced: figures of a build that it is unknown would stand for the one that lies there now. */
 static bn_code check_build(const rec_recording *recording, const rec_plugin *plugin, bn_status *st)
 {
     const json_t *changed = json_object_get(recording->about, "changed");
@@ -323,20 +323,11 @@ static json_t *runtime_json(const rec_recording *recording, const rec_steps *ste
         res_json_text(device), "environment", object_in(recording->about, "environment"));
 }
 
-/* Appends ITEM to ARRAY, which is NULL from the first that there is no memory for. */
-static json_t *append(json_t *array, json_t *item)
-{
-    if (json_array_append_new(array, item) == 0)
-        return array;
-    json_decref(array);
-    return NULL;
-}
-
 static json_t *texts_json(const char *const *texts)
 {
     json_t *array = json_array();
     for (; texts && *texts; texts++)
-        array = append(array, res_json_text(*texts));
+        json_array_append_new(array, res_json_text(*texts));
     return array;
 }
 
@@ -375,7 +366,7 @@ static const char *way_of(const rec_steps *steps, const rec_naming *naming)
                                                                                 : "unknown";
 }
 
-/* What became of the profile that was asked for; null: none was. */
+/* The profile that was asked for; null: none was. */
 static json_t *profile_json(const rec_profile *profile)
 {
     if (!profile->asked)
@@ -391,7 +382,7 @@ static json_t *recording_json(const rec_recording *recording, const rec_steps *s
     const rec_process *p = steps->process;
     json_t *times = json_array();
     for (size_t i = 0; i < steps->program_count; i++)
-        times = append(times, res_json_real(steps->programs[i].times));
+        json_array_append_new(times, res_json_real(steps->programs[i].times));
     return json_pack(
         "{s:o, s:o, s:s, s:I, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:b, s:b, "
         "s:I, s:I, s:i, s:s, s:I, s:o, s:o}",
@@ -485,7 +476,7 @@ static uint64_t compiled_in_steps_ns(const rec_steps *steps, uint64_t from, uint
 }
 
 /* What became of the wall time of the steady steps: what the device waited for. Without clocks of
- * the CPU nobody knows whether the host worked. */
+ * the CPU it is unknown whether the host worked. */
 static json_t *phases_of_steps(const rec_steps *steps)
 {
     uint64_t wall = 0, busy = 0, gap[REC_PART_COUNT] = {0};
@@ -564,13 +555,11 @@ static bn_code make_id(const rec_steps *steps, res_record *record, bn_status *st
     for (size_t i = 0; i < steps->program_count; i++)
         bn_text_printf(&text, "%s %u\n", p->programs[steps->programs[i].program].hash,
                        (unsigned)record->executions[i].per_step);
-    if (!text.failed)
-        bn_sha256(text.data, text.length, digest);
+    bn_sha256(text.data, text.length, digest);
     snprintf(record->id, sizeof record->id, "%.15s.%09uZ-recording-%.16s", date,
              (unsigned)(ns % 1000000000), digest);
-    const bool failed = text.failed;
     bn_text_free(&text);
-    return failed ? bn_fail(st, BN_OUT_OF_MEMORY, "no memory for an id") : BN_OK;
+    return BN_OK;
 }
 
 /* ---- all of it --------------------------------------------------------------------------------

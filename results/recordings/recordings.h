@@ -22,7 +22,7 @@
 
 /* A plugin that a process loaded, and what its client said of itself. */
 typedef struct rec_plugin {
-    const char *path, *platform, *platform_version; /* "": not told */
+    const char *path, *platform, *platform_version; /* "": unknown */
     uint32_t major, minor;                          /* of its API */
     uint64_t table_bytes;
 } rec_plugin;
@@ -33,13 +33,13 @@ typedef struct rec_device {
     int64_t id;
     uint32_t plugin; /* index; REC_NONE: unknown */
     uint64_t client; /* handle: devices with the same number are of one client */
-    uint64_t bytes;  /* of its memory; 0: not told */
+    uint64_t bytes;  /* of its memory; 0: unknown */
 } rec_device;
 
 /* A thread that called a plugin. */
 typedef struct rec_thread {
     uint32_t number;  /* the kernel's */
-    const char *name; /* "": not told */
+    const char *name; /* "": unknown */
 } rec_thread;
 
 /* Type and shape of a buffer. */
@@ -56,12 +56,12 @@ typedef struct rec_program {
     char options[RECORD_HASH_TEXT];         /* of its compile options; "": not kept */
     const char *form;                       /* "mlir", "hlo", "executable"; "": unknown */
     const char *name;                       /* as the plugin calls it; "": unknown */
-    uint64_t code_bytes;                    /* size of the code as it was handed over */
+    uint64_t code_bytes;                    /* size of the code as it was submitted */
     uint32_t results;                       /* of an execution on one device */
-    const uint32_t *result_types;           /* [results]: indices of types; NULL: not told */
+    const uint32_t *result_types;           /* [results]: indices of types; NULL: unknown */
     uint32_t devices;                       /* that it runs on, at least 1 */
-    double flops, bytes;                    /* of an execution; NaN: not told */
-    uint64_t temporary_bytes, kernel_bytes; /* UINT64_MAX: not told */
+    double flops, bytes;                    /* of an execution; NaN: unknown */
+    uint64_t temporary_bytes, kernel_bytes; /* UINT64_MAX: unknown */
     uint32_t compiles;                      /* that succeeded */
     bool deserialized;                      /* the first of them loaded a compiled executable */
     bool told;                              /* its plugin said what it is */
@@ -95,10 +95,10 @@ typedef struct rec_execution {
     bool failed;
 } rec_execution;
 
-/* What an execution did on one device. */
+/* An execution on one device. */
 typedef struct rec_span {
     uint64_t start_ns;    /* the later of the call's begin and the last end on that device */
-    uint64_t complete_ns; /* 0: not told */
+    uint64_t complete_ns; /* 0: unknown */
     uint32_t device;      /* index; REC_NONE: unknown */
     uint32_t execution;
 } rec_span;
@@ -149,7 +149,7 @@ typedef enum rec_call_kind {
 typedef struct rec_call {
     uint64_t begin_ns, end_ns;
     uint64_t cpu_begin_ns, cpu_end_ns; /* of the calling thread; both 0: not measured */
-    uint64_t complete_ns;              /* of transfers: when the bytes had arrived; 0: not told */
+    uint64_t complete_ns;              /* of transfers: when the bytes had arrived; 0: unknown */
     uint64_t bytes;                    /* of transfers and buffers; of a compile, of its code */
     uint32_t thread;                   /* index */
     uint32_t buffer;                   /* made or read; REC_NONE */
@@ -190,7 +190,7 @@ typedef struct rec_process {
     uint64_t strays;            /* ends of buffers and executables that nobody had made */
     uint64_t misbelieved;       /* times that what was believed of donation was seen to be wrong */
     const char *const *command; /* ends with NULL */
-    const char *framework;      /* "jax 0.10.2"; "": not told. The first that was told */
+    const char *framework;      /* "jax 0.10.2"; "": unknown. The first that was told */
     const char *const *frameworks; /* all of them; ends with NULL */
     const char *const *errors;     /* what plugins said of failures, at most 100; ends with NULL */
     const char *const *lies;       /* answers of plugins that cannot be; likewise */
@@ -325,7 +325,7 @@ typedef struct rec_options {
 typedef struct rec_step {
     uint32_t first, executions; /* rec_steps.order[first] is its first execution */
     uint64_t begin_ns, wall_ns;
-    uint64_t complete_ns;             /* when all its work had ended on the devices; 0: not told */
+    uint64_t complete_ns;             /* when all its work had ended on the devices; 0: unknown */
     uint64_t part_ns[REC_PART_COUNT]; /* sum to WALL_NS */
     uint64_t gap_ns[REC_PART_COUNT];  /* of them, while the device did not work: sum to WALL_NS less
                                          BUSY_NS */
@@ -338,17 +338,17 @@ typedef struct rec_step_program {
     uint32_t program;      /* index */
     double times;          /* a step, on average */
     uint32_t executions;   /* in all steady steps */
-    double device_ns;      /* from start to completion; NaN: not told */
+    double device_ns;      /* from start to completion; NaN: unknown */
     double device_step_ns; /* all of a step together, on average */
     double device_share_ns; /* of an execution: what those of a step take together, over their
-                               number; NaN: not told */
+                               number; NaN: unknown */
     double kernels_ns;    /* of an execution, while kernels ran, as the plugin's profiler told; NaN:
                              not told */
     double call_ns;       /* of Execute */
-    double overhead_ns;   /* DEVICE_NS less KERNELS_NS, 0 at least: the call, the launch, gaps
-                             between kernels and the way back; NaN: not told */
+    double overhead_ns;   /* DEVICE_NS minus KERNELS_NS, 0 at least: the call, the launch, gaps
+                             between kernels and the way back; NaN: unknown */
     double behind_ns;     /* the device had ended so long after the call's return; 0: before it;
-                             NaN: not told */
+                             NaN: unknown */
     double gap_before_ns; /* the device did not work before it started */
     double host_before_ns; /* from the end of the last Execute to its begin */
     /* What the host did while no device of the steps worked, before the program began: the mean of
@@ -364,11 +364,11 @@ typedef struct rec_before {
     double beside_ns; /* host work while the device worked */
     double alone_ns;  /* while it did not */
     double idle_ns;   /* REC_PART_IDLE */
-    bool waits;       /* in most of these steps, for all that had been handed over */
+    bool waits;       /* in most of these steps, for all that had been submitted */
 } rec_before;
 
 /* Device time of an execution: by the plugin's profiler where that saw it, else its share between
- * completions; NaN: not told. */
+ * completions; NaN: unknown. */
 double rec_step_program_device_ns(const rec_step_program *program);
 /* Whether its executions end within 100 us and within five times their calls, but not within their
  * calls, by the medians: then nearly all of them is the fixed cost of an execution. False where no
@@ -427,7 +427,7 @@ typedef struct rec_steps {
     void *owned;
 } rec_steps;
 
-/* What PROCESS compiled or loaded in the later half of its executions. */
+/* Programs that PROCESS compiled or loaded in the later half of its executions. */
 typedef struct rec_late_compiles {
     uint32_t executions; /* that the half has */
     uint32_t compiles;
@@ -473,7 +473,7 @@ res_interval rec_steps_interval(const rec_steps *steps, const double *values);
 typedef enum rec_verdict {
     REC_UNKNOWN,       /* completions were not recorded */
     REC_DEVICE_BOUND,  /* the device works nearly all the time */
-    REC_HOST_BOUND,    /* it waits, mostly while nothing is handed over to it */
+    REC_HOST_BOUND,    /* it waits, mostly while nothing is submitted to it */
     REC_DISPATCH_BOUND /* it waits, mostly while something is; where no profile tells: calls that
                           nothing hides are a third of the step */
 } rec_verdict;
@@ -486,7 +486,7 @@ typedef struct rec_answer {
     double busy_share;       /* of the wall time, by KERNELS_NS where that is told; NaN: unknown */
     res_interval kernels_ns; /* as in rec_steps */
     rec_part gap_part;       /* the largest part of the device's gaps between completions */
-    /* Of the mean step, while the device does not work: nothing is handed over to it; something is,
+    /* Of the mean step, while the device does not work: nothing is submitted to it; something is,
      * as far as that is told. NaN without completions. DISPATCH_TOLD: by a profile, so that is all
      * of it, the way back to the host included. Else CALLS_NS more at most, what of Execute calls
      * nothing hides; 0 with a profile. */
@@ -498,14 +498,14 @@ typedef struct rec_answer {
     res_interval host_only_ns; /* what the host needs by itself: host work, dispatch, transfers,
                                  reads */
     res_interval overhead_ns;  /* fixed cost of an execution, at most: the cheapest program's */
-    res_interval fused_ns;     /* one execution in place of N; NaN where N is 1 */
+    res_interval fused_ns;     /* one execution instead of N; NaN where N is 1 */
     uint32_t executions;       /* N */
     bool fixed_told;           /* whether OVERHEAD_NS could be told at all */
     bool fixed_whole;          /* it is a short program's whole execution; else a call */
 } rec_answer;
 rec_answer rec_answer_make(const rec_steps *steps);
 
-/* How long step INDEX is in Execute calls while nothing that was handed over before keeps the
+/* How long step INDEX is in Execute calls while nothing that was submitted before keeps the
  * device busy, in ns. Of a call that had not returned when its execution ended, WITHIN_NS at most:
  * the program may have run in it. Completions do not tell when in a call the device begins. */
 double rec_step_calls_ns(const rec_steps *steps, size_t index, double within_ns);

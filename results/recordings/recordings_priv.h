@@ -55,7 +55,7 @@ typedef struct rec_map {
 void rec_map_free(rec_map *map);
 /* REC_NONE where there is none. */
 uint32_t rec_map_get(const rec_map *map, uint64_t key);
-/* Puts it in, or in place of what was there; a KEY of 0 is ignored. False without memory. */
+/* Puts it in, or instead of what was there; a KEY of 0 is ignored. False without memory. */
 BN_MUST_USE bool rec_map_put(rec_map *map, uint64_t key, uint32_t value);
 void rec_map_remove(rec_map *map, uint64_t key);
 

@@ -95,7 +95,7 @@ static double median_of(const rec_steps *s, const use *uses, size_t count,
 
 /* The median over the steps of what the COUNT uses of one program take there together, over their
  * number. Completions of short executions are often told together: each but the first then takes no
- * time of its own, and so may their median. Steps in which one was not told do not count. */
+ * time of its own, and so may their median. Steps in which one was unknown do not count. */
 static double share_of(const rec_steps *s, const use *uses, size_t count, double *room)
 {
     size_t told = 0;
@@ -344,7 +344,7 @@ rec_figure rec_steps_gap(const rec_steps *steps, rec_part part)
 
 /* ---- threads ---------------------------------------------------------------------------- */
 
-/* What a thread called while the steps ran. */
+/* Calls of a thread while the steps ran. */
 typedef struct tally {
     uint32_t thread;
     bool is_ledgers;
@@ -388,7 +388,7 @@ static size_t choose_threads(const rec_steps *s, tally *tallies)
     return count;
 }
 
-/* What a thread did in each steady step. */
+/* The work of a thread in each steady step. */
 typedef struct doing {
     uint64_t *host_work, *dispatch, *calls;
     uint64_t end;   /* of its calls so far */

@@ -168,7 +168,7 @@ static uint64_t begin_at(const rec_steps *s, uint32_t at)
     return s->process->executions[s->order[at]].begin_ns;
 }
 
-/* When the work of the executions FROM..TO had ended on their devices; 0: not told. */
+/* When the work of the executions FROM..TO had ended on their devices; 0: unknown. */
 static uint64_t completion_of(const rec_steps *s, uint32_t from, uint32_t to)
 {
     const rec_process *p = s->process;
@@ -378,10 +378,10 @@ static bn_code no_end_of_compiles(const rec_steps *s, const char *path,
     const char *name = late->program->name[0] ? late->program->name : late->program->hash;
     return bn_fail(st, BN_NOT_FOUND,
                    "no steady steps: process %u still compiles, %u programs in the later half of "
-                   "its executions, which are %u (the longest: %s)%s; bench doctor %s says why it "
+                   "its executions, which are %u (the longest: %s)%s; bench doctor %s shows why it "
                    "compiles again",
                    s->process->pid, late->compiles, late->executions, name,
-                   s->found ? "" : ", so no sequence of programs comes again and again", path);
+                   s->found ? "" : ", so no sequence of programs repeats", path);
 }
 
 static bn_code no_period(const rec_sequence *q, bn_status *st)
@@ -389,9 +389,9 @@ static bn_code no_period(const rec_sequence *q, bn_status *st)
     bn_text names = {0};
     put_programs(q, &names);
     bn_fail(st, BN_NOT_FOUND,
-            "no steps in the %u executions of process %u: no sequence of programs comes again and "
-            "again; name the program that begins a step with --step-program: %s",
-            q->count, q->process->pid, names.data && !names.failed ? names.data : "NAME");
+            "no steps in the %u executions of process %u: no sequence of programs repeats; name "
+            "the program that begins a step with --step-program: %s",
+            q->count, q->process->pid, names.data ? names.data : "NAME");
     bn_text_free(&names);
     return BN_NOT_FOUND;
 }
@@ -455,15 +455,10 @@ static bn_code find(rec_steps *s, const char *path, const rec_options *options, 
 bn_code rec_steps_find(const rec_recording *recording, const rec_options *options,
                        rec_steps **steps, bn_status *st)
 {
-    rec_steps *s = calloc(1, sizeof *s);
-    owned *own = calloc(1, sizeof *own);
+    rec_steps *s = bn_zalloc(1, sizeof *s);
+    owned *own = bn_zalloc(1, sizeof *own);
     uint32_t device = 0;
     *steps = NULL;
-    if (!s || !own) {
-        free(own);
-        free(s);
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory to look for steps");
-    }
     s->owned = own;
     bn_code code = choose_process(recording, options, &s->process, st);
     if (code == BN_OK)

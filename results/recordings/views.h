@@ -9,17 +9,17 @@
 
 /* ---- as a record (record.c, earlier.c, values.c) -------------------------------------------- */
 
-/* What a recording does not say of itself. */
+/* Names that a recording does not contain. */
 typedef struct rec_naming {
     const char *model; /* NULL: the name of the program's script */
     const char *phase; /* NULL: "step" */
-    const char *mode;  /* of the front end whose script was recorded; NULL: nobody knows */
+    const char *mode;  /* of the front end whose script was recorded; NULL: it is unknown */
     /* When the program was started and had ended, on the recording's clock; 0: as recording.json
      * says, or else from the recorder's start to the last call. */
     uint64_t begun_ns, ended_ns;
     const char *step_program; /* that the user said steps begin with; NULL: nobody did */
 } rec_naming;
-#define REC_UNKNOWN "unknown" /* what a record's model is called where nobody knows */
+#define REC_UNKNOWN "unknown" /* what a record's model is called where it is unknown */
 
 /*
  * A record of STEPS, for a store; the caller frees *RECORD. Its mode is "recorded", its front end
@@ -32,7 +32,7 @@ typedef struct rec_naming {
 BN_MUST_USE bn_code rec_record_make(const rec_recording *recording, const rec_steps *steps,
                                     const rec_naming *naming, res_record **record, bn_status *st);
 
-/* What RECORD, which rec_record_make made, is of: for res_store_take. */
+/* The source of RECORD, which rec_record_make made, for res_store_take. */
 res_source rec_record_source(const res_record *record);
 
 /* Appends the name of the script that COMMAND, words that end with NULL, runs: "train" of "python

@@ -39,7 +39,7 @@ static double percent(double share)
     return 100 * share;
 }
 
-/* What the host did while the device had nothing to do, the largest first. */
+/* The host's work while the device was idle, the largest first. */
 static void put_gaps(const rec_steps *s, double wall_ns, bn_text *out)
 {
     static const char *const doings[REC_PART_COUNT] = {
@@ -76,7 +76,7 @@ static void put_rest(double rest_ns, bn_text *out)
 {
     rec_time_put(out, rest_ns);
     bn_text_puts(out, " between a call and its kernels, between kernels, and from the last of "
-                      "them until the host was told");
+                      "them until the host was notified");
 }
 
 double rec_untold_calls_ns(const rec_steps *steps, const rec_answer *answer)
@@ -103,12 +103,12 @@ static void put_device_bound(const rec_steps *s, const rec_answer *a, bn_text *o
     bn_text_puts(out, ", by its completions. But of that ");
     rec_time_put(out, calls_ns);
     bn_text_puts(out, " a step are in Execute calls, where it may be the host that works: then a "
-                      "faster host helps. On an accelerator a profile tells (bench record "
+                      "faster host helps. On an accelerator a profile shows it (bench record "
                       "--profile).\n");
 }
 
-/* The device waits: while the host hands nothing over, and where a profile tells that, while
- * something is handed over. The longer first. */
+/* The device waits: while nothing is submitted, and where a profile shows it, while something is.
+ * The longer first. */
 static void put_waiting(const rec_steps *s, const rec_answer *a, bn_text *out)
 {
     const double wall = rec_steps_wall(s).mean_ns, events = rec_steps_busy(s).mean_ns;
@@ -133,7 +133,7 @@ static void put_waiting(const rec_steps *s, const rec_answer *a, bn_text *out)
         return;
     bn_text_puts(out, " For ");
     rec_time_put(out, a->host_gap_ns);
-    bn_text_puts(out, " of that nothing was handed over, for ");
+    bn_text_puts(out, " of that nothing was submitted, for ");
     rec_time_put(out, a->dispatch_gap_ns);
     bn_text_puts(out, " something was.");
 }
@@ -145,10 +145,10 @@ static void put_calls(const rec_answer *a, double calls_ns, bn_text *out)
     bn_text_puts(out, " a step are in Execute calls");
     if (a->verdict == REC_DISPATCH_BOUND)
         bn_text_printf(out,
-                       ", while nothing else was handed over: much of that may be the fixed cost "
+                       ", while nothing else was submitted: much of that may be the fixed cost "
                        "of %u execution%s a step",
                        a->executions, a->executions == 1 ? "" : "s");
-    bn_text_puts(out, ". On an accelerator a profile tells whether the device works meanwhile "
+    bn_text_puts(out, ". On an accelerator a profile shows whether the device works meanwhile "
                       "(bench record --profile).");
 }
 
@@ -163,8 +163,7 @@ static void put_dispatch_bound(const rec_steps *s, const rec_answer *a, bn_text 
         }
     } else {
         bn_text_printf(out,
-                       "the device is kept busy %.0f %% of the time, by its completions. But of "
-                       "that ",
+                       "the device works %.0f %% of the time, by its completions. But of that ",
                        percent(a->busy_share));
         put_calls(a, a->calls_ns, out);
     }
@@ -189,7 +188,7 @@ static void put_unknown(const rec_answer *a, bn_text *out)
     if (isfinite(a->busy_share))
         bn_text_printf(out,
                        "it is unknown whether the device, which by the plugin's profiler works "
-                       "%.0f %% of the time, waits for the host or for what was handed over: no "
+                       "%.0f %% of the time, waits for the host or for submitted work: no "
                        "verdict.\n",
                        percent(a->busy_share));
     else
@@ -221,12 +220,12 @@ static void put_ahead(const rec_answer *a, bn_text *out)
     if (a->ahead_share >= 0.5)
         bn_text_printf(out,
                        "Work of the next step overlaps the device: in %.0f %% of the steps it is "
-                       "handed over before the device has ended.\n",
+                       "submitted before the device has finished.\n",
                        percent(a->ahead_share));
     else
         bn_text_printf(out,
                        "The next step does not overlap the device: in %.0f %% of the steps it "
-                       "begins only after the device has ended.\n",
+                       "begins only after the device has finished.\n",
                        percent(1 - a->ahead_share));
 }
 
@@ -237,15 +236,15 @@ static void put_no_gaps(const rec_steps *s, const rec_answer *a, bn_text *out)
     bn_text_printf(out, "Without host gaps a step would take %s",
                    rec_untold_calls_ns(s, a) > 0 ? "at most " : "");
     rec_interval_put(out, a->no_gaps_ns);
-    bn_text_puts(out, " in place of ");
+    bn_text_puts(out, " instead of ");
     rec_interval_put(out, a->wall_ns);
-    bn_text_puts(out, ": the device's own time, if each execution were there before the device "
-                      "had ended the one before, and took no longer then.");
+    bn_text_puts(out, ": the device's own time, if each execution were submitted before the device "
+                      "finished the one before, and took no longer then.");
     if (a->host_only_ns.estimate > a->no_gaps_ns.estimate) {
         bn_text_puts(out, " The host by itself needs ");
         rec_time_put(out, a->host_only_ns.estimate);
-        bn_text_puts(out, ", so overlapping alone would not get there: the host must do less, as "
-                          "by capturing the step.");
+        bn_text_puts(out, ", so overlapping alone is not enough: the host must do less, as by "
+                          "capturing the step.");
     }
     bn_text_puts(out, "\n");
 }
@@ -255,23 +254,21 @@ static void put_fused(const rec_answer *a, bn_text *out)
     if (a->executions <= 1)
         return;
     if (!a->fixed_told) {
-        bn_text_puts(out, "The fixed cost of an execution cannot be told: no call returns before "
-                          "its execution has ended, so programs may run within their calls.\n");
+        bn_text_puts(out, "The fixed cost of an execution is unknown: no call returns before its "
+                          "execution has ended, so programs may run within their calls.\n");
         return;
     }
-    bn_text_printf(out, "With one execution in place of %u a step would take at least ",
+    bn_text_printf(out, "With one execution instead of %u a step would take at least ",
                    a->executions);
     rec_interval_put(out, a->fused_ns);
+    bn_text_puts(out, ": it saves ");
     if (a->executions > 2)
-        bn_text_printf(out, ": %u times", a->executions - 1);
-    else
-        bn_text_puts(out, ": once");
-    bn_text_puts(out, " the fixed cost of an execution less, which is at most ");
+        bn_text_printf(out, "%u times ", a->executions - 1);
+    bn_text_puts(out, "the fixed cost of an execution, which is at most ");
     rec_interval_put(out, a->overhead_ns);
     bn_text_printf(out, ", the %s of the cheapest program here, its own work included. ",
                    a->fixed_whole ? "whole execution" : "call");
-    bn_text_puts(out, "What the host does between them, and what a compiler gains by fusing, "
-                      "comes on top.\n");
+    bn_text_puts(out, "Host work between executions, and gains of fusion, come on top.\n");
 }
 
 /* Why figures are means. Only completions tell that the host runs ahead. */
@@ -280,11 +277,12 @@ static void put_cycle(const rec_steps *s, bn_text *out)
     if (s->cycle <= 1)
         return;
     bn_text_printf(out, "Figures are means over %u steps in a row: ", s->cycle);
-    bn_text_puts(out, s->completions
-                          ? "the host runs ahead and waits now and then, so a single step's wall "
-                            "says nothing.\n"
-                          : "their wall times repeat after so many. Without completions nobody "
-                            "knows whether the host runs ahead.\n");
+    bn_text_puts(out,
+                 s->completions
+                     ? "the host runs ahead and waits from time to time, so the wall time of a "
+                       "single step means nothing.\n"
+                     : "their wall times repeat with this period. Whether the host runs ahead "
+                       "is unknown without completions.\n");
 }
 
 static void put_doubts(const rec_steps *s, bn_text *out)
@@ -317,7 +315,7 @@ static void put_doubts(const rec_steps *s, bn_text *out)
         bn_text_puts(out, "There are too few steps for intervals.\n");
 }
 
-/* Whose device times these are, where a profile was asked for. */
+/* The source of the device times, where a profile was asked for. */
 static void put_profile(const rec_steps *s, bn_text *out)
 {
     const rec_profile *profile = &s->process->profile;
@@ -327,12 +325,12 @@ static void put_profile(const rec_steps *s, bn_text *out)
         bn_text_printf(out, "No profile: %s.%s\n", profile->why,
                        s->profiled ? " Steps while it ran are left out." : "");
     } else if (s->kernels_too_long) {
-        bn_text_puts(out, "The plugin's profiler says that kernels run for longer than a step "
-                          "takes: executions overlap on the device, or the profiler slows it down. "
+        bn_text_puts(out, "By the plugin's profiler kernels run for longer than a step takes: "
+                          "executions overlap on the device, or the profiler slows it down. "
                           "The device's times are those between completions.\n");
     } else if (isnan(s->kernels_ns.estimate)) {
-        bn_text_puts(out, "The plugin's profiler did not tell all programs of a step, or two have "
-                          "one name: the device's times are those between completions.\n");
+        bn_text_puts(out, "The plugin's profiler did not report all programs of a step, or two "
+                          "share a name: the device's times are those between completions.\n");
     } else {
         bn_text_printf(out, "The plugin's profiler saw %u executions. Kernels run ",
                        profile->executions);

@@ -29,14 +29,6 @@ const res_field res_experiment_fields[] = {
     {NULL, RES_KIND_TEXT, 0, 0, false},
 };
 
-const res_axis *res_axis_named(const char *name)
-{
-    for (int i = 0; i < RES_AXIS_COUNT; i++)
-        if (strcmp(res_axes[i].field.name, name) == 0)
-            return &res_axes[i];
-    return NULL;
-}
-
 bool res_axis_word(const char *list, size_t index, char word[RES_TEXT])
 {
     for (; list && *list; index--) {
@@ -227,14 +219,14 @@ static void put_words(const res_axis *axis, const char *format, const res_experi
     }
 }
 
-/* Whether E has a value that can be said at all: imported records do not know all. */
+/* Whether E has a value: imported records do not know all. */
 static bool known(const res_axis *axis, const res_experiment *e)
 {
     return axis->field.kind == RES_KIND_TEXT ? res_axis_text(axis, e)[0] != '\0'
                                              : res_axis_number(axis, e) > 0;
 }
 
-/* What a set-up says of one axis; nothing where it goes without saying. */
+/* Appends one axis of a set-up; nothing for a usual value that needs no words. */
 static void put_axis(const res_axis *axis, const res_experiment *e, bn_text *out)
 {
     const bool usual = res_axis_is_usual(axis, e);
@@ -256,7 +248,6 @@ void res_setup_text(const res_experiment *e, res_axis_set set, bn_text *out)
         if (words.length && out->length > start && !axis->joined)
             bn_text_puts(out, ", ");
         bn_text_append(out, words.data ? words.data : "", words.length);
-        out->failed = out->failed || words.failed;
         bn_text_free(&words);
     }
 }

@@ -1,5 +1,5 @@
 /*
- * axes.h - what an experiment is: its axes, and what derives from their table (axes.def).
+ * axes.h - an experiment: its axes, and what derives from their table (axes.def).
  */
 #ifndef BENCH_RESULTS_AXES_H
 #define BENCH_RESULTS_AXES_H
@@ -11,7 +11,7 @@
 #define RES_TEXT       64
 #define RES_MOST_VALUE 1000000 /* of most axes that are numbers */
 
-/* What was asked for: with the runtime's sha256 it is the experiment's identity. */
+/* The request: with the runtime's sha256 it is the experiment's identity. */
 typedef struct res_experiment {
 #define AXIS(name, member, declaration, ...) declaration;
 #include "results/records/axes.def"
@@ -49,13 +49,13 @@ extern const res_field res_experiment_fields[];
 
 /* ---- the table ------------------------------------------------------------------------- */
 
-/* What two experiments are to each other that differ in an axis of this role only; also the
- * order in which tables sort by them. */
+/* How two experiments relate that differ in an axis of this role only; also the order in which
+ * tables sort by them. */
 typedef enum res_role {
     RES_ROLE_BLOCK, /* of different blocks of a table */
     RES_ROLE_CELL,  /* different things that are measured */
     RES_ROLE_SETUP, /* the same thing under different conditions: no comparison of ways */
-    RES_ROLE_WAY,   /* two ways to run one thing: what tables set side by side */
+    RES_ROLE_WAY,   /* two strategies for one thing: tables set them side by side */
     RES_ROLE_SEED   /* alike */
 } res_role;
 
@@ -89,8 +89,6 @@ typedef struct res_axis {
 } res_axis;
 
 extern const res_axis res_axes[RES_AXIS_COUNT];
-/* The axis whose member is NAME; NULL: there is none. */
-const res_axis *res_axis_named(const char *name);
 /* Word INDEX of LIST, words with commas between, into WORD; false after the last. */
 bool res_axis_word(const char *list, size_t index, char word[RES_TEXT]);
 
@@ -134,7 +132,7 @@ res_axis_set res_setup_difference(const res_experiment *a, const res_experiment 
 /* The axes of SET as text: "small, batch 4, image 64, f32, nhwc, serial". */
 void res_setup_text(const res_experiment *e, res_axis_set set, bn_text *out);
 /* Whether bench itself traced and dispatched E's steps, and no framework: it is the front end, or
- * nobody says which was. */
+ * the record does not say which. */
 bool res_is_ours(const res_experiment *e);
 /* How E's steps run, in words: "capture", and of another front end than bench "jax capture". */
 typedef struct res_way_words {
@@ -143,7 +141,7 @@ typedef struct res_way_words {
 res_way_words res_way_of(const res_experiment *e);
 /* "resnet18 train capture, 2 graphs", "resnet18 train jax capture" */
 void res_experiment_name(const res_experiment *e, bn_text *out);
-/* "resnet18.small train capture graphs 2 batch 4 f32 on cpu": what tells it from any other. */
+/* "resnet18.small train capture graphs 2 batch 4 f32 on cpu": unique to it. */
 void res_experiment_title(const res_experiment *e, bn_text *out);
 
 #endif

@@ -1,10 +1,10 @@
 /*
- * check.c - what a record may hold, whoever wrote it. A record is foreign until this has looked at
- * it: a file of the store, a line of the index, an import. What passes can be printed, counted,
- * added up and used in the name of a file.
+ * check.c - the one check of a record's contents. A record is foreign until it has passed: a file
+ * of the store, a line of the index, an import. After that it can be printed, counted, added up and
+ * used in the name of a file.
  *
- * What is looked up or computed with must be in order, or the record is refused: ids, digests,
- * numbers. What people only read is made plain: old records have messages of several lines.
+ * Ids, digests and numbers must be in order, or the record is refused. Texts for people are made
+ * plain: old records have messages of several lines.
  */
 #include "results/records/estimates.h"
 #include "results/records/records_priv.h"
@@ -45,67 +45,20 @@ static void make_plain(char *text)
     *to = '\0';
 }
 
-/* The texts of the provenance that are printed, matched or part of a file's name, and how many
- * bytes of each are kept. */
-static const struct {
-    const char *section, *inner; /* INNER: an object within SECTION, or NULL */
-    const char *name;
-    size_t most;
-} texts[] = {
-    {"host", NULL, "hostname", 255},
-    {"host", NULL, "cpu", 255},
-    {"host", NULL, "kernel", 255},
-    {"host", NULL, "machine", 255},
-    {"runtime", NULL, "label", 1023},
-    {"runtime", NULL, "platform", 255},
-    {"runtime", NULL, "platform_version", 4095},
-    {"runtime", "device", "kind", 255},
-    {"options", NULL, "cache-dir", 4095},
-    {"group", NULL, "id", 255},
-    {"group", NULL, "how", 255},
-    {"group", NULL, "why", 1023},
-    {"front_end", NULL, "framework", 255},
-    {"front_end", NULL, "what", 1023},
-    {"estimate", NULL, "topology", 255},
-    {"estimate", NULL, "layouts", 63},
-    {"estimate", NULL, "class", 63},
-    {"estimate", NULL, "clock_source", 1023},
-};
-
-/* Its digests, each of which a record may lack. What has no text has none. */
-static const struct {
-    const char *section, *name;
-} digests[] = {
-    {"runtime", "sha256"},
-    {"front_end", "script_sha256"},
-    {"recording", "recorder_sha256"},
-};
-
-static bn_code check_digests(const json_t *provenance, bn_status *st)
+/* Digests of the provenance, and its texts that are printed, matched or part of a file's name. What
+ * has no text has none. */
+static bn_code check_members(res_record *r, bn_status *st)
 {
-    for (size_t i = 0; i < sizeof digests / sizeof *digests; i++) {
-        const json_t *object = json_object_get(provenance, digests[i].section);
-        const char *text = json_string_value(json_object_get(object, digests[i].name));
-        if (text && !res_is_digest(text))
-            return bn_fail(st, BN_FORMAT, "its %s's %s is no digest", digests[i].section,
-                           digests[i].name);
-    }
-    return BN_OK;
-}
-
-static bn_code plain_texts(json_t *provenance, bn_status *st)
-{
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        json_t *object = json_object_get(provenance, texts[i].section);
-        if (texts[i].inner)
-            object = json_object_get(object, texts[i].inner);
-        const char *text = json_string_value(json_object_get(object, texts[i].name));
+    for (int i = 0; i < RES_PROV_COUNT; i++) {
+        const res_provenance_row *row = &res_provenance_rows[i];
+        const char *text = res_provenance_text(r, i);
         char plain[4096];
-        if (!text || (bn_is_plain(text) && strlen(text) <= texts[i].most))
+        if (row->kind == RES_PROV_KIND_DIGEST && !res_is_digest(text))
+            return bn_fail(st, BN_FORMAT, "its %s is no digest", row->path);
+        if (row->most == 0 || (bn_is_plain(text) && strlen(text) <= row->most))
             continue;
-        bn_plain(text, plain, texts[i].most + 1);
-        if (json_object_set_new(object, texts[i].name, json_string(plain)) != 0)
-            return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a provenance");
+        bn_plain(text, plain, row->most + 1);
+        res_provenance_set(r, i, json_string(plain));
     }
     return BN_OK;
 }
@@ -128,13 +81,12 @@ static bn_code plain_word(json_t *object, const char *key, bool may_be_number, b
     if (bn_is_plain(text) && strlen(text) <= MOST_WORD)
         return BN_OK;
     bn_plain(text, plain, sizeof plain);
-    return json_object_set_new(object, key, json_string(plain)) == 0
-               ? BN_OK
-               : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for an explanation");
+    json_object_set_new(object, key, json_string(plain));
+    return BN_OK;
 }
 
-/* One complaint of the explanation. */
-static bn_code check_complaint(json_t *one, bn_status *st)
+/* One finding of the explanation. */
+static bn_code check_finding(json_t *one, bn_status *st)
 {
     static const char *const words[] = {"rule", "subject", "place", "scope",
                                         "op",   "reason",  "words"};
@@ -142,7 +94,7 @@ static bn_code check_complaint(json_t *one, bn_status *st)
     static const char *const counts[] = {"count", "others", "dimension"};
     bn_code code = BN_OK;
     if (!json_is_string(json_object_get(one, "rule")))
-        return bn_fail(st, BN_FORMAT, "its explanation has a complaint without a rule");
+        return bn_fail(st, BN_FORMAT, "its explanation has a finding without a rule");
     for (size_t i = 0; i < sizeof words / sizeof *words && code == BN_OK; i++)
         code = plain_word(one, words[i], false, st);
     for (size_t i = 0; i < sizeof values / sizeof *values && code == BN_OK; i++)
@@ -156,33 +108,34 @@ static bn_code check_complaint(json_t *one, bn_status *st)
     return code;
 }
 
-/* provenance.explanation, of which findings/why.c makes words. */
-static bn_code check_explanation(const json_t *provenance, bn_status *st)
+/* provenance.explanation, which findings/why.c puts into words. */
+static bn_code check_explanation(const res_record *r, bn_status *st)
 {
-    const json_t *explanation = json_object_get(provenance, "explanation");
-    const json_t *list = json_object_get(explanation, "complaints");
+    const json_t *list = res_provenance(r, RES_PROV_EXPLANATION_FINDINGS);
     bn_code code = BN_OK;
-    if (explanation && (!json_is_array(list) || json_array_size(list) > RES_MOST_WHY))
-        return bn_fail(st, BN_FORMAT, "its explanation is no list of complaints");
+    if (res_provenance(r, RES_PROV_EXPLANATION) &&
+        (!json_is_array(list) || json_array_size(list) > RES_MOST_WHY))
+        return bn_fail(st, BN_FORMAT, "its explanation is not %d findings at most", RES_MOST_WHY);
     for (size_t i = 0; i < json_array_size(list) && code == BN_OK; i++)
-        code = check_complaint(json_array_get(list, i), st);
+        code = check_finding(json_array_get(list, i), st);
     return code;
 }
 
 /* provenance.host_ops, whose names are shown as those of counters. */
-static bn_code check_host_ops(json_t *provenance, bn_status *st)
+static bn_code check_host_ops(const res_record *r, bn_status *st)
 {
-    json_t *ops = json_object_get(provenance, "host_ops"), *value;
+    json_t *ops = res_provenance(r, RES_PROV_HOST_OPS), *value;
     const char *name;
     bn_code code = BN_OK;
     if (ops && (!json_is_object(ops) || json_object_size(ops) > RES_MOST_HOST_OPS))
-        return bn_fail(st, BN_FORMAT, "its host_ops are no list of counters");
+        return bn_fail(st, BN_FORMAT, "its host_ops are not %d counters at most",
+                       RES_MOST_HOST_OPS);
     json_object_foreach(ops, name, value)
     {
         const json_int_t count = json_is_integer(value) ? json_integer_value(value) : -1;
         if (count < 0 || count > MOST_COUNT || strlen(name) > 32 ||
             strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_") != strlen(name))
-            code = bn_fail(st, BN_FORMAT, "its host_ops have a name or a count that cannot be");
+            code = bn_fail(st, BN_FORMAT, "its host_ops have an impossible name or count");
     }
     return code;
 }
@@ -210,29 +163,22 @@ static bool is_shallow(json_t *value, int levels)
     return true;
 }
 
-static bn_code check_provenance(const res_record *r, bn_status *st)
+static bn_code check_provenance(res_record *r, bn_status *st)
 {
     if (!is_shallow(r->provenance, BN_JSON_DEPTH))
         return bn_fail(st, BN_FORMAT, "its provenance is more than %d levels deep", BN_JSON_DEPTH);
-    bn_code code = check_digests(r->provenance, st);
+    bn_code code = check_members(r, st);
     if (code == BN_OK)
-        code = check_explanation(r->provenance, st);
-    if (code == BN_OK)
-        code = check_host_ops(r->provenance, st);
-    return code == BN_OK ? plain_texts(r->provenance, st) : code;
+        code = check_explanation(r, st);
+    return code == BN_OK ? check_host_ops(r, st) : code;
 }
 
 /* ---- fields ----------------------------------------------------------------------- */
 
-static bool is_time(const res_field *field)
-{
-    const size_t length = strlen(field->name);
-    return length > 3 && strcmp(field->name + length - 3, "_ns") == 0;
-}
-
 static bool real_fits(const res_field *field, double value)
 {
-    return isnan(value) || fabs(value) <= (is_time(field) ? (double)RES_MOST_NS : MOST_REAL);
+    const bool time = res_name_ends(field->name, "_ns");
+    return isnan(value) || fabs(value) <= (time ? (double)RES_MOST_NS : MOST_REAL);
 }
 
 /* A field of an execution: counts are not negative, sizes at least -1, reals finite or unknown. */
@@ -286,8 +232,8 @@ static bool times_fit(const uint64_t *ns, size_t count)
 /* Rounds and probes have members of this type only. */
 #define WORDS_OF(type) (sizeof(type) / sizeof(uint64_t))
 
-/* COUNT numbers of rounds or probes: times, counts, or what nobody could tell. */
-static bool told_fit(const uint64_t *numbers, size_t count)
+/* COUNT numbers of rounds or probes: times, counts, or RES_UNTOLD. */
+static bool numbers_fit(const uint64_t *numbers, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (numbers[i] > RES_MOST_NS && numbers[i] != RES_UNTOLD)
@@ -310,7 +256,7 @@ static bn_code check_execution(res_execution *x, bn_status *st)
             return bn_fail(st, BN_FORMAT, "an execution's %s is out of range", field->name);
     if (!times_fit(x->pjrt_ns, x->pjrt_count))
         return bn_fail(st, BN_FORMAT, "an execution took longer than 104 days");
-    if (!told_fit((const uint64_t *)x->probes, x->probe_count * WORDS_OF(res_probe)))
+    if (!numbers_fit((const uint64_t *)x->probes, x->probe_count * WORDS_OF(res_probe)))
         return bn_fail(st, BN_FORMAT, "a probe is out of range");
     return BN_OK;
 }
@@ -326,7 +272,7 @@ static bn_code check_rounds(const res_record *r, bn_status *st)
     }
     if (r->round_count > 0 && sum != r->step_count)
         return bn_fail(st, BN_FORMAT, "its rounds do not have all steps");
-    if (!told_fit((const uint64_t *)r->rounds, r->round_count * WORDS_OF(res_round)))
+    if (!numbers_fit((const uint64_t *)r->rounds, r->round_count * WORDS_OF(res_round)))
         return bn_fail(st, BN_FORMAT, "a round is out of range");
     return BN_OK;
 }
@@ -337,7 +283,7 @@ static bn_code check_samples(const res_record *r, bn_status *st)
         return bn_fail(st, BN_FORMAT, "a step took longer than 104 days");
     for (size_t i = 0; i < r->step_count; i++)
         if (r->wall_ns[i] == 0)
-            return bn_fail(st, BN_FORMAT, "a step took no time");
+            return bn_fail(st, BN_FORMAT, "step %zu took 0 ns", i);
     if (!times_fit(r->part_ns, r->step_count * BN_PART_COUNT))
         return bn_fail(st, BN_FORMAT, "a part of a step took longer than 104 days");
     if (!counters_fit(r->counters) || !counters_fit(r->step_counters))
@@ -345,30 +291,29 @@ static bn_code check_samples(const res_record *r, bn_status *st)
     return check_rounds(r, st);
 }
 
-/* Whether FIGURES, of an estimate or one of its graphs, have counts where they have any. */
-static bool lacks_fit(const json_t *figures)
+/* The member of FIGURES, of an estimate or one of its graphs, that should be a count and is none;
+ * NULL: all are. */
+static const char *lack_without_count(const json_t *figures)
 {
     static const char *const names[] = {"untold_loops", "collectives", "silent"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const json_t *count = json_object_get(figures, names[i]);
         if (count && !(json_is_integer(count) && json_integer_value(count) >= 0))
-            return false;
+            return names[i];
     }
-    return true;
+    return NULL;
 }
 
-static bn_code check_lacks(const json_t *estimate, bn_status *st)
+static bn_code check_lacks(const res_record *r, bn_status *st)
 {
-    const json_t *graphs = json_object_get(estimate, "graphs");
-    bool fit = lacks_fit(estimate);
-    for (size_t i = 0; i < json_array_size(graphs); i++)
-        fit = fit && lacks_fit(json_array_get(graphs, i));
-    return fit ? BN_OK
-               : bn_fail(st, BN_FORMAT,
-                         "untold_loops, collectives or silent of its estimate is no count");
+    const json_t *graphs = res_provenance(r, RES_PROV_ESTIMATE_GRAPHS);
+    const char *bad = lack_without_count(res_record_estimate(r));
+    for (size_t i = 0; i < json_array_size(graphs) && !bad; i++)
+        bad = lack_without_count(json_array_get(graphs, i));
+    return bad ? bn_fail(st, BN_FORMAT, "%s of its estimate is no count", bad) : BN_OK;
 }
 
-/* An estimate says so in its name, and nobody measured anything of it. */
+/* An estimate has its mark in the runtime's name, and no measured times. */
 static bn_code check_estimate(const res_record *r, bn_status *st)
 {
     const bool estimated = res_is_estimate(&r->experiment);
@@ -384,7 +329,7 @@ static bn_code check_estimate(const res_record *r, bn_status *st)
             "its runtime's name and its provenance disagree on whether it is an estimate");
     if (estimated && times > 0)
         return bn_fail(st, BN_FORMAT, "it is an estimate, and has measured times");
-    return estimated ? check_lacks(res_record_estimate(r), st) : BN_OK;
+    return estimated ? check_lacks(r, st) : BN_OK;
 }
 
 bn_code res_record_check(res_record *r, bn_status *st)

@@ -1,8 +1,8 @@
 /*
- * estimates.h - records of estimates: what a compiler expects a step to take on a device that is
- * not there (harness/estimate). Nothing ran, so such a record has no steps and no measured time of
- * an execution: whatever reads measured figures finds none in it. What was estimated stands in its
- * provenance, and null is what is not known:
+ * estimates.h - records of estimates: the time that a compiler expects of a step on a device that
+ * is not there (harness/estimate). Nothing ran, so such a record has no steps and no measured time
+ * of an execution: whatever reads measured figures finds none in it. The estimate stands in its
+ * provenance, unknown figures as null:
  *
  *   "estimate": {"topology", "layouts", "class": "ok" or why there is none, "cycles",
  *                "copy_cycles", "ms", "clock_ghz", "clock_source", "memory_bytes" of the device,
@@ -10,9 +10,9 @@
  *                "graphs": [{"cycles", "copy_cycles", "ms", "untold_loops", "collectives",
  *                            "silent"}, ...], one for each execution}
  *
- * The last three say by what the cycles are too low: loops whose body counts once, since nobody
- * can tell their rounds; collectives; kinds of other operations without an estimate. Older records
- * lack them.
+ * The last three say by what the cycles are too low: loops whose body counts once, since their
+ * number of iterations is unknown; collectives; kinds of other operations without an estimate.
+ * Older records lack them.
  *
  * The runtime of such a record, and of no other, has a name that ends with RES_ESTIMATED. So it has
  * blocks and series of its own, and whatever names the runtime says the word.
@@ -26,7 +26,7 @@
 
 /* Whether E was estimated, by its runtime's name. */
 bool res_is_estimate(const res_experiment *e);
-/* What RECORD's provenance says was estimated (borrowed); NULL: it is no estimate. */
+/* The estimate in RECORD's provenance (borrowed); NULL: it is no estimate. */
 const json_t *res_record_estimate(const res_record *record);
 /* Member NAME of ESTIMATE, or of one of its graphs; NaN where it is not known. */
 double res_estimate_number(const json_t *estimate, const char *name);
@@ -40,11 +40,10 @@ typedef double res_amount_at(const void *context, size_t index);
 double res_largest_known(res_amount_at *amount, const void *context, size_t first, size_t end);
 
 /* Moves the estimates out of ALL into ESTIMATES, which is to be released with res_collection_free.
- * Both keep their order. False without memory: nothing was moved. */
-bool res_estimates_split(res_collection *all, res_collection *estimates);
+ * Both keep their order. */
+void res_estimates_split(res_collection *all, res_collection *estimates);
 /* The same of the summaries of INDEX. ESTIMATES shares INDEX' memory, so it must be released with
- * res_index_free, and before INDEX is; NULL: nobody wants them. Damaged files stay with INDEX.
- * BN_OUT_OF_MEMORY. */
-BN_MUST_USE bn_code res_index_split(res_index *index, res_index *estimates, bn_status *st);
+ * res_index_free, and before INDEX is; NULL: they are dropped. Damaged files stay with INDEX. */
+void res_index_split(res_index *index, res_index *estimates);
 
 #endif

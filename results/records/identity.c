@@ -30,38 +30,33 @@ bool res_plugin_unforeseen(const res_experiment *e)
     return res_has_own_plugin(e) && strcmp(e->runtime, "cuda") == 0;
 }
 
-bn_code res_identity(const res_experiment *experiment, const char *runtime_sha256, int repetition,
-                     char identity[BN_SHA256_TEXT], bn_status *st)
+void res_identity(const res_experiment *experiment, const char *runtime_sha256, int repetition,
+                  char identity[BN_SHA256_TEXT])
 {
     bn_text text = {0};
-    identity[0] = '\0';
     bn_text_puts(&text, "bench identity 1\n");
     members_text(experiment, &text);
     bn_text_printf(&text, "runtime_sha256=%s\nrepetition=%d\n",
                    res_plugin_unforeseen(experiment) ? "" : runtime_sha256, repetition);
-    if (!text.failed)
-        bn_sha256(text.data, text.length, identity);
+    bn_sha256(text.data, text.length, identity);
     bn_text_free(&text);
-    return identity[0] ? BN_OK : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for an identity");
 }
 
 int res_record_repetition(const res_record *record)
 {
-    const json_t *suite = json_object_get(record->provenance, "suite");
-    const json_int_t n = json_integer_value(json_object_get(suite, "repetition"));
+    const int64_t n = res_provenance_integer(record, RES_PROV_SUITE_REPETITION, 0);
     return n > 0 && n <= RES_MOST_REPETITIONS ? (int)n : 0;
 }
 
 bool res_record_identity(const res_record *record, char identity[BN_SHA256_TEXT])
 {
-    const json_t *runtime = json_object_get(record->provenance, "runtime");
-    const char *sha256 = json_string_value(json_object_get(runtime, "sha256"));
+    const char *sha256 = json_string_value(res_provenance(record, RES_PROV_RUNTIME_SHA256));
     const int repetition = res_record_repetition(record);
-    const bool known = sha256 || res_plugin_unforeseen(&record->experiment);
     identity[0] = '\0';
-    return known && repetition &&
-           res_identity(&record->experiment, sha256 ? sha256 : "", repetition, identity, NULL) ==
-               BN_OK;
+    if (!repetition || (!sha256 && !res_plugin_unforeseen(&record->experiment)))
+        return false;
+    res_identity(&record->experiment, sha256 ? sha256 : "", repetition, identity);
+    return true;
 }
 
 bool res_summary_identity(const res_index *index, const res_summary *summary,
@@ -70,25 +65,25 @@ bool res_summary_identity(const res_index *index, const res_summary *summary,
     const res_experiment *e = index->experiments[summary->experiment];
     const char *sha256 = summary->origin->sha256;
     identity[0] = '\0';
-    return (sha256[0] || res_plugin_unforeseen(e)) && summary->repetition &&
-           res_identity(e, sha256, summary->repetition, identity, NULL) == BN_OK;
+    if (!summary->repetition || (!sha256[0] && !res_plugin_unforeseen(e)))
+        return false;
+    res_identity(e, sha256, summary->repetition, identity);
+    return true;
 }
 
 /* ---- but for the runtime -------------------------------------------------------------- */
 
-static bool same_value(const res_field *field, const res_experiment *a, const res_experiment *b)
-{
-    const char *left = (const char *)a + field->offset, *right = (const char *)b + field->offset;
-    return field->kind == RES_KIND_TEXT ? strcmp(left, right) == 0
-                                        : memcmp(left, right, field->size) == 0;
-}
-
 /* Whether A and B have the same values on all axes but those of LEFT_OUT. */
 static bool same_but(const res_experiment *a, const res_experiment *b, res_axis_set left_out)
 {
-    for (int i = 0; i < RES_AXIS_COUNT; i++)
-        if (!(RES_AXIS_BIT(i) & left_out) && !same_value(&res_axes[i].field, a, b))
+    for (int i = 0; i < RES_AXIS_COUNT; i++) {
+        const res_field *field = &res_axes[i].field;
+        const char *left = (const char *)a + field->offset;
+        const char *right = (const char *)b + field->offset;
+        if (!(RES_AXIS_BIT(i) & left_out) &&
+            (field->kind == RES_KIND_TEXT ? strcmp(left, right) : memcmp(left, right, field->size)))
             return false;
+    }
     return true;
 }
 

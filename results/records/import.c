@@ -54,7 +54,8 @@ static bn_code take_text(const json_t *line, const char *section, const char *na
     return BN_OK;
 }
 
-/* ---- what ran ---------------------------------------------------------------------------- */
+/* ---- the experiment ----------------------------------------------------------------------------
+ */
 
 static bn_code take_mode(const json_t *line, res_experiment *e, bn_status *st)
 {
@@ -123,8 +124,8 @@ static bn_code put_setting(const char *section, const char *name, const json_t *
     return BN_OK;
 }
 
-/* What else a line says of its experiment, in the order of names: lines that differ in it are not
- * of one experiment. */
+/* Other settings of a line, in the order of names: lines that differ in them are not of one
+ * experiment. */
 static bn_code put_rest(const json_t *line, bn_text *out, bn_status *st)
 {
     static const char *const known[] = {
@@ -177,8 +178,6 @@ static bn_code take_runtime(const json_t *line, res_experiment *e, bn_status *st
     bn_text_puts(&settings, flags);
     if (code == BN_OK)
         code = put_settings(line, &settings, st);
-    if (code == BN_OK && settings.failed)
-        code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a line");
     if (code == BN_OK && settings.length >= sizeof e->settings)
         code = bn_fail(st, BN_FORMAT, "its settings are longer than %zu bytes",
                        sizeof e->settings - 1);
@@ -210,8 +209,8 @@ static bn_code take_experiment(const json_t *line, res_experiment *e, bn_status 
 
 /* ---- times ------------------------------------------------------------------------------- */
 
-/* The list metrics.NAME in nanoseconds, over DIVIDE each; *VALUES is malloc, NULL where the
- * line has no such list or null. */
+/* The list metrics.NAME in nanoseconds, over DIVIDE each; *VALUES is for free, NULL where the line
+ * has no such list or null. */
 static bn_code take_times(const json_t *line, const char *name, double divide, uint64_t **values,
                           size_t *count, bn_status *st)
 {
@@ -222,9 +221,7 @@ static bn_code take_times(const json_t *line, const char *name, double divide, u
         return BN_OK;
     if (!json_is_array(list))
         return bn_fail(st, BN_FORMAT, "metrics.%s is not a list", name);
-    *values = calloc(json_array_size(list) + 1, sizeof **values);
-    if (!*values)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for times");
+    *values = bn_zalloc(json_array_size(list), sizeof **values);
     for (size_t i = 0; i < json_array_size(list); i++) {
         const json_t *value = json_array_get(list, i);
         const double seconds = json_number_value(value) / divide;
@@ -245,7 +242,7 @@ static size_t warmup_of(size_t count)
     return count > WARMUP_RUNS ? WARMUP_RUNS : count > 1 ? 1 : count;
 }
 
-/* Puts all of a step into "other", except the tracing, where the line tells how long that took. */
+/* Puts all of a step into "other", except the tracing, where the line has its time. */
 static void fill_steps(res_record *record, const uint64_t *times, const uint64_t *trace)
 {
     const size_t skip = record->warmup_count;
@@ -295,7 +292,7 @@ static bn_code take_samples(const json_t *line, res_record *record, bn_status *s
     return code;
 }
 
-/* The class of failure that our own supervisor would give to ERROR, as far as its text tells. */
+/* The class of failure that our own supervisor would give to ERROR, by its text. */
 static bn_code class_of(const char *error)
 {
     if (strcmp(error, "SKIP") == 0)
@@ -309,8 +306,8 @@ static bn_code class_of(const char *error)
 
 /* ---- a line -------------------------------------------------------------------------------- */
 
-/* Appends TEXT, a line, spaced as Python writes it. Who copies a file or picks lines of it may
- * space them otherwise, or end them with a carriage return: they are the same lines. */
+/* Appends TEXT, a line, spaced as Python writes it: lines that were copied with other spaces, or
+ * with a carriage return at the end, are the same lines. */
 static void put_spaced(const char *text, size_t length, bn_text *out)
 {
     bool in_text = false;
@@ -343,8 +340,6 @@ static bn_code make_id(const json_t *line, const char *text, size_t length, res_
     gmtime_r(&whole, &utc);
     strftime(date, sizeof date, "%Y%m%dT%H%M%S", &utc);
     put_spaced(text, length, &spaced);
-    if (spaced.failed)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a line");
     bn_sha256(spaced.data, spaced.length, digest);
     bn_text_free(&spaced);
     snprintf(record->id, sizeof record->id, "%.15s.%06u000Z-import-%.16s", date,
@@ -367,9 +362,9 @@ static bn_code take_line(const json_t *line, const char *text, size_t length, re
         code = take_experiment(line, &record->experiment, st);
     if (code != BN_OK)
         return code;
-    const json_t *told = member(line, "metrics", "error");
-    const char *error = json_string_value(told);
-    if (told && !error && !json_is_null(told))
+    const json_t *value = member(line, "metrics", "error");
+    const char *error = json_string_value(value);
+    if (value && !error && !json_is_null(value))
         return bn_fail(st, BN_FORMAT, "metrics.error is neither a text nor null");
     if (error) {
         record->status = class_of(error);
@@ -384,8 +379,8 @@ static bn_code take_line(const json_t *line, const char *text, size_t length, re
 }
 
 /* Python writes numbers that JSON does not have as bare words. Appends TEXT with each as an object,
- * which is nothing that a line may have where we read one, and which is kept with the line; texts
- * stay as they are. */
+ * which no member that we read may be, and which is kept with the line. Strings stay as they are.
+ */
 static void put_strict(const char *text, size_t length, bn_text *out)
 {
     static const char *const words[] = {"NaN", "Infinity", "-Infinity"};
@@ -410,35 +405,27 @@ static void put_strict(const char *text, size_t length, bn_text *out)
     }
 }
 
-static bn_code parse_line(const char *text, size_t length, json_t **line, bn_status *st)
-{
-    bn_text strict = {0};
-    put_strict(text, length, &strict);
-    bn_code code = strict.failed ? bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a line")
-                                 : res_json_parse(strict.data, strict.length, line, st);
-    bn_text_free(&strict);
-    return code;
-}
-
 /* TEXT, a line, as a new record. */
 static bn_code read_line(const char *text, size_t length, const char *file, size_t number,
                          res_record **record, bn_status *st)
 {
     json_t *line = NULL;
-    bn_code code = parse_line(text, length, &line, st);
+    bn_text strict = {0};
+    put_strict(text, length, &strict);
+    bn_code code = res_json_parse(strict.data, strict.length, &line, st);
+    bn_text_free(&strict);
     if (code != BN_OK)
         return code;
     res_record *fresh = res_record_new();
-    code = fresh ? BN_OK : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a record");
-    if (code == BN_OK && !json_is_object(line))
+    if (!json_is_object(line))
         code = bn_fail(st, BN_FORMAT, "not a JSON object");
     if (code == BN_OK)
         code = take_line(line, text, length, fresh, st);
     if (code == BN_OK) {
-        json_object_set_new(fresh->provenance, "imported",
-                            json_pack("{s:s, s:o, s:I, s:O}", "from", "pytorch-xla", "file",
-                                      res_json_text(file), "line_number", (json_int_t)number,
-                                      "line", line));
+        res_provenance_set(fresh, RES_PROV_IMPORTED,
+                           json_pack("{s:s, s:o, s:I, s:O}", "from", "pytorch-xla", "file",
+                                     res_json_text(file), "line_number", (json_int_t)number, "line",
+                                     line));
         code = res_record_check(fresh, st);
     }
     json_decref(line);
@@ -462,10 +449,8 @@ bn_code res_import_lines(const char *file, const char *data, res_collection *all
         number++;
         if (strspn(at, " \t\r") == (size_t)(end - at))
             continue;
-        if (!bn_reserve(&all->records, all->count + 1, &room, sizeof *all->records))
-            code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for records");
-        else
-            code = read_line(at, (size_t)(end - at), file, number, &all->records[all->count], st);
+        bn_grow(&all->records, all->count + 1, &room, sizeof *all->records);
+        code = read_line(at, (size_t)(end - at), file, number, &all->records[all->count], st);
         if (code == BN_OK)
             all->count++;
         else

@@ -22,8 +22,8 @@ typedef struct update {
 } update;
 
 /* Adds LINE to the new index and to the summaries. */
-static bn_code take_line(update *u, const res_file *file, const char *line, size_t length,
-                         bool kept, bn_status *st)
+static bn_code add_line(update *u, const res_file *file, const char *line, size_t length, bool kept,
+                        bn_status *st)
 {
     res_summary *summary = &u->index->records[u->index->count];
     bn_code code = res_line_parse(line, length, &u->pools, summary, st);
@@ -36,26 +36,23 @@ static bn_code take_line(update *u, const res_file *file, const char *line, size
     return BN_OK;
 }
 
-static bn_code add_damaged(update *u, const res_file *file, res_fault fault, const bn_status *why)
+static void add_damaged(update *u, const res_file *file, res_fault fault, const bn_status *why)
 {
     res_index *index = u->index;
-    return res_listing_report(&u->files, file, fault, why, &index->damaged, &index->damaged_count,
-                              &u->damaged_room, u->st);
+    res_listing_report(&u->files, file, fault, why, &index->damaged, &index->damaged_count,
+                       &u->damaged_room);
 }
 
-/* Reads the record FILE and takes its line. */
+/* Reads the record FILE and adds its line. */
 static bn_code summarise(update *u, const res_file *file, res_proof *proof, bn_status *why)
 {
-    char *path = NULL;
+    char *path = res_listing_path(&u->files, file);
     bn_text line = {0};
     res_record *record = NULL;
-    bn_code code = res_listing_path(&u->files, file, &path, why);
-    if (code == BN_OK)
-        code = res_foreign_read(path, &record, proof, why);
+    bn_code code = res_foreign_read(path, &record, proof, why);
     if (code == BN_OK) {
         res_line_write(record, file->name, file->size, file->mtime_ns, &line);
-        code = line.failed ? bn_fail(why, BN_OUT_OF_MEMORY, "no memory for the index")
-                           : take_line(u, file, line.data, line.length, false, why);
+        code = add_line(u, file, line.data, line.length, false, why);
         res_record_free(record);
     }
     bn_text_free(&line);
@@ -63,24 +60,25 @@ static bn_code summarise(update *u, const res_file *file, res_proof *proof, bn_s
     return code;
 }
 
-/* Opens the record, to summarise it or to say what is wrong with it. */
+/* Opens the record, to summarise it or to report its damage. */
 static bn_code read_record(update *u, const res_file *file)
 {
     bn_status why = {.code = BN_OK};
     res_proof proof = {.fault = RES_FAULT_UNREAD};
     u->index->read++;
     bn_code code = summarise(u, file, &proof, &why);
-    if (code == BN_OK)
-        return BN_OK;
     if (code == BN_OUT_OF_MEMORY) {
         *u->st = why;
         return code;
     }
-    res_listing_put_damaged(&u->files, file, &proof, &why);
-    return add_damaged(u, file, proof.fault, &why);
+    if (code != BN_OK) {
+        res_listing_put_damaged(&u->files, file, &proof, &why);
+        add_damaged(u, file, proof.fault, &why);
+    }
+    return BN_OK;
 }
 
-static bn_code take_file(update *u, const res_file *file)
+static bn_code summarise_file(update *u, const res_file *file)
 {
     size_t length = 0;
     bn_status why = {.code = BN_OK};
@@ -88,25 +86,23 @@ static bn_code take_file(update *u, const res_file *file)
     const char *line = res_listing_line(&u->files, file, &length);
     if (line && res_listing_damaged(line, length, &fault, &why)) {
         res_listing_put(&u->files, line, length, true);
-        return add_damaged(u, file, fault, &why);
+        add_damaged(u, file, fault, &why);
+        return BN_OK;
     }
-    bn_code code = line ? take_line(u, file, line, length, true, &why) : BN_FORMAT;
-    if (code == BN_OUT_OF_MEMORY)
-        *u->st = why;
-    return code == BN_OK || code == BN_OUT_OF_MEMORY ? code : read_record(u, file);
+    if (line && add_line(u, file, line, length, true, &why) == BN_OK)
+        return BN_OK;
+    return read_record(u, file);
 }
 
-static bn_code take_files(update *u)
+static bn_code summarise_files(update *u)
 {
     const res_index_options *o = u->options;
     const size_t count = u->files.count;
     bn_code code = BN_OK;
-    u->index->records = calloc(count + 1, sizeof *u->index->records);
-    if (!u->index->records)
-        return bn_fail(u->st, BN_OUT_OF_MEMORY, "no memory for %zu records", count);
+    u->index->records = bn_zalloc(count, sizeof *u->index->records);
     for (size_t i = 0; code == BN_OK && i < count; i++) {
         const size_t before = u->index->read;
-        code = take_file(u, &u->files.files[i]);
+        code = summarise_file(u, &u->files.files[i]);
         if (o && o->progress && u->index->read > before && before % PROGRESS_EVERY == 0)
             o->progress(o->context, i, count);
     }
@@ -115,52 +111,38 @@ static bn_code take_files(update *u)
 
 /* Reports copies of records as damaged files, and takes them out of the summaries. Their lines stay
  * in the index: once the other file is gone the copy counts. */
-static bn_code drop_copies(update *u)
+static void drop_copies(update *u)
 {
     res_index *index = u->index;
     res_summary *records = index->records;
     size_t kept = 0;
-    res_found *list = calloc(index->count + 1, sizeof *list);
-    if (!list)
-        return bn_fail(u->st, BN_OUT_OF_MEMORY, "no memory for %zu records", index->count);
+    res_found *list = bn_zalloc(index->count, sizeof *list);
     for (size_t i = 0; i < index->count; i++)
         list[i] = (res_found){.id = records[i].id, .file = records[i].file};
-    bn_code code = res_listing_report_copies(&u->files, list, index->count, &index->damaged,
-                                             &index->damaged_count, &u->damaged_room, u->st);
+    res_listing_report_copies(&u->files, list, index->count, &index->damaged, &index->damaged_count,
+                              &u->damaged_room);
     for (size_t i = 0; i < index->count; i++)
         if (!list[i].copy_of)
             records[kept++] = records[i];
     index->count = kept;
     free(list);
-    return code;
-}
-
-static bn_code finish(update *u)
-{
-    res_index *index = u->index;
-    index->experiments = res_pools_experiments(&u->pools);
-    index->experiment_count = u->pools.experiments.count;
-    if (!index->experiments)
-        return bn_fail(u->st, BN_OUT_OF_MEMORY, "no memory for the index");
-    res_listing_save(&u->files, &index->unsaved);
-    return BN_OK;
 }
 
 bn_code res_index_load(const char *store, const res_index_options *options, res_index *index,
                        bn_status *st)
 {
     *index = (res_index){.memory = bn_arena_new(1 << 16)};
-    if (!index->memory)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the index");
     update u = {.options = options, .pools = {.memory = index->memory}, .index = index, .st = st};
     bn_code code =
         res_listing_begin(&u.files, store, options && options->rebuild, index->memory, st);
     if (code == BN_OK)
-        code = take_files(&u);
-    if (code == BN_OK)
-        code = drop_copies(&u);
-    if (code == BN_OK)
-        code = finish(&u);
+        code = summarise_files(&u);
+    if (code == BN_OK) {
+        drop_copies(&u);
+        index->experiments = res_pools_experiments(&u.pools);
+        index->experiment_count = u.pools.experiments.count;
+        res_listing_save(&u.files, &index->unsaved);
+    }
     res_store_vet_end();
     res_pools_free(&u.pools);
     res_listing_end(&u.files);
@@ -172,16 +154,16 @@ bn_code res_index_load(const char *store, const res_index_options *options, res_
 /* ---- estimates apart ---------------------------------------------------------------- */
 
 /* Numbers the experiments of PART, whose summaries have the numbers of WHOLE, anew: those that it
- * has. False without memory. */
-static bool renumber(res_index *part, const res_index *whole)
+ * has. */
+static void renumber(res_index *part, const res_index *whole)
 {
     const size_t count = whole->experiment_count;
-    size_t *numbers = calloc(count + 1, sizeof *numbers); /* from 1; 0: PART does not have it */
+    size_t *numbers = bn_zalloc(count, sizeof *numbers); /* from 1; 0: PART does not have it */
     const res_experiment **list =
         bn_arena_alloc(whole->memory, (count + 1) * sizeof(const res_experiment *));
     part->experiments = list;
     part->experiment_count = 0;
-    for (size_t i = 0; numbers && list && i < part->count; i++) {
+    for (size_t i = 0; i < part->count; i++) {
         const size_t old = part->records[i].experiment;
         if (numbers[old] == 0) {
             list[part->experiment_count] = whole->experiments[old];
@@ -189,33 +171,28 @@ static bool renumber(res_index *part, const res_index *whole)
         }
         part->records[i].experiment = numbers[old] - 1;
     }
-    const bool done = numbers && list;
     free(numbers);
-    return done;
 }
 
-bn_code res_index_split(res_index *index, res_index *estimates, bn_status *st)
+void res_index_split(res_index *index, res_index *estimates)
 {
     const res_index whole = *index;
-    res_index part = {.records = calloc(whole.count + 1, sizeof *part.records)};
+    res_index part = {.records = bn_zalloc(whole.count, sizeof *part.records)};
     size_t kept = 0;
-    bool done = part.records != NULL;
-    for (size_t i = 0; done && i < whole.count; i++)
+    for (size_t i = 0; i < whole.count; i++)
         if (res_is_estimate(whole.experiments[whole.records[i].experiment]))
             part.records[part.count++] = whole.records[i];
         else
             index->records[kept++] = whole.records[i];
-    if (done && part.count > 0) {
+    if (part.count > 0) {
         index->count = kept;
-        done = renumber(index, &whole) && renumber(&part, &whole);
+        renumber(index, &whole);
+        renumber(&part, &whole);
     }
-    if (done && estimates)
+    if (estimates)
         *estimates = part;
     else
         free(part.records);
-    return done ? BN_OK
-                : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for an index of %zu records",
-                          whole.count);
 }
 
 /* ---- records of the index ----------------------------------------------------------- */
@@ -234,8 +211,7 @@ bn_code res_summary_read(const char *store, const res_index *index, const res_su
 {
     bn_text path = {0};
     bn_text_printf(&path, "%s/%s", store, summary->file);
-    bn_code code = path.failed ? bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a file name")
-                               : res_store_read_foreign(path.data, record, st);
+    bn_code code = res_store_read_foreign(path.data, record, st);
     if (code == BN_OK && !is_described(index, summary, *record)) {
         res_record_free(*record);
         *record = NULL;
@@ -249,16 +225,10 @@ bn_code res_summary_read(const char *store, const res_index *index, const res_su
 }
 
 /* Adds the file at PATH, which is then the collection's, to the damaged ones of ALL. */
-static bn_code take_path(res_collection *all, char *path, res_fault fault, const bn_status *why,
-                         bn_status *st)
+static void add_path(res_collection *all, char *path, res_fault fault, const bn_status *why)
 {
-    if (!path || !bn_reserve(&all->damaged, all->damaged_count + 1, &all->damaged_room,
-                             sizeof *all->damaged)) {
-        free(path);
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a file name");
-    }
+    bn_grow(&all->damaged, all->damaged_count + 1, &all->damaged_room, sizeof *all->damaged);
     all->damaged[all->damaged_count++] = (res_damaged){path, *why, fault};
-    return BN_OK;
 }
 
 bn_code res_summary_take(const char *store, const res_index *index, const res_summary *summary,
@@ -273,18 +243,15 @@ bn_code res_summary_take(const char *store, const res_index *index, const res_su
     if (code == BN_OUT_OF_MEMORY)
         return bn_fail(st, code, "%s", why.message);
     bn_text_printf(&path, "%s/%s", store, summary->file);
-    if (path.failed)
-        bn_text_free(&path);
-    return take_path(all, path.data, RES_FAULT_UNREAD, &why, st);
+    add_path(all, path.data, RES_FAULT_UNREAD, &why);
+    return BN_OK;
 }
 
-bn_code res_index_take_damaged(const res_index *index, res_collection *all, bn_status *st)
+void res_index_take_damaged(const res_index *index, res_collection *all)
 {
-    bn_code code = BN_OK;
-    for (size_t i = 0; i < index->damaged_count && code == BN_OK; i++)
-        code = take_path(all, strdup(index->damaged[i].path), index->damaged[i].fault,
-                         &index->damaged[i].status, st);
-    return code;
+    for (size_t i = 0; i < index->damaged_count; i++)
+        add_path(all, bn_strdup(index->damaged[i].path), index->damaged[i].fault,
+                 &index->damaged[i].status);
 }
 
 void res_index_free(res_index *index)

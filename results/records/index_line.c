@@ -1,6 +1,6 @@
 /*
  * index_line.c - a record's summary as a line of the index: columns separated by tabs. The members
- * of the experiment are columns by their rows in fields.c: a new member changes the heads, and
+ * of the experiment are columns by their rows in axes.def: a new member changes the heads, and
  * indexes with other heads are not used.
  *
  * In texts, tab, newline, carriage return and backslash are escaped as in C; an unknown
@@ -102,12 +102,12 @@ static void put_cut(bn_text *out, const char *text)
     res_line_put_text(out, cut);
 }
 
-/* What says with which other records this one is pooled. */
+/* The columns that decide with which other records this one is pooled. */
 static void put_marks(bn_text *out, const res_record *record, const char *source)
 {
-    char group[RES_MARK], conditions[RES_MARK] = "";
+    char group[RES_MARK], conditions[RES_MARK];
     res_group_mark(record, group);
-    out->failed = !res_conditions_mark(record, conditions) || out->failed;
+    res_conditions_mark(record, conditions);
     bn_text_printf(out, "\t%s\t%s\t%s", source, group, conditions);
 }
 
@@ -117,17 +117,15 @@ static void put_origin(bn_text *out, const res_record *record)
     bn_text_putc(out, '\t');
     if (strlen(sha256) < BN_SHA256_TEXT)
         res_line_put_text(out, sha256);
-    put_cut(out, res_runtime_text(record, "label"));
-    put_cut(out, res_runtime_text(record, "platform_version"));
-    put_cut(out, res_host_text(record, "hostname"));
+    put_cut(out, res_provenance_text(record, RES_PROV_RUNTIME_LABEL));
+    put_cut(out, res_provenance_text(record, RES_PROV_RUNTIME_VERSION));
+    put_cut(out, res_provenance_text(record, RES_PROV_HOST_NAME));
 }
 
 void res_line_write(const res_record *record, const char *file, int64_t size, int64_t mtime_ns,
                     bn_text *out)
 {
     const res_measures of = res_record_measures(record);
-    /* A figure that is unknown for the moment must not be unknown for ever. */
-    out->failed = out->failed || of.lacking;
     res_line_put_text(out, file);
     bn_text_printf(out, "\t%" PRId64 "\t%" PRId64 "\t", size, mtime_ns);
     res_line_put_text(out, record->id);
@@ -276,12 +274,10 @@ static res_pool_entry *pool_place(const res_pool *pool, uint64_t hash, column te
     }
 }
 
-static bool pool_grow(res_pool *pool)
+static void pool_grow(res_pool *pool)
 {
     res_pool larger = {.capacity = pool->capacity ? 2 * pool->capacity : 256, .count = pool->count};
-    larger.entries = calloc(larger.capacity, sizeof *larger.entries);
-    if (!larger.entries)
-        return false;
+    larger.entries = bn_zalloc(larger.capacity, sizeof *larger.entries);
     for (size_t i = 0; i < pool->capacity; i++) {
         const res_pool_entry *entry = &pool->entries[i];
         if (entry->text)
@@ -289,7 +285,6 @@ static bool pool_grow(res_pool *pool)
     }
     free(pool->entries);
     *pool = larger;
-    return true;
 }
 
 /* FNV-1a, of the public domain. */
@@ -311,16 +306,14 @@ static bn_code pool_take(res_pool *pool, bn_arena *memory, const column *columns
     const column *last = &columns[count - 1];
     const column text = {columns[0].text, (size_t)(last->text + last->length - columns[0].text)};
     const uint64_t hash = hash_of(text);
-    if (2 * pool->count >= pool->capacity && !pool_grow(pool))
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for an index");
+    if (2 * pool->count >= pool->capacity)
+        pool_grow(pool);
     res_pool_entry *entry = pool_place(pool, hash, text);
     *found = entry;
     if (entry->text)
         return BN_OK;
     void *object = bn_arena_zalloc(memory, size);
     char *key = bn_arena_alloc(memory, text.length + 1);
-    if (!object || !key)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for an index");
     if (!take(columns, object))
         return bn_fail(st, BN_FORMAT, "a line of the index is damaged");
     memcpy(key, text.text, text.length);
@@ -340,7 +333,7 @@ const res_experiment **res_pools_experiments(const res_pools *pools)
     const res_pool *pool = &pools->experiments;
     const res_experiment **list =
         bn_arena_alloc(pools->memory, (pool->count + 1) * sizeof(const res_experiment *));
-    for (size_t i = 0; list && i < pool->capacity; i++)
+    for (size_t i = 0; i < pool->capacity; i++)
         if (pool->entries[i].text)
             list[pool->entries[i].number] = pool->entries[i].object;
     return list;

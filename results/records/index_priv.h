@@ -29,7 +29,7 @@ typedef struct res_pools {
 } res_pools;
 
 void res_pools_free(res_pools *pools);
-/* The experiments in order of their numbers, in the arena; NULL without memory. */
+/* The experiments in order of their numbers, in the arena. */
 const res_experiment **res_pools_experiments(const res_pools *pools);
 
 /* The names of the columns, with a newline. */
@@ -41,7 +41,7 @@ void res_line_write(const res_record *record, const char *file, int64_t size, in
 /* Appends TEXT as it stands in a column. */
 void res_line_put_text(bn_text *out, const char *text);
 
-/* The columns that tell whether a line still describes its file. */
+/* The columns that show whether a line still describes its file. */
 typedef struct res_line_key {
     const char *file; /* not terminated */
     size_t file_length;
@@ -51,7 +51,7 @@ typedef struct res_line_key {
 bool res_line_key_parse(const char *line, res_line_key *key);
 
 /* The line of LENGTH bytes, newline included, as a summary without its FILE. BN_FORMAT
- * for a line that res_line_write did not write, BN_OUT_OF_MEMORY. */
+ * for a line that res_line_write did not write. */
 BN_MUST_USE bn_code res_line_parse(const char *line, size_t length, res_pools *pools,
                                    res_summary *summary, bn_status *st);
 
@@ -85,14 +85,12 @@ typedef struct res_listing {
 BN_MUST_USE bn_code res_listing_begin(res_listing *l, const char *store, bool anew,
                                       bn_arena *memory, bn_status *st);
 void res_listing_end(res_listing *l);
-/* STORE/NAME (malloc); BN_OUT_OF_MEMORY. */
-BN_MUST_USE bn_code res_listing_path(const res_listing *l, const res_file *file, char **path,
-                                     bn_status *st);
+/* STORE/NAME, for free. */
+char *res_listing_path(const res_listing *l, const res_file *file);
 
-/* Appends FILE and WHY it cannot be read to *LIST, of *COUNT and *ROOM; BN_OUT_OF_MEMORY. */
-BN_MUST_USE bn_code res_listing_report(const res_listing *l, const res_file *file, res_fault fault,
-                                       const bn_status *why, res_damaged **list, size_t *count,
-                                       size_t *room, bn_status *st);
+/* Appends FILE and WHY it cannot be read to *LIST, of *COUNT and *ROOM. */
+void res_listing_report(const res_listing *l, const res_file *file, res_fault fault,
+                        const bn_status *why, res_damaged **list, size_t *count, size_t *room);
 
 /* A record that was read, and the file that it is in. */
 typedef struct res_found {
@@ -100,12 +98,11 @@ typedef struct res_found {
     const char *copy_of;   /* the file that has the same record; NULL: this one counts */
     size_t at;             /* of listing.c: its place in the list */
 } res_found;
-/* Says in LIST, of COUNT records in order of their files, which are copies, and reports these as
+/* Marks the copies in LIST, of COUNT records in order of their files, and reports them as
  * res_listing_report does. A record counts once, whatever names its file has: the file that is
  * called by the record's id stands, else the first. */
-BN_MUST_USE bn_code res_listing_report_copies(const res_listing *l, res_found *list, size_t count,
-                                              res_damaged **damaged, size_t *damaged_count,
-                                              size_t *room, bn_status *st);
+void res_listing_report_copies(const res_listing *l, res_found *list, size_t count,
+                               res_damaged **damaged, size_t *damaged_count, size_t *room);
 
 /* The old line, of *LENGTH bytes with its newline, that describes FILE as it is now; NULL: there is
  * none. Files must be asked for in their order. */
@@ -116,8 +113,8 @@ bool res_listing_damaged(const char *line, size_t length, res_fault *fault, bn_s
 
 /* Adds LINE to the new index; KEPT: it stood in the old one. */
 void res_listing_put(res_listing *l, const char *line, size_t length, bool kept);
-/* Adds a line on FILE, which could not be read because of WHY, if PROOF is one, and of the file that
- * was listed: another may have had its name for a moment. */
+/* Adds a line on FILE, which could not be read because of WHY, if PROOF is one, and of the file
+ * that was listed: another may have had its name for a moment. */
 void res_listing_put_damaged(res_listing *l, const res_file *file, const res_proof *proof,
                              const bn_status *why);
 /* Writes the new index, unless it is the old one or empty. ST says why it cannot, and, where there

@@ -20,10 +20,7 @@ json_t *res_json_text(const char *text)
     json_t *value = json_string(text);
     if (value)
         return value;
-    /* Not UTF-8, or no memory. */
-    char *plain = strdup(text);
-    if (!plain)
-        return NULL;
+    char *plain = bn_strdup(text); /* TEXT is not UTF-8 */
     for (char *c = plain; *c != '\0'; c++) {
         if ((unsigned char)*c >= 0x80)
             *c = '?';
@@ -40,8 +37,6 @@ bn_code res_json_parse(const char *text, size_t length, json_t **value, bn_statu
     if (bn_json_depth(text, length) > BN_JSON_DEPTH)
         return bn_fail(st, BN_FORMAT, "JSON that is more than %d levels deep", BN_JSON_DEPTH);
     *value = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
-    if (!*value && json_error_code(&error) == json_error_out_of_memory)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for JSON of %zu bytes", length);
     return *value ? BN_OK : bn_fail(st, BN_FORMAT, "not JSON: %s", error.text);
 }
 
@@ -183,9 +178,7 @@ static json_t *summary_json(const uint64_t *values, size_t count, double median_
 static json_t *ledger_json(const res_record *record)
 {
     json_t *ledger = json_object();
-    uint64_t *series = calloc(record->step_count + 1, sizeof *series);
-    if (!series)
-        return ledger;
+    uint64_t *series = bn_zalloc(record->step_count, sizeof *series);
     for (int p = 0; p < BN_PART_COUNT; p++) {
         bn_part part = (bn_part)p;
         res_part_series(record, &part, 1, series);
@@ -200,34 +193,33 @@ static json_t *ledger_json(const res_record *record)
     return ledger;
 }
 
-/* What rounds told of the machine, summed up; null where none told. */
+/* The sum over the rounds of the member at OFFSET; null where all of them have RES_UNTOLD. */
 static json_t *round_sum(const res_record *record, size_t offset)
 {
     uint64_t sum = 0;
-    bool told = false;
+    bool known = false;
     for (size_t i = 0; i < record->round_count; i++) {
         uint64_t value;
         memcpy(&value, (const char *)&record->rounds[i] + offset, sizeof value);
-        told = told || value != RES_UNTOLD;
+        known = known || value != RES_UNTOLD;
         sum += value != RES_UNTOLD ? value : 0;
     }
-    return told ? res_json_real((double)sum) : json_null();
+    return known ? res_json_real((double)sum) : json_null();
 }
 
 /* How many rounds, how far their medians lie apart, and sums over them. */
 static json_t *rounds_json(const res_record *record)
 {
     json_t *object = json_object();
-    double *medians = calloc(record->round_count + 1, sizeof *medians);
-    uint64_t *whole = calloc(record->round_count + 1, sizeof *whole);
-    size_t count = medians ? res_round_medians(record, record->wall_ns, medians) : 0, known = 0;
-    for (size_t i = 0; whole && i < count; i++)
+    double *medians = bn_zalloc(record->round_count, sizeof *medians);
+    uint64_t *whole = bn_zalloc(record->round_count, sizeof *whole);
+    size_t count = res_round_medians(record, record->wall_ns, medians), known = 0;
+    for (size_t i = 0; i < count; i++)
         if (isfinite(medians[i]))
             whole[known++] = (uint64_t)llround(medians[i]);
     json_object_set_new(object, "count", json_integer((json_int_t)record->round_count));
-    json_object_set_new(
-        object, "step",
-        summary_json(whole, whole ? known : 0, res_step_median(record, record->wall_ns)));
+    json_object_set_new(object, "step",
+                        summary_json(whole, known, res_step_median(record, record->wall_ns)));
     free(whole);
     free(medians);
     json_object_set_new(object, "wall_ns", round_sum(record, offsetof(res_round, wall_ns)));

@@ -14,15 +14,15 @@
  *
  *   <name> <size> <changed_ns> ! <what is wrong>
  *
- * What else kept a file from being read is news of one time, and no line is left of it: a record
- * that is remembered as damaged is gone for all who ask the index, so nothing but proof may say so.
- * The time of such a line is that of any change of the file, which no tool sets back: a file that
- * was mended is read again, whatever time it bears.
+ * Other failures to read a file leave no line, since the next try may succeed: a record that is
+ * remembered as damaged is gone for all readers of the index, so nothing but proof may say so. The
+ * time of such a line is that of any change of the file, which no tool sets back: a file that was
+ * fixed is read again, whatever its time of writing.
  *
  * An index is not used at all unless its digest and its columns are as expected: it may be cut off,
  * edited, or of another version of this program. Nor is one that is larger than lines of so many
- * files can be. And since whoever writes an index says what is in the records, it is believed only
- * if it belongs to us, to root or to the owner of the store's folder, and nobody else may write it.
+ * files can be. And since an index stands for the contents of records, it is trusted only if it
+ * belongs to us, to root or to the owner of the store's folder, and no other user may write it.
  */
 #include "results/records/index_priv.h"
 
@@ -36,7 +36,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Version 4 remembered as damaged what could not be read for want of memory, say. */
+/* Version 4 remembered files as damaged that could not be read, for want of memory, say. */
 #define INDEX_VERSION 5
 /* Room for the first line. */
 #define FIRST_LINE    160
@@ -44,7 +44,7 @@
  * one index are longer, it is made anew each time. */
 #define MOST_HEADS    (16 << 10)
 #define MOST_LINE     (4 << 10)
-/* What stands where other lines have a record's id, which begins otherwise. */
+/* In place of a record's id, which begins otherwise. */
 #define DAMAGED       "!"
 #define STRANGE       "!!"
 
@@ -68,39 +68,31 @@ static int64_t written_of(const struct stat *info)
     return mtime_ns > ctime_ns ? mtime_ns : ctime_ns;
 }
 
-/* NAME as it stands in lines; NULL without memory. */
-static const char *key_of(bn_arena *memory, const char *name, const char *copy)
+/* NAME, in the arena, as lines have it. */
+static const char *key_of(bn_arena *memory, const char *name)
 {
     bn_text key = {0};
     res_line_put_text(&key, name);
-    const char *found = key.failed                    ? NULL
-                        : strcmp(key.data, name) == 0 ? copy
-                                                      : bn_arena_strdup(memory, key.data);
+    const char *found = strcmp(key.data, name) == 0 ? name : bn_arena_strdup(memory, key.data);
     bn_text_free(&key);
     return found;
 }
 
-static bn_code add_file(res_listing *l, int folder, const char *name, size_t *capacity,
-                        bn_status *st)
+static void add_file(res_listing *l, int folder, const char *name, size_t *capacity)
 {
     struct stat info = {0};
     /* The file is gone since it was listed. A file that exists but cannot be looked at stays in the
      * list: it is tried, and reported, each time. */
     if (fstatat(folder, name, &info, 0) != 0 && errno == ENOENT &&
         fstatat(folder, name, &info, AT_SYMLINK_NOFOLLOW) != 0)
-        return BN_OK;
-    if (!bn_reserve(&l->files, l->count + 1, capacity, sizeof *l->files))
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu files", l->count + 1);
+        return;
+    bn_grow(&l->files, l->count + 1, capacity, sizeof *l->files);
     const char *copy = bn_arena_strdup(l->memory, name);
-    const char *key = copy ? key_of(l->memory, name, copy) : NULL;
-    if (!key)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a file name");
     l->files[l->count++] = (res_file){.name = copy,
-                                      .key = key,
+                                      .key = key_of(l->memory, copy),
                                       .size = (int64_t)info.st_size,
                                       .mtime_ns = nanoseconds(info.st_mtim),
                                       .written_ns = written_of(&info)};
-    return BN_OK;
 }
 
 static bn_code list_files(res_listing *l, bn_status *st)
@@ -115,13 +107,13 @@ static bn_code list_files(res_listing *l, bn_status *st)
                        l->store);
     if (!folder)
         return bn_fail_errno(st, errno, "store %s", l->store);
-    for (const struct dirent *e; code == BN_OK && (e = bn_folder_next(folder)) != NULL;)
+    for (const struct dirent *e; (e = bn_folder_next(folder)) != NULL;)
         if (res_store_file_of(e->d_name) == RES_STORE_RECORD)
-            code = add_file(l, dirfd(folder), e->d_name, &capacity, st);
-    if (code == BN_OK && errno != 0)
+            add_file(l, dirfd(folder), e->d_name, &capacity);
+    if (errno != 0)
         code = bn_fail_errno(st, errno, "store %s", l->store);
     struct stat info;
-    /* Where nobody can say, the index must be ours. */
+    /* Where the owner is unknown, the index must be ours. */
     l->owner = fstat(dirfd(folder), &info) == 0 ? info.st_uid : geteuid();
     closedir(folder);
     if (code == BN_OK && l->count > 1)
@@ -129,31 +121,21 @@ static bn_code list_files(res_listing *l, bn_status *st)
     return code;
 }
 
-bn_code res_listing_path(const res_listing *l, const res_file *file, char **path, bn_status *st)
+char *res_listing_path(const res_listing *l, const res_file *file)
 {
-    bn_text text = {0};
-    bn_text_printf(&text, "%s/%s", l->store, file->name);
-    *path = text.data;
-    return text.failed ? bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a file name") : BN_OK;
+    bn_text path = {0};
+    bn_text_printf(&path, "%s/%s", l->store, file->name);
+    return path.data;
 }
 
-bn_code res_listing_report(const res_listing *l, const res_file *file, res_fault fault,
-                           const bn_status *why, res_damaged **list, size_t *count, size_t *room,
-                           bn_status *st)
+void res_listing_report(const res_listing *l, const res_file *file, res_fault fault,
+                        const bn_status *why, res_damaged **list, size_t *count, size_t *room)
 {
-    char *path = NULL;
-    bn_code code = res_listing_path(l, file, &path, st);
-    if (code != BN_OK)
-        return code;
-    if (!bn_reserve(list, *count + 1, room, sizeof **list)) {
-        free(path);
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory to read the store");
-    }
-    (*list)[(*count)++] = (res_damaged){path, *why, fault};
-    return BN_OK;
+    bn_grow(list, *count + 1, room, sizeof **list);
+    (*list)[(*count)++] = (res_damaged){res_listing_path(l, file), *why, fault};
 }
 
-/* ---- what is told of them ------------------------------------------------------------ */
+/* ---- reports of damaged files -------------------------------------------------------- */
 
 size_t res_damaged_lost(const res_damaged *list, size_t count)
 {
@@ -165,7 +147,7 @@ size_t res_damaged_lost(const res_damaged *list, size_t count)
     return lost;
 }
 
-/* Of each fault, how many files are named, and what is said of the others. A folder can have any
+/* Of each fault, how many files are named, and the words for the others. A folder can have any
  * number of files that have nothing to do with bench. */
 static const struct {
     size_t most;
@@ -223,7 +205,7 @@ static int given_order(const void *a, const void *b)
     return (left->at > right->at) - (left->at < right->at);
 }
 
-/* Says in LIST which are copies; returns how many. */
+/* Marks the copies in LIST; returns how many there are. */
 static size_t find_copies(res_found *list, size_t count)
 {
     size_t copies = 0, ascending = 1;
@@ -247,14 +229,12 @@ static size_t find_copies(res_found *list, size_t count)
     return copies;
 }
 
-bn_code res_listing_report_copies(const res_listing *l, res_found *list, size_t count,
-                                  res_damaged **damaged, size_t *damaged_count, size_t *room,
-                                  bn_status *st)
+void res_listing_report_copies(const res_listing *l, res_found *list, size_t count,
+                               res_damaged **damaged, size_t *damaged_count, size_t *room)
 {
-    bn_code code = BN_OK;
     if (find_copies(list, count) == 0)
-        return BN_OK;
-    for (size_t i = 0; i < count && code == BN_OK; i++) {
+        return;
+    for (size_t i = 0; i < count; i++) {
         const res_found *found = &list[i];
         const res_file file = {.name = found->file};
         bn_status why = {.code = BN_OK};
@@ -263,9 +243,8 @@ bn_code res_listing_report_copies(const res_listing *l, res_found *list, size_t 
         bn_fail(&why, BN_FORMAT,
                 "%s/%s: has the id of %s; a record counts once, so remove one of them", l->store,
                 found->file, found->copy_of);
-        code = res_listing_report(l, &file, RES_FAULT_COPY, &why, damaged, damaged_count, room, st);
+        res_listing_report(l, &file, RES_FAULT_COPY, &why, damaged, damaged_count, room);
     }
-    return code;
 }
 
 /* ---- the index as it was --------------------------------------------------------------- */
@@ -292,30 +271,24 @@ static const char *usable_lines(const char *text, size_t size)
     if (strlen(wanted) != first || memcmp(wanted, text, first) != 0)
         return NULL;
     res_line_heads(&heads);
-    const bool same = !heads.failed && size - first >= heads.length && text[size - 1] == '\n' &&
+    const bool same = size - first >= heads.length && text[size - 1] == '\n' &&
                       memcmp(body, heads.data, heads.length) == 0;
     const size_t length = heads.length;
     bn_text_free(&heads);
     return same ? body + length : NULL;
 }
 
-static bn_code index_path(const char *store, bn_text *path, bn_status *st)
-{
-    bn_text_printf(path, "%s/%s", store, RES_INDEX_FILE);
-    return path->failed ? bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a file name") : BN_OK;
-}
-
-/* Whether to believe the file of INFO: nobody could have written it but us, root, and OWNER. */
+/* Whether to trust the file of INFO: only we, root, and OWNER could have written it. */
 static bool is_trusted(const struct stat *info, uid_t owner, const char *path, bn_status *why)
 {
     const uid_t uid = info->st_uid;
     if (uid != geteuid() && uid != 0 && uid != owner)
         bn_fail(why, BN_INVALID,
                 "%s belongs to user %ld, who is neither you nor the owner of the store, so it is "
-                "not believed",
+                "not trusted",
                 path, (long)uid);
     else if (info->st_mode & (S_IWGRP | S_IWOTH))
-        bn_fail(why, BN_INVALID, "others may write %s, so it is not believed", path);
+        bn_fail(why, BN_INVALID, "others may write %s, so it is not trusted", path);
     return why->code == BN_OK;
 }
 
@@ -343,25 +316,18 @@ static char *read_usable(const char *path, size_t most, uid_t owner, const char 
     return NULL;
 }
 
-/* Leaves l->old NULL where there is no index, or none that can be used. */
-static bn_code read_old(res_listing *l, bn_status *st)
-{
-    bn_text path = {0};
-    bn_code code = index_path(l->store, &path, st);
-    if (code == BN_OK)
-        l->old = read_usable(path.data, MOST_HEADS + l->count * MOST_LINE, l->owner, &l->line,
-                             &l->distrust);
-    bn_text_free(&path);
-    return code;
-}
-
 bn_code res_listing_begin(res_listing *l, const char *store, bool anew, bn_arena *memory,
                           bn_status *st)
 {
     *l = (res_listing){.store = store, .memory = memory};
     bn_code code = list_files(l, st);
-    if (code == BN_OK && !anew)
-        code = read_old(l, st);
+    if (code == BN_OK && !anew) {
+        bn_text path = {0};
+        bn_text_printf(&path, "%s/%s", l->store, RES_INDEX_FILE);
+        l->old = read_usable(path.data, MOST_HEADS + l->count * MOST_LINE, l->owner, &l->line,
+                             &l->distrust);
+        bn_text_free(&path);
+    }
     res_line_heads(&l->body);
     return code;
 }
@@ -386,8 +352,8 @@ static const char *old_line(const res_listing *l, size_t *length)
     return end ? l->line : NULL;
 }
 
-/* What the LENGTH bytes of LINE, of a damaged file, say is wrong, up to its newline; NULL: it is
- * another's line. */
+/* The description of the damage in the LENGTH bytes of LINE, of a damaged file, up to its newline;
+ * NULL: it is another's line. */
 static const char *damage_in(const char *line, size_t length, res_fault *fault)
 {
     static const char strange[] = STRANGE "\t", damaged[] = DAMAGED "\t";
@@ -477,12 +443,8 @@ void res_listing_save(res_listing *l, bn_status *st)
     first_line(l->body.data, l->body.length, first);
     bn_text_puts(&whole, first);
     bn_text_append(&whole, l->body.data, l->body.length);
-    bn_code code = whole.failed || l->body.failed
-                       ? bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the index")
-                       : index_path(l->store, &path, st);
-    if (code == BN_OK)
-        code = bn_file_write_own(path.data, whole.data, whole.length, st);
-    if (code != BN_OK)
+    bn_text_printf(&path, "%s/%s", l->store, RES_INDEX_FILE);
+    if (bn_file_write_own(path.data, whole.data, whole.length, st) != BN_OK)
         bn_context(st, "%s", l->distrust.code != BN_OK ? l->distrust.message : "index");
     bn_text_free(&path);
     bn_text_free(&whole);

@@ -87,14 +87,13 @@ size_t res_round_medians(const res_record *record, const uint64_t *series, doubl
     return record->round_count;
 }
 
-bool res_round_means(const res_record *record, double *means)
+void res_round_means(const res_record *record, double *means)
 {
     size_t most = 0, step = 0;
     for (size_t i = 0; i < record->round_count; i++)
         most = record->rounds[i].steps > most ? (size_t)record->rounds[i].steps : most;
-    double *room = calloc(most + 1, sizeof *room);
-    const bool made = room != NULL;
-    for (size_t i = 0; made && i < record->round_count; i++) {
+    double *room = bn_zalloc(most, sizeof *room);
+    for (size_t i = 0; i < record->round_count; i++) {
         const size_t steps = (size_t)record->rounds[i].steps;
         for (size_t k = 0; k < steps; k++)
             room[k] = (double)record->wall_ns[step + k];
@@ -102,32 +101,26 @@ bool res_round_means(const res_record *record, double *means)
         step += steps;
     }
     free(room);
-    return made;
 }
 
 double res_step_median(const res_record *record, const uint64_t *series)
 {
     if (record->round_count == 0)
         return res_quantile(series, record->step_count, 0.5);
-    double *medians = calloc(record->round_count, sizeof *medians);
-    bool whole = medians != NULL;
-    size_t told = 0;
-    const size_t rounds = whole ? res_round_medians(record, series, medians) : 0;
+    double *medians = bn_zalloc(record->round_count, sizeof *medians);
+    size_t known = 0;
+    const size_t rounds = res_round_medians(record, series, medians);
     for (size_t i = 0; i < rounds; i++)
         if (isfinite(medians[i]))
-            medians[told++] = medians[i];
-        else
-            whole = whole && record->rounds[i].steps == 0; /* else there was no memory */
-    const double middle = whole ? res_middle_mean(medians, told) : (double)NAN;
+            medians[known++] = medians[i];
+    const double middle = res_middle_mean(medians, known);
     free(medians);
     return middle;
 }
 
 double res_part_median(const res_record *record, const bn_part *parts, size_t part_count)
 {
-    uint64_t *series = calloc(record->step_count + 1, sizeof *series);
-    if (!series)
-        return (double)NAN;
+    uint64_t *series = bn_zalloc(record->step_count, sizeof *series);
     res_part_series(record, parts, part_count, series);
     const double median = res_step_median(record, series);
     free(series);
@@ -154,11 +147,12 @@ res_interval res_execution_overhead(const res_execution *execution)
     if (isfinite(execution->overhead_ns))
         return (res_interval){execution->overhead_ns, execution->overhead_low_ns,
                               execution->overhead_high_ns};
-    /* Both times of a recording are of the same events: their difference is none of the host's. */
+    /* Both times of a recording are of the same events: their difference says nothing of the host.
+     */
     if (execution->device_source == BN_DEVICE_TIME_EVENT)
         return no_interval;
-    const double less = res_execution_pjrt_ns(execution) - execution->device_ns;
-    return (res_interval){less, (double)NAN, (double)NAN};
+    const double difference = res_execution_pjrt_ns(execution) - execution->device_ns;
+    return (res_interval){difference, (double)NAN, (double)NAN};
 }
 
 static double executions_of(const res_record *record)
@@ -169,7 +163,7 @@ static double executions_of(const res_record *record)
     return executions;
 }
 
-/* Programs of the warm-up alone are no part of a step: what is unknown of them hides nothing. */
+/* Programs that only the warm-up runs are no part of a step, so their times may be unknown. */
 double res_step_device_ns(const res_record *record)
 {
     double sum = executions_of(record) > 0 ? 0 : (double)NAN;
@@ -182,31 +176,20 @@ double res_step_device_ns(const res_record *record)
     return sum;
 }
 
-/* Whether the overhead of X takes a median of the times that it has. */
-static bool takes_median(const res_execution *x)
-{
-    return x->pjrt_count > 0 && isfinite(x->device_ns) && !isfinite(x->overhead_ns) &&
-           x->device_source != BN_DEVICE_TIME_UNAVAILABLE &&
-           x->device_source != BN_DEVICE_TIME_EVENT;
-}
-
-/* Mean over the EXECUTIONS of a step. It is NaN when one of them is unknown: a sum of some
- * executions would mislead. *LACKING is set where that is for want of memory. */
-static double mean_overhead(const res_record *record, double executions, bool *lacking)
+/* Mean over the EXECUTIONS of a step; NaN when one of them is unknown, since a sum of some would
+ * mislead. */
+static double mean_overhead(const res_record *record, double executions)
 {
     double overhead_ns = 0;
     for (size_t i = 0; i < record->execution_count; i++) {
         const res_execution *x = &record->executions[i];
-        if (x->per_step == 0)
-            continue;
-        const double own = res_execution_overhead(x).estimate;
-        *lacking = *lacking || (isnan(own) && takes_median(x));
-        overhead_ns += x->per_step * own;
+        if (x->per_step > 0)
+            overhead_ns += x->per_step * res_execution_overhead(x).estimate;
     }
     return executions > 0 ? overhead_ns / executions : (double)NAN;
 }
 
-/* NaN as soon as a program came from disk: the time of some of them would mislead. */
+/* NaN as soon as a program came from disk, since a sum of the others would mislead. */
 static double compile_ns(const res_record *record)
 {
     double sum = record->execution_count > 0 ? 0 : (double)NAN;
@@ -254,25 +237,23 @@ res_measures res_record_measures(const res_record *record)
     if (!res_record_good(record))
         return m;
     m.executions = executions_of(record);
-    m.overhead_ns = mean_overhead(record, m.executions, &m.lacking);
+    m.overhead_ns = mean_overhead(record, m.executions);
     m.device_ns = res_step_device_ns(record);
     m.source = source_of(record);
     m.trace_ns = trace_ns(record);
     m.compile_ns = compile_ns(record);
-    /* Imports and recordings count no nodes; a framework that bench ran may have told. */
-    const json_t *front_end = json_object_get(record->provenance, "front_end");
+    /* Imports and recordings count no nodes; a framework that bench ran may report them. */
     if (record->execution_count > 0 &&
         (res_is_ours(&record->experiment) ||
-         json_is_number(json_object_get(front_end, "nodes_per_step"))))
+         !isnan(res_provenance_number(record, RES_PROV_FRONT_END_NODES))))
         m.nodes_per_step = res_counter_a_step(record, BN_COUNTER_NODES_TRACED);
     m.wall_ns = res_step_median(record, record->wall_ns);
-    m.lacking = m.lacking || isnan(m.wall_ns) || (isnan(m.trace_ns) && res_has_ledger(record));
     return m;
 }
 
 double res_counter_a_step(const res_record *record, bn_counter counter)
 {
-    const int64_t told = record->step_counters[BN_COUNTER_STEPS];
-    const double steps = told > 0 ? (double)told : (double)record->step_count;
+    const int64_t counted = record->step_counters[BN_COUNTER_STEPS];
+    const double steps = counted > 0 ? (double)counted : (double)record->step_count;
     return steps > 0 ? (double)record->step_counters[counter] / steps : 0;
 }

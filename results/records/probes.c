@@ -23,7 +23,7 @@
 
 #define RESAMPLES        1000
 #define SEED             20230117u
-/* Fewer rounds tell nothing; fewer than LEAST_RESAMPLED are too few for resampling. */
+/* Below LEAST_ROUNDS there is no estimate, below LEAST_RESAMPLED no resampling. */
 #define LEAST_ROUNDS     3
 #define LEAST_RESAMPLED  8
 /* Of the lone time: what the null test may be off by. */
@@ -33,7 +33,7 @@
 #define SUBMIT_MARGIN    1.25
 #define SUBMIT_MARGIN_NS 1000
 
-/* What is taken of each round. */
+/* Figures of each round. */
 typedef enum figure { LONE, OVERHEAD, NULL_SHARE, SUBMIT, FIGURES } figure;
 
 typedef struct rounds {
@@ -43,12 +43,12 @@ typedef struct rounds {
     double *resampled[3]; /* overhead, device, null: [resample] */
 } rounds;
 
-static bool told(uint64_t value)
+static bool is_known(uint64_t value)
 {
     return value > 0 && value != RES_UNTOLD;
 }
 
-static void take_round(rounds *all, const res_probe *p)
+static void add_round(rounds *all, const res_probe *p)
 {
     const double depth = (double)p->depth, awaited = (double)p->awaited_ns;
     const double half = floor(depth / 2), first = (double)p->first_ns;
@@ -56,14 +56,14 @@ static void take_round(rounds *all, const res_probe *p)
     all->of[LONE][all->count] = lone;
     all->of[OVERHEAD][all->count] = (awaited - (double)p->queued_ns) / (depth - 1);
     all->of[NULL_SHARE][all->count] = ((awaited - first) / (depth - half) - first / half) / lone;
-    all->of[SUBMIT][all->count] = told(p->submit_ns) ? (double)p->submit_ns / depth : 0;
+    all->of[SUBMIT][all->count] = is_known(p->submit_ns) ? (double)p->submit_ns / depth : 0;
     all->count++;
 }
 
 static bool usable(const res_probe *p)
 {
-    return p->depth >= 2 && p->depth != RES_UNTOLD && told(p->awaited_ns) && told(p->queued_ns) &&
-           p->first_ns <= p->awaited_ns;
+    return p->depth >= 2 && p->depth != RES_UNTOLD && is_known(p->awaited_ns) &&
+           is_known(p->queued_ns) && p->first_ns <= p->awaited_ns;
 }
 
 static void free_rounds(rounds *all)
@@ -75,22 +75,16 @@ static void free_rounds(rounds *all)
     free(all->drawn);
 }
 
-static bool make_rounds(rounds *all, const res_probe *probes, size_t count)
+static void make_rounds(rounds *all, const res_probe *probes, size_t count)
 {
-    *all = (rounds){.drawn = calloc(count + 1, sizeof(double))};
-    bool made = all->drawn != NULL;
-    for (int f = 0; f < FIGURES; f++) {
-        all->of[f] = calloc(count + 1, sizeof(double));
-        made = made && all->of[f];
-    }
-    for (int i = 0; i < 3; i++) {
-        all->resampled[i] = calloc(RESAMPLES, sizeof(double));
-        made = made && all->resampled[i];
-    }
-    for (size_t i = 0; made && i < count; i++)
+    *all = (rounds){.drawn = bn_zalloc(count, sizeof(double))};
+    for (int f = 0; f < FIGURES; f++)
+        all->of[f] = bn_zalloc(count, sizeof(double));
+    for (int i = 0; i < 3; i++)
+        all->resampled[i] = bn_zalloc(RESAMPLES, sizeof(double));
+    for (size_t i = 0; i < count; i++)
         if (usable(&probes[i]))
-            take_round(all, &probes[i]);
-    return made;
+            add_round(all, &probes[i]);
 }
 
 /* Median of FIGURE over the rounds PICKED; NULL: over all. */
@@ -111,7 +105,7 @@ static res_interval interval_of(double estimate, double *resamples)
 
 /* Of so few rounds, resamples are hardly anything but the rounds themselves, and their interval is
  * too narrow: Student's t around the median in its place, whose error is larger than a mean's by
- * sqrt(pi / 2). FIGURE less MINUS, where that is another. */
+ * sqrt(pi / 2). FIGURE minus MINUS, where that is another. */
 static res_interval of_few(rounds *all, double estimate, figure f, figure minus)
 {
     for (size_t i = 0; i < all->count; i++)
@@ -121,12 +115,13 @@ static res_interval of_few(rounds *all, double estimate, figure f, figure minus)
     return (res_interval){estimate, estimate - half, estimate + half};
 }
 
-static bool estimate(rounds *all, res_probe_estimate *out)
+static void estimate(rounds *all, res_probe_estimate *out)
 {
-    size_t *picked = calloc(all->count, sizeof *picked);
+    size_t *picked = bn_zalloc(all->count, sizeof *picked);
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
-    const bool ready = picked && rng;
-    for (size_t draw = 0; ready && draw < RESAMPLES; draw++) {
+    if (!rng)
+        bn_out_of_memory(sizeof *rng);
+    for (size_t draw = 0; draw < RESAMPLES; draw++) {
         for (size_t i = 0; i < all->count; i++)
             picked[i] = gsl_rng_uniform_int(rng, (unsigned long)all->count);
         const double overhead = median(all, OVERHEAD, picked);
@@ -134,22 +129,18 @@ static bool estimate(rounds *all, res_probe_estimate *out)
         all->resampled[1][draw] = median(all, LONE, picked) - overhead;
         all->resampled[2][draw] = median(all, NULL_SHARE, picked);
     }
-    if (ready) {
-        const double overhead = median(all, OVERHEAD, NULL);
-        out->lone_ns = median(all, LONE, NULL);
-        out->overhead = interval_of(overhead, all->resampled[0]);
-        out->device = interval_of(out->lone_ns - overhead, all->resampled[1]);
-        out->null = interval_of(median(all, NULL_SHARE, NULL), all->resampled[2]);
-        if (all->count < LEAST_RESAMPLED) {
-            out->overhead = of_few(all, overhead, OVERHEAD, OVERHEAD);
-            out->device = of_few(all, out->device.estimate, LONE, OVERHEAD);
-            out->null = of_few(all, out->null.estimate, NULL_SHARE, NULL_SHARE);
-        }
+    const double overhead = median(all, OVERHEAD, NULL);
+    out->lone_ns = median(all, LONE, NULL);
+    out->overhead = interval_of(overhead, all->resampled[0]);
+    out->device = interval_of(out->lone_ns - overhead, all->resampled[1]);
+    out->null = interval_of(median(all, NULL_SHARE, NULL), all->resampled[2]);
+    if (all->count < LEAST_RESAMPLED) {
+        out->overhead = of_few(all, overhead, OVERHEAD, OVERHEAD);
+        out->device = of_few(all, out->device.estimate, LONE, OVERHEAD);
+        out->null = of_few(all, out->null.estimate, NULL_SHARE, NULL_SHARE);
     }
-    if (rng)
-        gsl_rng_free(rng);
+    gsl_rng_free(rng);
     free(picked);
-    return ready;
 }
 
 /* Whether so many rounds lie beyond the margin, on one side, that their median does: by the sign
@@ -165,7 +156,7 @@ static bool is_null_off(const rounds *all)
     return most > 0 && gsl_cdf_binomial_Q(most - 1, 0.5, (unsigned)all->count) <= 0.025;
 }
 
-/* Says in OUT->refusal why the figures cannot stand. Noise alone is no reason: if only those
+/* Writes to OUT->refusal why the figures cannot stand. Noise alone is no reason: if only those
  * processes counted in which it lengthened the lone executions, overheads would come out too large.
  */
 static void judge(const rounds *all, res_probe_estimate *out)
@@ -197,17 +188,15 @@ res_probe_estimate res_probes_estimate(const res_probe *probes, size_t count)
     res_probe_estimate out = {
         .overhead = none, .device = none, .null = none, .lone_ns = (double)NAN};
     rounds all;
-    const bool made = make_rounds(&all, probes, count);
-    if (!made)
-        snprintf(out.refusal, sizeof out.refusal, "no memory to judge the rounds");
-    else if (all.count < LEAST_ROUNDS)
+    make_rounds(&all, probes, count);
+    if (all.count < LEAST_ROUNDS) {
         snprintf(out.refusal, sizeof out.refusal, "%zu of at least %d rounds", all.count,
                  LEAST_ROUNDS);
-    else if (estimate(&all, &out))
+    } else {
+        estimate(&all, &out);
         judge(&all, &out);
-    else
-        snprintf(out.refusal, sizeof out.refusal, "no memory to judge the rounds");
-    out.rounds = made ? all.count : 0;
+    }
+    out.rounds = all.count;
     free_rounds(&all);
     return out;
 }
@@ -215,9 +204,8 @@ res_probe_estimate res_probes_estimate(const res_probe *probes, size_t count)
 double res_probes_null(const res_probe *probes, size_t count)
 {
     rounds all;
-    const bool made = make_rounds(&all, probes, count);
-    const double null =
-        made && all.count >= LEAST_ROUNDS ? median(&all, NULL_SHARE, NULL) : (double)NAN;
+    make_rounds(&all, probes, count);
+    const double null = all.count >= LEAST_ROUNDS ? median(&all, NULL_SHARE, NULL) : (double)NAN;
     free_rounds(&all);
     return null;
 }

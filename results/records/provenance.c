@@ -1,6 +1,5 @@
 /*
- * provenance.c - what a record says of the runtime and the machine that it comes from, and of what
- * its process did when.
+ * provenance.c - the runtime and the machine of a record, and the phases of its process.
  */
 #include "results/records/estimates.h"
 #include "results/records/records_priv.h"
@@ -12,33 +11,17 @@
 
 extern char **environ;
 
-static const char *text_of(const json_t *object, const char *name)
-{
-    const char *text = json_string_value(json_object_get(object, name));
-    return text ? text : "";
-}
-
-const char *res_runtime_text(const res_record *record, const char *name)
-{
-    return text_of(json_object_get(record->provenance, "runtime"), name);
-}
-
-const char *res_host_text(const res_record *record, const char *name)
-{
-    return text_of(json_object_get(record->provenance, "host"), name);
-}
-
 /* ---- the environment ----------------------------------------------------------------- */
 
-/* How the names of variables begin that frameworks read, and the libraries that compute for them.
- * This list alone decides which variables of a framework's process make its figures others: of
- * front ends, whose scripts tell these and more (contrib/frontends/common/front_main.py), and of
+/* Prefixes of variables that frameworks read, and the libraries that compute for them. This list
+ * alone decides which variables of a framework's process set its figures apart: of frameworks that
+ * bench runs, whose scripts report these and more (contrib/frontends/common/front_main.py), and of
  * recordings. */
 static const char *const framework_variables[] = {
     "DNNL_",     "GOMP_",      "JAX_",   "KMP_",    "MKL_",  "NPROC", "OMP_",    "ONEDNN_",
     "OPENBLAS_", "PJRT_NPROC", "PTXLA_", "PT_XLA_", "TORCH", "TPU_",  "TF_CPP_", "XLA_"};
-/* Those of them that do not: they say which plugin is used and where it lies, which bench itself
- * sets and a record tells otherwise, or how much is logged. XLA_FLAGS is looked at for itself. */
+/* Exceptions: they name the plugin, which bench itself sets and a record has elsewhere, or say how
+ * much is logged. XLA_FLAGS has a condition of its own. */
 static const char *const framework_others[] = {"JAX_PLATFORMS", "PTXLA_TPU_LIBRARY_PATH",
                                                "TPU_LIBRARY_PATH", "TF_CPP_MIN_LOG_LEVEL",
                                                "XLA_FLAGS"};
@@ -60,9 +43,10 @@ static bool is_framework_variable(const char *name, size_t length)
 static void add_variable(json_t *object, const char *variable)
 {
     const char *equals = strchr(variable, '=');
-    char *name = equals && equals[1] ? strndup(variable, (size_t)(equals - variable)) : NULL;
-    if (name)
-        json_object_set_new(object, name, res_json_text(equals + 1));
+    if (!equals || !equals[1])
+        return;
+    char *name = bn_strndup(variable, (size_t)(equals - variable));
+    json_object_set_new(object, name, res_json_text(equals + 1));
     free(name);
 }
 
@@ -101,7 +85,7 @@ bool res_same_label(const char *a, const char *b)
 
 const char *res_plugin_sha256(const res_record *record)
 {
-    return res_runtime_text(record, "sha256");
+    return res_provenance_text(record, RES_PROV_RUNTIME_SHA256);
 }
 
 json_t *res_runtime_identity(const res_record *record)
@@ -109,7 +93,7 @@ json_t *res_runtime_identity(const res_record *record)
     static const char *const members[] = {
         "path",     "sha256",           "api_version", "attributes", "label",
         "platform", "platform_version", "device",      "options",    "compile_flags"};
-    const json_t *runtime = json_object_get(record->provenance, "runtime");
+    const json_t *runtime = res_provenance(record, RES_PROV_RUNTIME);
     json_t *identity = json_object();
     json_object_set_new(identity, "runtime", res_json_text(record->experiment.runtime));
     json_object_set_new(identity, "simulated", json_boolean(record->simulated));
@@ -122,15 +106,12 @@ json_t *res_runtime_identity(const res_record *record)
 
 const char *res_group_id(const res_record *record)
 {
-    const json_t *group = json_object_get(record->provenance, "group");
-    const char *id = json_string_value(json_object_get(group, "id"));
-    return id ? id : "";
+    return res_provenance_text(record, RES_PROV_GROUP_ID);
 }
 
 int res_group_process(const res_record *record)
 {
-    const json_t *group = json_object_get(record->provenance, "group");
-    const json_int_t process = json_integer_value(json_object_get(group, "process"));
+    const int64_t process = res_provenance_integer(record, RES_PROV_GROUP_PROCESS, 0);
     return process > 0 && process <= RES_MOST_REPETITIONS ? (int)process : 0;
 }
 
@@ -144,7 +125,7 @@ bool res_is_estimate(const res_experiment *e)
 
 const json_t *res_record_estimate(const res_record *record)
 {
-    const json_t *estimate = json_object_get(record->provenance, "estimate");
+    const json_t *estimate = res_provenance(record, RES_PROV_ESTIMATE);
     return json_is_object(estimate) ? estimate : NULL;
 }
 
@@ -174,19 +155,16 @@ double res_largest_known(res_amount_at *amount, const void *context, size_t firs
     return most;
 }
 
-bool res_estimates_split(res_collection *all, res_collection *estimates)
+void res_estimates_split(res_collection *all, res_collection *estimates)
 {
     size_t kept = 0;
-    *estimates = (res_collection){.records = calloc(all->count + 1, sizeof(res_record *))};
-    if (!estimates->records)
-        return false;
+    *estimates = (res_collection){.records = bn_zalloc(all->count, sizeof(res_record *))};
     for (size_t i = 0; i < all->count; i++)
         if (res_is_estimate(&all->records[i]->experiment))
             estimates->records[estimates->count++] = all->records[i];
         else
             all->records[kept++] = all->records[i];
     all->count = kept;
-    return true;
 }
 
 /* ---- conditions ---------------------------------------------------------------------- */
@@ -194,11 +172,10 @@ bool res_estimates_split(res_collection *all, res_collection *estimates)
 /* In place of how names begin: those that is_framework_variable has. */
 #define FRAMEWORK "the framework's"
 
-/* What must be alike beside the build: these members of the provenance. Settings of the runtime
- * that are an axis of experiments are compared as such, and so is what the environment tells the
- * simulated device. */
+/* Members of the provenance that must be alike, besides the build. Settings of the runtime are an
+ * axis of experiments and compared as such; they include the simulated device's environment. */
 typedef struct condition {
-    const char *section, *member; /* MEMBER NULL: the whole section */
+    res_provenance_id member;
     const char *variables; /* those members of MEMBER whose names begin so, or that FRAMEWORK names;
                               NULL: all of it */
     const char *word;
@@ -206,49 +183,47 @@ typedef struct condition {
 } condition;
 
 static const condition conditions[] = {
-    {"host", "hostname", NULL, "host", false},
-    {"host", "cpu", NULL, "processor", false},
-    {"host", "cores_online", NULL, "cores", false},
-    {"host", "kernel", NULL, "kernel", false},
-    {"host", "governor", NULL, "governor", false},
-    {"host", "bench_version", NULL, "version of bench", false},
+    {RES_PROV_HOST_NAME, NULL, "host", false},
+    {RES_PROV_HOST_CPU, NULL, "processor", false},
+    {RES_PROV_HOST_CORES, NULL, "cores", false},
+    {RES_PROV_HOST_KERNEL, NULL, "kernel", false},
+    {RES_PROV_HOST_GOVERNOR, NULL, "governor", false},
+    {RES_PROV_HOST_BENCH, NULL, "version of bench", false},
     /* Not the numbers of its threads, which are others in each process. */
-    {"pinning", "pin", NULL, "pinning", false},
-    {"pinning", "host_cores", NULL, "pinning", false},
-    {"pinning", "runtime_cores", NULL, "pinning", false},
+    {RES_PROV_PINNING_PIN, NULL, "pinning", false},
+    {RES_PROV_PINNING_HOST, NULL, "pinning", false},
+    {RES_PROV_PINNING_RUNTIME, NULL, "pinning", false},
     /* Not which: a scheduler leaves each job others. */
-    {"process", "core_count", NULL, "cores of the process", false},
-    {"process", "nice", NULL, "priority", false},
-    {"process", "policy", NULL, "priority", false},
-    {"idle_cores", NULL, NULL, "sleep of idle cores", false},
-    {"runtime", "options", NULL, "options of the runtime", false},
-    {"runtime", "compile_flags", NULL, "flags of the compiler", false},
-    {"runtime", "environment", "XLA_FLAGS", "XLA_FLAGS", false},
-    {"runtime", "environment", "LIBTPU_INIT_ARGS", "LIBTPU_INIT_ARGS", false},
-    {"runtime", "environment", "MALLOC_", "MALLOC_ variables", false},
-    {"runtime", "environment", "GLIBC_TUNABLES", "GLIBC_TUNABLES", false},
-    {"runtime", "environment", "LD_PRELOAD", "LD_PRELOAD", false},
-    {"front_end", "versions", NULL, "versions of the front end", true},
-    {"front_end", "script_sha256", NULL, "script of the front end", true},
-    /* What a script told; of a recording, what bench record saw. */
-    {"front_end", "flags", FRAMEWORK, "variables of the framework", true},
-    {"runtime", "environment", FRAMEWORK, "variables of the framework", true},
+    {RES_PROV_PROCESS_CORES, NULL, "cores of the process", false},
+    {RES_PROV_PROCESS_NICE, NULL, "priority", false},
+    {RES_PROV_PROCESS_POLICY, NULL, "priority", false},
+    {RES_PROV_IDLE_CORES, NULL, "sleep of idle cores", false},
+    {RES_PROV_RUNTIME_OPTIONS, NULL, "options of the runtime", false},
+    {RES_PROV_RUNTIME_FLAGS, NULL, "flags of the compiler", false},
+    {RES_PROV_RUNTIME_ENVIRONMENT, "XLA_FLAGS", "XLA_FLAGS", false},
+    {RES_PROV_RUNTIME_ENVIRONMENT, "LIBTPU_INIT_ARGS", "LIBTPU_INIT_ARGS", false},
+    {RES_PROV_RUNTIME_ENVIRONMENT, "MALLOC_", "MALLOC_ variables", false},
+    {RES_PROV_RUNTIME_ENVIRONMENT, "GLIBC_TUNABLES", "GLIBC_TUNABLES", false},
+    {RES_PROV_RUNTIME_ENVIRONMENT, "LD_PRELOAD", "LD_PRELOAD", false},
+    {RES_PROV_FRONT_END_VERSIONS, NULL, "versions of the front end", true},
+    {RES_PROV_FRONT_END_SCRIPT, NULL, "script of the front end", true},
+    /* As its script reports them; of a recording, as bench record found them. */
+    {RES_PROV_FRONT_END_FLAGS, FRAMEWORK, "variables of the framework", true},
+    {RES_PROV_RUNTIME_ENVIRONMENT, FRAMEWORK, "variables of the framework", true},
 };
 #define CONDITIONS (sizeof conditions / sizeof *conditions)
 
-/* The members of ALL that VARIABLES of a condition are (new reference); NULL: there are none, or
- * no memory, and then LACKING is set. */
-static json_t *only(json_t *all, const char *variables, bool *lacking)
+/* The members of ALL that VARIABLES of a condition select (new reference); NULL: none. */
+static json_t *only(json_t *all, const char *variables)
 {
     json_t *some = json_object(), *value;
     const char *name;
-    *lacking = *lacking || !some;
     const bool framework = strcmp(variables, FRAMEWORK) == 0;
     json_object_foreach(all, name, value)
     {
         if (framework ? is_framework_variable(name, strlen(name))
                       : strncmp(name, variables, strlen(variables)) == 0)
-            *lacking = json_object_set(some, name, value) != 0 || *lacking;
+            json_object_set(some, name, value);
     }
     if (json_object_size(some) > 0)
         return some;
@@ -256,25 +231,22 @@ static json_t *only(json_t *all, const char *variables, bool *lacking)
     return NULL;
 }
 
-/* What RECORD says of C (new reference); NULL: nothing, unless LACKING is set. */
-static json_t *value_of(const res_record *record, const condition *c, bool *lacking)
+/* RECORD's value of condition C (new reference); NULL: it has none. */
+static json_t *value_of(const res_record *record, const condition *c)
 {
-    json_t *value = json_object_get(record->provenance, c->section);
-    if (c->member)
-        value = json_object_get(value, c->member);
-    return c->variables ? only(value, c->variables, lacking) : json_incref(value);
+    json_t *value = res_provenance(record, c->member);
+    return c->variables ? only(value, c->variables) : json_incref(value);
 }
 
 static bool is_alike(const res_record *a, const res_record *b, const condition *c)
 {
-    bool lacking = false;
-    json_t *left = value_of(a, c, &lacking), *right = value_of(b, c, &lacking);
+    json_t *left = value_of(a, c), *right = value_of(b, c);
     const bool differs = strcmp(a->experiment.front_end, b->experiment.front_end) != 0;
     const bool alike =
         left == right || (c->of_front_end && differs) || (left && right && json_equal(left, right));
     json_decref(left);
     json_decref(right);
-    return alike && !lacking;
+    return alike;
 }
 
 /* Whether WORD is one of LIST, "host, cores": "cores" is none of "sleep of idle cores". */
@@ -319,46 +291,41 @@ void res_group_mark(const res_record *record, char out[RES_MARK])
         mark(group, strlen(group), out);
 }
 
-/* What RECORD says of all conditions that are, or are not, of its front end. Of a front end a
- * record may say nothing. */
-static bool put_conditions(const res_record *record, bool of_front_end, bn_text *out)
+/* Appends RECORD's values of all conditions that are, or are not, of its framework. A record need
+ * not have any of a framework. */
+static void put_conditions(const res_record *record, bool of_front_end, bn_text *out)
 {
     for (size_t i = 0; i < CONDITIONS; i++) {
         if (conditions[i].of_front_end != of_front_end)
             continue;
-        bool lacking = false;
-        json_t *value = value_of(record, &conditions[i], &lacking);
-        out->failed = out->failed || lacking;
+        json_t *value = value_of(record, &conditions[i]);
         if (of_front_end && !value)
             continue;
         char *text = value ? json_dumps(value, JSON_ENSURE_ASCII | JSON_COMPACT | JSON_SORT_KEYS |
                                                    JSON_ENCODE_ANY)
                            : NULL;
         bn_text_printf(out, "%s=%s\n", conditions[i].word, text ? text : "");
-        out->failed = out->failed || (value && !text);
         free(text);
         json_decref(value);
     }
-    return !out->failed;
 }
 
 /* Digits of a mark that are of the machine and the runtime, where a front end has the others. */
 #define MARK_SHARED 8
 
-bool res_conditions_mark(const res_record *record, char out[RES_MARK])
+void res_conditions_mark(const res_record *record, char out[RES_MARK])
 {
     bn_text all = {0}, own = {0};
-    const bool made = put_conditions(record, false, &all) && put_conditions(record, true, &own);
     char digits[RES_MARK];
-    if (made)
-        mark(all.data, all.length, out);
-    if (made && own.length > 0) {
+    put_conditions(record, false, &all);
+    put_conditions(record, true, &own);
+    mark(all.data, all.length, out);
+    if (own.length > 0) {
         mark(own.data, own.length, digits);
         memcpy(out + MARK_SHARED, digits, RES_MARK - 1 - MARK_SHARED);
     }
     bn_text_free(&all);
     bn_text_free(&own);
-    return made;
 }
 
 const char *res_mark_front_end(const char *conditions_mark)
@@ -368,7 +335,7 @@ const char *res_mark_front_end(const char *conditions_mark)
 
 /* ---- phases -------------------------------------------------------------------------------- */
 
-/* What JSON says of NAME; NaN unless that is a time. */
+/* JSON's member NAME; NaN unless it is a time. */
 static double ns_of(const json_t *json, const char *name)
 {
     const json_t *value = json_object_get(json, name);
@@ -401,10 +368,10 @@ static double steps_wall_ns(const res_record *record)
 
 bool res_record_phases(const res_record *record, res_phases *p)
 {
-    const json_t *json = json_object_get(record->provenance, "phases");
+    const json_t *json = res_provenance(record, RES_PROV_PHASES);
     double sum = 0;
     *p = (res_phases){.recorded = false};
-    if (!json_is_object(json) || !read_steps(json_object_get(json, "steps"), p))
+    if (!json_is_object(json) || !read_steps(res_provenance(record, RES_PROV_PHASES_STEPS), p))
         return false;
 #define X(name) sum += p->name##_ns = ns_of(json, #name "_ns");
     RES_PHASES(X)

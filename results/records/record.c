@@ -11,14 +11,8 @@
 
 res_record *res_record_new(void)
 {
-    res_record *record = calloc(1, sizeof *record);
-    if (!record)
-        return NULL;
+    res_record *record = bn_zalloc(1, sizeof *record);
     record->provenance = json_object();
-    if (!record->provenance) {
-        free(record);
-        return NULL;
-    }
     res_experiment_old(&record->experiment);
     record->loss = (double)NAN;
     strcpy(record->values, "computed");

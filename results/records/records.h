@@ -14,21 +14,21 @@
 #include "results/stats/stats.h"
 #include "runtime/base/base.h"
 
-/* Of files. Records with rounds have the newest. Of others, the oldest is written while all later
- * axes have their usual values, so that older programs read what they understand and refuse what
- * they would mix up. */
+/* Of files. Records with rounds have the latest. Of others, the oldest is written while all later
+ * axes have their usual values, so that older programs read the records that they understand and
+ * refuse those that they would mix up. */
 #define RES_SCHEMA_VERSION 5
 #define RES_SCHEMA_AXES    4
 #define RES_SCHEMA_OLDER   3
 
-/* Complaints of the explanation that a record keeps. */
+/* Findings of the explanation that a record keeps. */
 #define RES_MOST_WHY      32
 /* Ops that the host computes, of a record. */
 #define RES_MOST_HOST_OPS 16
 /* Measured steps that made programs, of a record. */
 #define RES_MOST_COMPILES 10000
 
-/* A figure of a round or a probe that nobody could tell. */
+/* An unknown figure of a round or a probe. */
 #define RES_UNTOLD UINT64_MAX
 
 /* A round: steps of one experiment in a row, between those of the others that are measured
@@ -61,7 +61,7 @@ typedef struct res_probe {
 #undef X
 } res_probe;
 
-/* One graph (executable) of the step and what became of it. In eager mode one
+/* One graph (executable) of the step. In eager mode one
  * row stands for all executions of one op in a step. */
 typedef struct res_execution {
     char graph[RES_TEXT]; /* "step", "forward", ... or the op's name */
@@ -81,7 +81,7 @@ typedef struct res_execution {
     int64_t rearranged; /* of them, those that the compiler did not lay out by rows */
     double compiler_flops, compiler_bytes; /* by the compiler's cost analysis; NaN unknown */
     /* Digest and size of the program that the compiler made of the text, and the plugin's
-     * own fingerprint; "" and -1 where the plugin does not tell. */
+     * own fingerprint; "" and -1 where the plugin does not report them. */
     char optimized[33];
     int64_t optimized_bytes, optimized_instructions;
     char plugin_fingerprint[RES_TEXT];
@@ -93,7 +93,7 @@ typedef struct res_execution {
     size_t probe_count;
     /* Device time of one execution; NaN when the source is unavailable. */
     double device_ns, device_low_ns, device_high_ns; /* estimate and its 95 % interval */
-    /* PJRT time less device time of the same execution, where the source tells the
+    /* PJRT time minus device time of the same execution, where the source has the
      * device time of each; NaN else (res_execution_overhead then takes the difference). */
     double overhead_ns, overhead_low_ns, overhead_high_ns;
     bn_device_time_source device_source;
@@ -138,12 +138,12 @@ typedef struct res_record {
     double loss; /* of the last step of the first round, or of all; NaN: there is none */
     /* Everything else: plugin path, sha256, API and platform version,
      * attributes, label; host topology, governor, kernel; options; build.
-     * A JSON object, owned by the record. This folder reads five of its members: "runtime"
-     * (records of two builds are not compared), "host", "suite": {"repetition": ...},
+     * A JSON object, owned by the record. provenance.def has all members that bench reads, among
+     * them "runtime" (records of two builds are not compared), "host", "suite": {"repetition"},
      * "group" (res_group_id), and "front_end" of a framework that bench ran: {"versions",
      * "script_sha256", "nodes_per_step": number or null, ...}. "phases" says what the process did
-     * when (res_record_phases), "explanation" where in the source steps do
-     * what costs time (res_why of findings/doctor.h): at most RES_MOST_WHY complaints; "host_ops"
+     * when (res_record_phases), "explanation" the source locations of what costs time in steps
+     * (res_why of findings/doctor.h): at most RES_MOST_WHY findings; "host_ops"
      * which ops the host computed, and how often: at most RES_MOST_HOST_OPS names; "measured" which
      * of the steps made programs, and how many: {"compiles": [[step, programs], ...]}, the first
      * RES_MOST_COMPILES of them. */
@@ -151,19 +151,18 @@ typedef struct res_record {
 } res_record;
 
 /*
- * The one check of a record that somebody else may have written; readers of files and imports call
- * it. Ids, digests and numbers that are out of their range are BN_FORMAT, as are rounds that do not
- * have each step once, an explanation of other kinds, and a provenance deeper than BN_JSON_DEPTH.
- * Texts become plain (bn_plain): those of the experiment and of executions, the message, and those
- * of the provenance that programs print (check.c lists them), which are cut, too. A loss that is
- * infinite becomes unknown.
+ * The one check of a record that may be foreign; readers of files and imports call it. Ids, digests
+ * and numbers that are out of their range are BN_FORMAT, as are rounds that do not have each step
+ * once, an explanation of other kinds, and a provenance deeper than BN_JSON_DEPTH. Texts become
+ * plain (bn_plain): those of the experiment and of executions, the message, and those of the
+ * provenance that programs print (check.c lists them), which are cut, too. A loss that is infinite
+ * becomes unknown.
  */
 BN_MUST_USE bn_code res_record_check(res_record *record, bn_status *st);
 /* The same of an experiment alone. */
 BN_MUST_USE bn_code res_experiment_check(res_experiment *experiment, bn_status *st);
 
-/* Empty record with NaN figures, an id, and later axes at their usual values; NULL without memory.
- */
+/* Empty record with NaN figures, an id, and later axes at their usual values. */
 res_record *res_record_new(void);
 void res_record_free(res_record *record); /* NULL allowed */
 /* Room for samples, all zero; BN_OUT_OF_MEMORY. */
@@ -182,10 +181,10 @@ BN_MUST_USE bn_code res_record_reserve_executions(res_record *record, size_t exe
 /* ---- figures of one record (measures.c) ------------------------------------ */
 
 /*
- * What became of stacks that RECORD's programs ask into the host's memory (--offload), by the
+ * Whether stacks that RECORD's programs ask into the host's memory (--offload) went there, by the
  * compiler's memory statistics: "taken", "in part", "dropped", "untold" where the runtime states
  * none; "" where nothing was asked. A runtime that refuses them fails to compile. ASKED and FOUND
- * (NULL allowed) get the bytes asked, and those of temporaries there, -1 where untold.
+ * (NULL allowed) get the bytes asked, and those of temporaries there, -1 where unknown.
  */
 const char *res_offload_word(const res_record *record, int64_t *asked, int64_t *found);
 /* How many arguments RECORD's graphs take as earlier graphs of the step laid them out (--layouts
@@ -203,8 +202,8 @@ bool res_has_ledger(const res_record *record);
 
 /* Median PJRT time of one execution, NaN without samples. */
 double res_execution_pjrt_ns(const res_execution *execution);
-/* An execution's PJRT time less device time; NaN when either is unknown. The interval is of this
- * one process's rounds; records that only tell both times have none. */
+/* An execution's PJRT time minus device time; NaN when either is unknown. The interval is of this
+ * one process's rounds; records that only have both times have none. */
 res_interval res_execution_overhead(const res_execution *execution);
 /* Device time of a step: the sum over its executions, NaN when one of them is unknown. */
 double res_step_device_ns(const res_record *record);
@@ -214,7 +213,7 @@ double res_step_device_ns(const res_record *record);
 /* Figures of one execution in one process, ns, with 95 % intervals over the rounds. */
 typedef struct res_probe_estimate {
     res_interval overhead; /* median of (awaited - queued) / (depth - 1) */
-    res_interval device;   /* LONE_NS less overhead */
+    res_interval device;   /* LONE_NS minus overhead */
     double lone_ns;        /* awaited alone: median of awaited / depth */
     /* The null test: by how much of the lone time the second half of those awaited took longer
      * than the first; 0.05 is 5 %. Both halves do the same, so this is 0 but for disturbance. */
@@ -227,34 +226,33 @@ typedef struct res_probe_estimate {
  * Estimates of COUNT probes of one execution. Refused below 3 rounds (all figures are then NaN),
  * where the queue takes no longer than one execution, where the host submits too slowly to keep the
  * device busy, where the device time is above the lone time of the same rounds by more than its
- * interval, and where the median of the null test is off zero by more than 5 %, as a sign test over
- * the rounds tells it at 5 %. Same input, same answer.
+ * interval, and where the median of the null test is off zero by more than 5 %, significant at 5 %
+ * by a sign test over the rounds. Same input, same answer.
  */
 res_probe_estimate res_probes_estimate(const res_probe *probes, size_t count);
 /* The null test's estimate alone; NaN below 3 rounds. */
 double res_probes_null(const res_probe *probes, size_t count);
 
-/* ---- what tables say of one record ------------------------------------------- */
+/* ---- figures of tables, of one record ------------------------------------------ */
 
 /* Fills MEDIANS (round_count values) with the median of each round of SERIES (step_count values);
  * NaN for a round that kept no step. Returns round_count. */
 size_t res_round_medians(const res_record *record, const uint64_t *series, double *medians);
 /* Fills MEANS (round_count values) with the trimmed mean (res_trimmed_mean) of the wall times of
  * each round; NaN for a round that kept no step. Ratios are of these: short steps have several
- * lengths, by how threads are woken, and a median jumps from one to the next. False without
- * memory. */
-bool res_round_means(const res_record *record, double *means);
-/* Steps that are shorter vary little within a process and much between processes, so that more and
- * shorter processes tell more in the same time. */
+ * lengths, by how threads are woken, and a median jumps from one to the next. */
+void res_round_means(const res_record *record, double *means);
+/* Shorter steps vary little within a process and much between processes, so that more and shorter
+ * processes detect smaller differences in the same time. */
 #define RES_SHORT_STEP_NS 1e6
-/* What a process says of SERIES (step_count values): res_middle_mean of its rounds' medians, or the
+/* A process's figure of SERIES (step_count values): res_middle_mean of its rounds' medians, or the
  * median of all steps where it had no rounds. */
 double res_step_median(const res_record *record, const uint64_t *series);
 /* The same of the sum of PARTS. */
 double res_part_median(const res_record *record, const bn_part *parts, size_t part_count);
 
-/* What one process says. Unknown figures are NaN, and all of them are where res_record_good says
- * no. How far processes lie apart is known of several only: res_pool_make. */
+/* Figures of one process. Unknown ones are NaN, and all of them are where res_record_good is false.
+ * How far processes lie apart is known of several only: res_pool_make. */
 typedef struct res_measures {
     double nodes_per_step;
     double trace_ns;    /* trace, hash and lookup of a step, median */
@@ -264,23 +262,51 @@ typedef struct res_measures {
     double compile_ns;  /* lowering and compile calls of all graphs; NaN: some came from disk */
     const char *source; /* of the device time; "mixed" where executions differ; static */
     double wall_ns;     /* median step */
-    bool lacking;       /* one of them is NaN for want of memory alone */
 } res_measures;
 res_measures res_record_measures(const res_record *record);
 /* COUNTER in one of the measured steps. Where a sample is of several steps, as those of a recording
  * that runs ahead, the record says how many there were. */
 double res_counter_a_step(const res_record *record, bn_counter counter);
 
+/* ---- members of the provenance (provenance_members.c) ------------------------ */
+
+typedef enum res_provenance_id {
+#define PROVENANCE(id, ...) RES_PROV_##id,
+#include "results/records/provenance.def"
+    RES_PROV_COUNT
+} res_provenance_id;
+
+typedef enum res_provenance_kind {
+    RES_PROV_KIND_ANY,
+    RES_PROV_KIND_TEXT,
+    RES_PROV_KIND_DIGEST,
+    RES_PROV_KIND_INTEGER,
+    RES_PROV_KIND_NUMBER
+} res_provenance_kind;
+
+typedef struct res_provenance_row {
+    const char *path; /* names with dots between */
+    res_provenance_kind kind;
+    size_t most; /* bytes that are kept of a text; 0: it stays as it is */
+} res_provenance_row;
+extern const res_provenance_row res_provenance_rows[RES_PROV_COUNT];
+
+/* RECORD's MEMBER (borrowed), NULL where it has none; as text, "" unless it is one; as integer,
+ * UNKNOWN unless it is one; as number, NaN unless it is one. */
+json_t *res_provenance(const res_record *record, res_provenance_id member);
+const char *res_provenance_text(const res_record *record, res_provenance_id member);
+int64_t res_provenance_integer(const res_record *record, res_provenance_id member, int64_t unknown);
+double res_provenance_number(const res_record *record, res_provenance_id member);
+/* Sets MEMBER, whose section is there, to VALUE (stolen); NULL: it stays as it is. */
+void res_provenance_set(res_record *record, res_provenance_id member, json_t *value);
+
 /* ---- who was measured (provenance.c) --------------------------------------- */
 
-/* The texts provenance.runtime.NAME and provenance.host.NAME, or ""; the record's. */
-const char *res_runtime_text(const res_record *record, const char *name);
-const char *res_host_text(const res_record *record, const char *name);
 /* Puts variables of the environment whose text begins with one of PREFIXES ("LD_PRELOAD=",
  * "MALLOC_"; ended by NULL) into OBJECT by their names, but for empty ones. */
 void res_environment_add(json_t *object, const char *const *prefixes);
-/* The same of those that change what the steps of a framework take, such as JAX_ENABLE_X64 and
- * OMP_NUM_THREADS: what res_same_conditions compares of them. */
+/* The same of those that change how long the steps of a framework take, such as JAX_ENABLE_X64 and
+ * OMP_NUM_THREADS: those that res_same_conditions compares. */
 void res_environment_add_framework(json_t *object);
 /*
  * The group that RECORD was measured in, or "": experiments that a table sets side by side, in the
@@ -295,17 +321,17 @@ int res_group_process(const res_record *record);
 /* Whether both were measured under like conditions: host, processor, cores, kernel, governor,
  * version of bench, pinning, options of the runtime, flags of the compiler, and the variables of
  * the environment that change what runs: XLA_FLAGS, LIBTPU_INIT_ARGS, MALLOC_..., GLIBC_TUNABLES
- * and LD_PRELOAD; of one front end also its versions, its script and the variables that its
- * framework reads. What a record does not say is like what another does not. Adds the words for
- * those that differ to DIFFERING, a text of SIZE bytes. */
+ * and LD_PRELOAD; of one framework also its versions, its script and the variables that it reads.
+ * Members that both records lack are alike. Adds the words for those that differ to DIFFERING, a
+ * text of SIZE bytes. */
 bool res_same_conditions(const res_record *a, const res_record *b, char *differing, size_t size);
 /* Digits that two records share where they are of one group, "" for none, or were measured under
- * like conditions: what a summary keeps of either. False without memory. */
+ * like conditions: a summary keeps these. */
 #define RES_MARK 17
 void res_group_mark(const res_record *record, char out[RES_MARK]);
-BN_MUST_USE bool res_conditions_mark(const res_record *record, char out[RES_MARK]);
-/* The digits in such a mark of conditions that say which versions, script and variables a
- * framework's record is of; "" where the mark is empty. Of bench's own records they say nothing. */
+void res_conditions_mark(const res_record *record, char out[RES_MARK]);
+/* The digits in such a mark of conditions that stand for the versions, script and variables of a
+ * framework's record; "" where the mark is empty. In bench's own records they mean nothing. */
 const char *res_mark_front_end(const char *conditions_mark);
 /* Whether two labels are shown alike: a record's is plain, a user may ask for one of several lines.
  */
@@ -319,9 +345,9 @@ json_t *res_runtime_identity(const res_record *record);
 /* ---- phases of a process (provenance.c) ------------------------------------------------- */
 
 /*
- * What the record's process did when, in ns: provenance.phases. Of WALL, from its start until its
+ * Phases of the record's process, in ns: provenance.phases. Of WALL, from its start until its
  * records were to be written, OTHERS was for other experiments in the same process. All below is of
- * this experiment alone; INITIALIZATION, and what is in none of them, was for all together.
+ * this experiment alone; INITIALIZATION, and the time in none of them, was for all together.
  */
 #define RES_PHASES(X)                                                                              \
     X(wall)                                                                                        \
@@ -331,9 +357,9 @@ json_t *res_runtime_identity(const res_record *record);
     X(compile)        /* lowering and compile calls, or loads, before the measured steps */        \
     X(warmup)         /* the rest of the steps before those */                                     \
     X(measuring)      /* all else that was for the measured steps, they included */
-/* Of all measured steps of a recording, whose own clock tells what the device waited for:
- * provenance.phases.steps. WALL is the sum of the others; where DEVICE is null (NaN here), nobody
- * knows when the device worked, and WALL alone counts. */
+/* Of all measured steps of a recording, whose own clock shows what the device waited for:
+ * provenance.phases.steps. WALL is the sum of the others; where DEVICE is null (NaN here), the
+ * device's working times are unknown, and WALL alone counts. */
 #define RES_PHASES_OF_STEPS(X) X(wall) X(device) X(input) X(tracing) X(compile) X(overhead) X(idle)
 
 typedef struct res_phases {
@@ -348,8 +374,8 @@ typedef struct res_phases {
     } steps;
 } res_phases;
 
-/* False where RECORD does not say, as those of older versions do not, and where what it says cannot
- * be: parts that are negative, or more than the whole. */
+/* False where RECORD has none, as those of older versions, or impossible ones: phases that are
+ * negative, or more than the whole. */
 bool res_record_phases(const res_record *record, res_phases *phases);
 
 /* ---- JSON (json.c) -------------------------------------------------------- */
@@ -365,7 +391,7 @@ json_t *res_record_to_json(const res_record *record);
 json_t *res_json_text(const char *text);
 json_t *res_json_real(double value);
 /* The LENGTH bytes of TEXT, JSON from outside (new reference). No member may be there twice, and
- * BN_JSON_DEPTH is a limit. BN_FORMAT says where it ends to be JSON; BN_OUT_OF_MEMORY. */
+ * BN_JSON_DEPTH is a limit. BN_FORMAT says where it ends to be JSON. */
 BN_MUST_USE bn_code res_json_parse(const char *text, size_t length, json_t **value, bn_status *st);
 
 /* ---- identity (identity.c) -------------------------------------------- */
@@ -376,19 +402,19 @@ BN_MUST_USE bn_code res_json_parse(const char *text, size_t length, json_t **val
  * same SHA-256, and they are the same repetition of a suite, counted from 1: then their
  * IDENTITY, the SHA-256 of "NAME=VALUE" lines of all these, is the same text. How
  * long and where something was measured (steps, min_time, warmup, pinning, host, label,
- * weights) is no part of it. Neither is a later axis that has its usual value, nor a plugin that
- * res_plugin_unforeseen tells of. BN_OUT_OF_MEMORY; IDENTITY is then empty.
+ * weights) is no part of it. Neither is a later axis that has its usual value, nor a plugin for
+ * which res_plugin_unforeseen is true.
  */
 #define RES_MOST_REPETITIONS 1000
-BN_MUST_USE bn_code res_identity(const res_experiment *experiment, const char *runtime_sha256,
-                                 int repetition, char identity[BN_SHA256_TEXT], bn_status *st);
+void res_identity(const res_experiment *experiment, const char *runtime_sha256, int repetition,
+                  char identity[BN_SHA256_TEXT]);
 /* Whether a framework runs E's steps that has a plugin of its own for the runtime's name, not the
- * one that bench finds; and whether nobody knows before it has run which file that is: the recorder
- * is preloaded (harness/jobs/way.c). */
+ * one that bench finds; and whether the file of that plugin is unknown before it has run: the
+ * recorder is preloaded (harness/jobs/way.c). */
 bool res_has_own_plugin(const res_experiment *e);
 bool res_plugin_unforeseen(const res_experiment *e);
 /* That of RECORD. False, with an empty text, where the record has none: it was not run
- * for a suite, or nobody knows the runtime's SHA-256, which is part of it. */
+ * for a suite, or the runtime's SHA-256, which is part of it, is unknown. */
 bool res_record_identity(const res_record *record, char identity[BN_SHA256_TEXT]);
 /* Which repetition of a suite RECORD is, by its provenance {"suite": {"repetition": 1}};
  * 0: it was not run for a suite. */
@@ -418,12 +444,12 @@ void res_store_begin(void);
  */
 BN_MUST_USE bn_code res_store_write(const char *store, const res_record *record, char *path,
                                     size_t path_size, bn_status *st);
-/* What a record was made of, and may be made of again: see res_store_take. */
+/* The source of a record, which may be read again: see res_store_take. */
 typedef struct res_source {
     double from_s, to_s; /* between which its records are dated, by their ids */
     /* Whether STORED was made of the same as RECORD. */
     bool (*same)(const res_record *stored, const res_record *record);
-    /* Whether STORED, of the same, says something that RECORD lacks. */
+    /* Whether STORED, of the same, has something that RECORD lacks. */
     bool (*richer)(const res_record *stored, const res_record *record);
 } res_source;
 typedef enum res_taken {
@@ -433,18 +459,18 @@ typedef enum res_taken {
 } res_taken;
 /*
  * Writes RECORD, which was made of SOURCE, into STORE (take.c): as res_store_write, but in place of
- * what STORE has of the same source, that is with its id or, where SOURCE is not NULL, by what it
- * says. *TAKEN and PATH, which may be NULL, say what became of it. BN_CHANGED: the store's record
+ * the records of the same source, that is with its id or, where SOURCE is not NULL, by its
+ * functions. *TAKEN and PATH, which may be NULL, are the outcome. BN_CHANGED: the store's record
  * is richer, and stays; after that or another failure the store is as it was, or has both.
  */
 BN_MUST_USE bn_code res_store_take(const char *store, const res_record *record,
                                    const res_source *source, char *path, size_t path_size,
                                    res_taken *taken, bn_status *st);
-/* Reads one file, which somebody else may have written (vet.c): a child of this process reads its
- * bytes, since libhdf5 does not survive all damaged files, and hands over the record. A file that
- * is not a whole record of a schema we know is BN_FORMAT. What the file may not be to blame for is
- * BN_IO, since another time it may be read: also what ends the child, or takes it more memory or
- * time than a record should.
+/* Reads one file, which may be foreign (vet.c): a child of this process reads its
+ * bytes, since libhdf5 does not survive all damaged files, and passes on the record. A file that
+ * is not a whole record of a schema we know is BN_FORMAT. Failures that may not be the file's are
+ * BN_IO, since it may be read another time: also the end of the child, and more memory or time than
+ * a record should take.
  * The child waits for more until res_store_vet_end, or the end of this process. */
 BN_MUST_USE bn_code res_store_read_foreign(const char *path, res_record **record, bn_status *st);
 void res_store_vet_end(void);
@@ -458,16 +484,16 @@ typedef enum res_fault {
     RES_FAULT_COUNT
 } res_fault;
 /* All records of a store in order of their ids. Damaged files do not hide the others: each is
- * reported in DAMAGED. What a file's own bytes prove is remembered in the store's index, so that it
- * is tried once only; nothing else is. A file with the id of another is reported, too: a record
+ * reported in DAMAGED. Only damage that a file's own bytes prove is remembered in the store's
+ * index, so that the file is tried once. A file with the id of another is reported, too: a record
  * counts once. */
 typedef struct res_damaged {
     char *path;
     bn_status status;
     res_fault fault;
 } res_damaged;
-/* How many of the COUNT files of LIST may be records that nobody has read: all but copies, and but
- * for what is no record and is not called like one. */
+/* How many of the COUNT files of LIST may be unread records: all but copies, and files that neither
+ * are records nor are called like one. */
 size_t res_damaged_lost(const res_damaged *list, size_t count);
 /* Names files of a list without end: whether ONE, of a list that was passed in its order, is to be
  * named. TOLD, zero at first, counts. */
@@ -479,7 +505,7 @@ bool res_damaged_told(res_told *told, const res_damaged *one);
  * all were. */
 void res_put_untold(const res_told *told, bn_text *out);
 /* Records of one cell, mode and number of graphs that were not read, since they are of other builds
- * than the newest (res_newest_read). */
+ * than the latest (res_newest_read). */
 typedef struct res_unread {
     res_experiment experiment; /* of one of them */
     bool simulated;
@@ -502,7 +528,7 @@ typedef struct res_collection {
 BN_MUST_USE bn_code res_store_load(const char *store, res_collection *all, bn_status *st);
 void res_collection_free(res_collection *all);
 /* Calls VISIT with records of STORE, for each of the COUNT experiments of LIST (number WHICH) the
- * newest first by their files' names, until it returns false for that one: those whose files have
+ * latest first by their files' names, until it returns false for that one: those whose files have
  * its model, phase and mode in their names. At most MOST files of an experiment are opened; one
  * that cannot be read is passed over. The folder is listed once; an index is neither needed nor
  * made. The record is VISIT's for the call only. A store that is not there has none. */
@@ -515,7 +541,7 @@ void res_store_sweep(const char *store, long pid);
  * programs that were killed could not sweep after their workers. */
 void res_store_sweep_old(const char *store);
 
-/* What a file in a store's folder is, by its NAME alone. */
+/* The kind of a file in a store's folder, by its NAME alone. */
 typedef enum res_store_file {
     RES_STORE_OTHER,
     RES_STORE_RECORD,
@@ -550,7 +576,7 @@ typedef struct res_origin {
     char host[RES_TEXT];
 } res_origin;
 
-/* What tables over time need of a record, without its samples. Times in ns. */
+/* A record for tables over time, without its samples. Times in ns. */
 typedef struct res_summary {
     const char *file; /* in the store's folder */
     int64_t size, mtime_ns;
@@ -589,7 +615,7 @@ typedef struct res_index {
 typedef struct res_index_options {
     bool rebuild; /* read every file again, whatever the index says */
     /* Called now and then while files are read, in the thread of res_index_load: DONE of OF files
-     * are done with. It must not call the index or the store. NULL: nobody is told. */
+     * are done with. It must not call the index or the store. NULL: no call. */
     void (*progress)(void *context, size_t done, size_t of);
     void *context;
 } res_index_options;
@@ -597,10 +623,11 @@ typedef struct res_index_options {
 /*
  * Summaries of all records of STORE. The folder's index is brought up to date on the way:
  * files whose name, size and time of change it knows are not opened, those whose bytes proved their
- * damage are reported as they were then, others are read, those that are gone drop out. An index that is missing, damaged
- * or of another version is made anew from the files; nothing is in it alone. Two programs that
- * write it at once may lose lines, which come back at the next call. A store that cannot be written
- * is no error. OPTIONS may be NULL. BN_NOT_FOUND, BN_IO, BN_OUT_OF_MEMORY.
+ * damage are reported as they were then, others are read, those that are gone drop out. An index
+ * that is missing, damaged or of another version is made anew from the files; nothing is in it
+ * alone. Two programs that write it at once may lose lines, which come back at the next call. A
+ * store that cannot be written is no error. OPTIONS may be NULL. BN_NOT_FOUND, BN_IO,
+ * BN_OUT_OF_MEMORY (of a record's bytes).
  */
 BN_MUST_USE bn_code res_index_load(const char *store, const res_index_options *options,
                                    res_index *index, bn_status *st);
@@ -609,7 +636,7 @@ void res_index_free(res_index *index);
 bool res_summary_identity(const res_index *index, const res_summary *summary,
                           char identity[BN_SHA256_TEXT]);
 /* Reads that record from its file in STORE, as res_store_read_foreign does. The index is a file
- * like any other, so a record that is not what SUMMARY says is BN_FORMAT. Messages begin with the
+ * like any other, so a record that does not match SUMMARY is BN_FORMAT. Messages begin with the
  * path. */
 BN_MUST_USE bn_code res_summary_read(const char *store, const res_index *index,
                                      const res_summary *summary, res_record **record,
@@ -619,9 +646,8 @@ BN_MUST_USE bn_code res_summary_read(const char *store, const res_index *index,
 BN_MUST_USE bn_code res_summary_take(const char *store, const res_index *index,
                                      const res_summary *summary, res_record **record,
                                      res_collection *all, bn_status *st);
-/* Adds the files that INDEX found damaged to those of ALL. BN_OUT_OF_MEMORY. */
-BN_MUST_USE bn_code res_index_take_damaged(const res_index *index, res_collection *all,
-                                           bn_status *st);
+/* Adds the files that INDEX found damaged to those of ALL. */
+void res_index_take_damaged(const res_index *index, res_collection *all);
 
 /* ---- imports ---------------------------------------------------------------- */
 
@@ -633,7 +659,7 @@ typedef struct res_imported {
 /*
  * Reads FILE, in FORMAT ("pytorch-xla": a JSON object a line, as pytorch/xla's
  * benchmarks/experiment_runner.py writes them), and writes a record a line into
- * STORE. What the lines do not say is NaN, zero or "" in the records; the provenance keeps
+ * STORE. Members that the lines lack are NaN, zero or "" in the records; the provenance keeps
  * the whole line. A line that does not fit is BN_FORMAT, "FILE:LINE: why", and then
  * nothing is written.
  */

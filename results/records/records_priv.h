@@ -32,7 +32,7 @@ long res_temporary_process(const char *name);
 
 /* ---- what a file's bytes prove (store_file.c) ----------------------------------------- */
 
-/* Only what this process reads off the bytes itself is a proof. */
+/* Proof of damage: only this process's own look at the bytes is one. */
 typedef struct res_proof {
     res_fault fault;
     bool proven;         /* FAULT is what the bytes of the file say, all of which were read */

@@ -26,15 +26,11 @@ bn_code res_store_put(const char *store, const res_record *record, const char *i
                       bool replace, bn_status *st)
 {
     bn_text temporary = {0}, name = {0};
-    bn_code code = BN_OK;
     if (!res_id_names_a_file(record->id))
         return bn_fail(st, BN_INVALID, "record id \"%s\" cannot be a file name", record->id);
     res_put_temporary_name(&temporary, record);
     res_put_record_name(&name, record);
-    if (temporary.failed || name.failed)
-        code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a file name");
-    if (code == BN_OK)
-        code = bn_make_folder(store, st);
+    bn_code code = bn_make_folder(store, st);
     if (code == BN_OK)
         code = res_file_publish(store, temporary.data, name.data, image, size, replace, st);
     bn_text_free(&name);
@@ -49,8 +45,7 @@ bn_code res_store_write(const char *store, const res_record *record, char *path,
     char *image = NULL;
     size_t size = 0;
     res_put_record_name(&name, record);
-    bn_code code = name.failed ? bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a file name")
-                               : res_image_write(record, &image, &size, st);
+    bn_code code = res_image_write(record, &image, &size, st);
     if (code == BN_OK)
         code = res_store_put(store, record, image, size, false, st);
     if (code == BN_OK && path)
@@ -71,42 +66,37 @@ typedef struct loading {
     bn_status *st;
 } loading;
 
-static bn_code add_damaged(loading *l, const res_file *file, res_fault fault, const bn_status *why)
+static void add_damaged(loading *l, const res_file *file, res_fault fault, const bn_status *why)
 {
     res_collection *all = l->all;
-    return res_listing_report(&l->files, file, fault, why, &all->damaged, &all->damaged_count,
-                              &all->damaged_room, l->st);
+    res_listing_report(&l->files, file, fault, why, &all->damaged, &all->damaged_count,
+                       &all->damaged_room);
 }
 
 /* Adds RECORD, which is then the collection's, and the line that the index has of it, or a new one.
  */
-static bn_code add_record(loading *l, const res_file *file, res_record *record, const char *line,
-                          size_t length)
+static void add_record(loading *l, const res_file *file, res_record *record, const char *line,
+                       size_t length)
 {
     res_collection *all = l->all;
     bn_text fresh = {0};
-    if (!bn_reserve(&all->records, all->count + 1, &l->record_room, sizeof *all->records) ||
-        !bn_reserve(&l->from, all->count + 1, &l->from_room, sizeof *l->from)) {
-        res_record_free(record);
-        return bn_fail(l->st, BN_OUT_OF_MEMORY, "no memory for %zu records", all->count + 1);
-    }
+    bn_grow(&all->records, all->count + 1, &l->record_room, sizeof *all->records);
+    bn_grow(&l->from, all->count + 1, &l->from_room, sizeof *l->from);
     record->written_ns = file->written_ns;
     l->from[all->count] = file;
     all->records[all->count++] = record;
-    if (!line)
-        res_line_write(record, file->name, file->size, file->mtime_ns, &fresh);
-    if (line)
+    if (line) {
         res_listing_put(&l->files, line, length, true);
-    else if (!fresh.failed)
-        res_listing_put(&l->files, fresh.data, fresh.length, false);
+        return;
+    }
+    res_line_write(record, file->name, file->size, file->mtime_ns, &fresh);
+    res_listing_put(&l->files, fresh.data, fresh.length, false);
     bn_text_free(&fresh);
-    return BN_OK;
 }
 
 /* Reads FILE, as a record or as a damaged file, unless it is known to be damaged. */
 static bn_code collect(loading *l, const res_file *file)
 {
-    char *path = NULL;
     size_t length = 0;
     res_record *record = NULL;
     res_proof proof = {.fault = RES_FAULT_UNREAD};
@@ -114,32 +104,33 @@ static bn_code collect(loading *l, const res_file *file)
     const char *line = res_listing_line(&l->files, file, &length);
     if (line && res_listing_damaged(line, length, &proof.fault, &why)) {
         res_listing_put(&l->files, line, length, true);
-        return add_damaged(l, file, proof.fault, &why);
+        add_damaged(l, file, proof.fault, &why);
+        return BN_OK;
     }
-    bn_code code = res_listing_path(&l->files, file, &path, &why);
-    if (code == BN_OK)
-        code = res_foreign_read(path, &record, &proof, &why);
+    char *path = res_listing_path(&l->files, file);
+    const bn_code code = res_foreign_read(path, &record, &proof, &why);
     free(path);
-    if (code == BN_OK)
-        return add_record(l, file, record, line, length);
     if (code == BN_OUT_OF_MEMORY)
-        return bn_fail(l->st, code, "no memory to read the store");
-    res_listing_put_damaged(&l->files, file, &proof, &why);
-    return add_damaged(l, file, proof.fault, &why);
+        return bn_fail(l->st, code, "%s", why.message);
+    if (code == BN_OK) {
+        add_record(l, file, record, line, length);
+    } else {
+        res_listing_put_damaged(&l->files, file, &proof, &why);
+        add_damaged(l, file, proof.fault, &why);
+    }
+    return BN_OK;
 }
 
 /* Reports copies of records as damaged files. */
-static bn_code drop_copies(loading *l)
+static void drop_copies(loading *l)
 {
     res_collection *all = l->all;
     size_t kept = 0;
-    res_found *list = calloc(all->count + 1, sizeof *list);
-    if (!list)
-        return bn_fail(l->st, BN_OUT_OF_MEMORY, "no memory for %zu records", all->count);
+    res_found *list = bn_zalloc(all->count, sizeof *list);
     for (size_t i = 0; i < all->count; i++)
         list[i] = (res_found){.id = all->records[i]->id, .file = l->from[i]->name};
-    bn_code code = res_listing_report_copies(&l->files, list, all->count, &all->damaged,
-                                             &all->damaged_count, &all->damaged_room, l->st);
+    res_listing_report_copies(&l->files, list, all->count, &all->damaged, &all->damaged_count,
+                              &all->damaged_room);
     for (size_t i = 0; i < all->count; i++) {
         if (!list[i].copy_of)
             all->records[kept++] = all->records[i];
@@ -148,7 +139,6 @@ static bn_code drop_copies(loading *l)
     }
     all->count = kept;
     free(list);
-    return code;
 }
 
 static int record_order(const void *a, const void *b)
@@ -163,21 +153,19 @@ static int damaged_order(const void *a, const void *b)
     return strcmp(left->path, right->path);
 }
 
-/* Reads all files. What was found to be damaged is put into the index, so that nobody tries it
- * again; a store that cannot be written is no error, and one in which all is well stays as it is.
+/* Reads all files. Files with proven damage are put into the index, so that they are tried once; a
+ * store that cannot be written is no error, and one in which all is well stays as it is.
  */
 static bn_code load_files(const char *store, loading *l)
 {
     bn_status unsaved = {.code = BN_OK};
     bn_arena *names = bn_arena_new(1 << 14);
-    if (!names)
-        return bn_fail(l->st, BN_OUT_OF_MEMORY, "no memory to read the store");
     bn_code code = res_listing_begin(&l->files, store, false, names, l->st);
     for (size_t i = 0; code == BN_OK && i < l->files.count; i++)
         code = collect(l, &l->files.files[i]);
     res_store_vet_end();
     if (code == BN_OK)
-        code = drop_copies(l);
+        drop_copies(l);
     free(l->from);
     if (code == BN_OK && l->files.found_damaged)
         res_listing_save(&l->files, &unsaved);
@@ -214,15 +202,15 @@ void res_collection_free(res_collection *all)
     *all = (res_collection){0};
 }
 
-/* ---- the newest of a kind --------------------------------------------------------------- */
+/* ---- the latest of a kind --------------------------------------------------------------- */
 
 /* A file of one of the experiments that are looked for. */
 typedef struct named {
-    char *name; /* from malloc */
+    char *name; /* owned */
     size_t which;
 } named;
 
-static int newest_first(const void *a, const void *b)
+static int latest_first(const void *a, const void *b)
 {
     const named *left = a, *right = b;
     if (left->which != right->which)
@@ -230,49 +218,34 @@ static int newest_first(const void *a, const void *b)
     return strcmp(right->name, left->name);
 }
 
-/* How names of LIST's records end, each from malloc; NULL without memory. */
-static char **ends_of(const res_experiment *list, size_t count)
-{
-    char **ends = calloc(count + 1, sizeof *ends);
-    for (size_t i = 0; ends && i < count; i++) {
-        bn_text end = {0};
-        res_put_record_end(&end, &list[i]);
-        ends[i] = end.failed ? NULL : end.data;
-    }
-    return ends;
-}
-
-/* Takes NAME for each of the COUNT experiments whose records' names end so. */
-static void take_name(const char *name, char *const *ends, size_t count, named **files,
-                      size_t *taken, size_t *room)
-{
-    for (size_t i = 0; i < count; i++) {
-        char *copy = ends[i] && res_name_ends(name, ends[i]) ? strdup(name) : NULL;
-        if (copy && bn_reserve(files, *taken + 1, room, sizeof **files))
-            (*files)[(*taken)++] = (named){copy, i};
-        else
-            free(copy);
-    }
-}
-
-/* The files of STORE whose names end as ENDS say, experiment by experiment, the newest first;
- * *TAKEN of them, from malloc. */
-static named *names_that_end(const char *store, char *const *ends, size_t count, size_t *taken)
+/* The files of STORE whose names end as those of an experiment of LIST do, experiment by
+ * experiment, the latest first; *TAKEN of them (owned by the caller). */
+static named *files_of(const char *store, const res_experiment *list, size_t count, size_t *taken)
 {
     named *files = NULL;
     size_t room = 0;
+    bn_text *ends = bn_zalloc(count, sizeof *ends);
     DIR *folder = opendir(store);
     *taken = 0;
+    for (size_t i = 0; i < count; i++)
+        res_put_record_end(&ends[i], &list[i]);
     for (const struct dirent *entry; folder && (entry = readdir(folder)) != NULL;)
-        take_name(entry->d_name, ends, count, &files, taken, &room);
+        for (size_t i = 0; i < count; i++)
+            if (res_name_ends(entry->d_name, ends[i].data)) {
+                bn_grow(&files, *taken + 1, &room, sizeof *files);
+                files[(*taken)++] = (named){bn_strdup(entry->d_name), i};
+            }
     if (folder)
         closedir(folder);
+    for (size_t i = 0; i < count; i++)
+        bn_text_free(&ends[i]);
+    free(ends);
     if (*taken > 1)
-        qsort(files, *taken, sizeof *files, newest_first);
+        qsort(files, *taken, sizeof *files, latest_first);
     return files;
 }
 
-/* Has what is in FILE visited; false where VISIT wants no more of its experiment. */
+/* Has the record in FILE visited; false where VISIT wants no more of its experiment. */
 static bool visit_file(const char *store, const named *file, res_visit *visit, void *context)
 {
     bn_text path = {0};
@@ -280,7 +253,7 @@ static bool visit_file(const char *store, const named *file, res_visit *visit, v
     res_record *record = NULL;
     bool more = true;
     bn_text_printf(&path, "%s/%s", store, file->name);
-    if (!path.failed && res_store_read_foreign(path.data, &record, &why) == BN_OK)
+    if (res_store_read_foreign(path.data, &record, &why) == BN_OK)
         more = visit(context, file->which, record);
     res_record_free(record);
     bn_text_free(&path);
@@ -290,9 +263,8 @@ static bool visit_file(const char *store, const named *file, res_visit *visit, v
 void res_store_visit_newest(const char *store, const res_experiment *list, size_t count,
                             size_t most, res_visit *visit, void *context)
 {
-    char **ends = ends_of(list, count);
     size_t taken = 0, opened = 0;
-    named *files = ends ? names_that_end(store, ends, count, &taken) : NULL;
+    named *files = files_of(store, list, count, &taken);
     for (size_t i = 0; i < taken; i++) {
         if (i == 0 || files[i].which != files[i - 1].which)
             opened = 0;
@@ -302,10 +274,7 @@ void res_store_visit_newest(const char *store, const res_experiment *list, size_
     res_store_vet_end();
     for (size_t i = 0; i < taken; i++)
         free(files[i].name);
-    for (size_t i = 0; ends && i < count; i++)
-        free(ends[i]);
     free(files);
-    free(ends);
 }
 
 /* ---- sweeping ------------------------------------------------------------------------- */

@@ -63,10 +63,10 @@ static bn_code head_check(const char *head, size_t size, bn_status *st)
         return bn_fail(st, BN_FORMAT, "seal version %ld is unknown, this program reads %d", version,
                        SEAL_VERSION);
     size_t sealed = 0;
-    const bool told = sscanf(text + name_length, "%*d sha256 %*64s %zu", &sealed) == 1;
-    if (told && sealed > size - RES_SEAL_BYTES)
+    const bool sized = sscanf(text + name_length, "%*d sha256 %*64s %zu", &sealed) == 1;
+    if (sized && sealed > size - RES_SEAL_BYTES)
         return bn_fail(st, BN_FORMAT, "cut off: %zu of %zu bytes", size - RES_SEAL_BYTES, sealed);
-    if (!told || sealed < size - RES_SEAL_BYTES)
+    if (!sized || sealed < size - RES_SEAL_BYTES)
         return bn_fail(st, BN_FORMAT, "its bytes are not those that were written (size)");
     return BN_OK;
 }
@@ -83,7 +83,7 @@ bn_code res_seal_check(const char *image, size_t size, bn_status *st)
     return BN_OK;
 }
 
-/* Whether HEAD, of FIRST bytes, is the begin of a file that somebody meant to be a record. */
+/* Whether HEAD, of FIRST bytes, begins as a record does. */
 static bool is_ours(const char *head, size_t first)
 {
     return first >= strlen(seal_name) && memcmp(head, seal_name, strlen(seal_name)) == 0;

@@ -1,6 +1,5 @@
 /*
- * store_h5.c - what reading and writing share of HDF5: what it may do, its errors, and types of
- * ours.
+ * store_h5.c - HDF5 as reading and writing share it: its limits, its errors, and types of ours.
  */
 #include "results/records/store_priv.h"
 
@@ -13,7 +12,7 @@ void res_h5_begin(void)
     (void)H5PLset_loading_state(0);
 }
 
-/* The innermost entry of HDF5's stack says what went wrong. */
+/* The innermost entry of HDF5's stack has the reason. */
 static herr_t innermost(unsigned depth, const H5E_error2_t *entry, void *reason)
 {
     (void)depth;

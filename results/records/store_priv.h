@@ -1,8 +1,8 @@
 /*
  * store_priv.h - the layers of the store: a record becomes an HDF5 image in
  * memory (store_write.c, store_read.c), an image becomes a sealed file
- * (store_file.c). Sealed files are read by a child (vet.c), which hands over
- * the record as plain bytes (wire.c).
+ * (store_file.c). Sealed files are read by a child (vet.c), which passes
+ * the record on as plain bytes (wire.c).
  */
 #ifndef BENCH_RESULTS_STORE_PRIV_H
 #define BENCH_RESULTS_STORE_PRIV_H
@@ -28,7 +28,7 @@ BN_MUST_USE bn_code res_seal_check(const char *image, size_t size, bn_status *st
 
 /*
  * The bytes of the record at PATH into *IMAGE (malloc), seal checked. The file is opened once and
- * without waiting, and its first bytes tell whether it is a record before the others are read. A
+ * without waiting, and its first bytes show whether it is a record before the others are read. A
  * link is followed: whatever it leads to must be a record as well, and nothing is written through
  * it. BN_FORMAT where it is no record, is damaged, or has more than MOST bytes; PROOF says what of
  * that its bytes prove. Messages begin with the path.
@@ -47,9 +47,9 @@ BN_MUST_USE bn_code res_store_put(const char *store, const res_record *record, c
 /* ---- records between processes (wire.c) ------------------------------------------ */
 
 /* Appends RECORD as plain bytes, which res_wire_take understands in the same program only. Texts
- * of RECORD are cut where they have no end. BN_OUT_OF_MEMORY. */
-BN_MUST_USE bn_code res_wire_put(res_record *record, bn_text *out, bn_status *st);
-/* The record in SIZE bytes that somebody else may have made: BN_FORMAT where they are no record, or
+ * of RECORD are cut where they have no end. */
+void res_wire_put(res_record *record, bn_text *out);
+/* The record in SIZE bytes, which may be foreign: BN_FORMAT where they are no record, or
  * one that res_record_check refuses. */
 BN_MUST_USE bn_code res_wire_take(const char *bytes, size_t size, res_record **record,
                                   bn_status *st);

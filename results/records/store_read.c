@@ -4,8 +4,8 @@
  * Nothing in the image is trusted. The seal catches accidents; the checks here (presence, classes,
  * ranks, lengths, counts against the size of the file) are for files that another program wrote.
  *
- * Nor is HDF5: without memory it fails as it does on a damaged file, or finds what is there to be
- * absent. That it cannot tell is never taken for "no".
+ * Nor is HDF5: without memory it fails as it does on a damaged file, or reports members as absent
+ * that are there. Its failure to answer is never taken for "no".
  */
 #include "results/records/store_priv.h"
 
@@ -29,8 +29,8 @@ static void damaged(reader *r, const char *name, const char *what)
         r->code = bn_fail(r->st, BN_FORMAT, "%s/%s %s", r->where, name, what);
 }
 
-/* Whether HDF5 said "yes" of NAME. Where it cannot tell, nothing may be concluded of NAME. */
-static bool told(reader *r, htri_t answer, const char *name)
+/* Whether HDF5 answered "yes" of NAME. Its failure to answer is damage, not "no". */
+static bool is_yes(reader *r, htri_t answer, const char *name)
 {
     if (answer < 0)
         damaged(r, name, "cannot be read");
@@ -42,7 +42,7 @@ static hid_t attribute_open(reader *r, hid_t at, const char *name)
 {
     if (r->code != BN_OK)
         return H5I_INVALID_HID;
-    if (!told(r, H5Aexists(at, name), name)) {
+    if (!is_yes(r, H5Aexists(at, name), name)) {
         damaged(r, name, "is missing");
         return H5I_INVALID_HID;
     }
@@ -128,8 +128,7 @@ static void get_fields(reader *r, hid_t at, const res_field *fields, void *base)
 {
     for (const res_field *field = fields; field->name; field++) {
         void *value = (char *)base + field->offset;
-        if (field->later && r->code == BN_OK &&
-            !told(r, H5Aexists(at, field->name), field->name))
+        if (field->later && r->code == BN_OK && !is_yes(r, H5Aexists(at, field->name), field->name))
             continue;
         switch (field->kind) {
         case RES_KIND_TEXT:
@@ -162,7 +161,7 @@ static void get_fields(reader *r, hid_t at, const res_field *fields, void *base)
 static bool present(reader *r, hid_t at, const char *name)
 {
     H5L_info_t info;
-    if (r->code != BN_OK || !told(r, H5Lexists(at, name, H5P_DEFAULT), name))
+    if (r->code != BN_OK || !is_yes(r, H5Lexists(at, name, H5P_DEFAULT), name))
         return false;
     if (H5Lget_info(at, name, &info, H5P_DEFAULT) < 0)
         damaged(r, name, "cannot be read");
@@ -192,9 +191,9 @@ static void group_close(hid_t group)
         H5Gclose(group);
 }
 
-/* Says what is wrong with how the open dataset NAME is stored. Ours lie in one piece in the file
- * itself. What lies elsewhere is nobody's to show, and may never come: HDF5 would open whatever the
- * file names. Pieces may be packed by code that is loaded for it. */
+/* Refuses an open dataset NAME that does not lie in one piece in the file itself, as ours do. HDF5
+ * would open whatever other files this one names, secret ones or pipes, and load code to unpack
+ * pieces. */
 static void layout_check(reader *r, hid_t data, const char *name)
 {
     const hid_t how = H5Dget_create_plist(data);
@@ -450,7 +449,7 @@ static void get_counters(reader *r, const char *name, int64_t counters[BN_COUNTE
     hid_t group = group_open(r, name);
     for (int c = 0; r->code == BN_OK && c < BN_COUNTER_COUNT; c++) {
         const char *counter = bn_counter_name((bn_counter)c);
-        if (told(r, H5Aexists(group, counter), counter))
+        if (is_yes(r, H5Aexists(group, counter), counter))
             get_int(r, group, counter, H5T_NATIVE_INT64, &counters[c]);
     }
     group_close(group);
@@ -539,8 +538,6 @@ static hid_t image_open(const char *image, size_t size)
 bn_code res_image_read(const char *image, size_t size, res_record **record, bn_status *st)
 {
     res_record *fresh = res_record_new();
-    if (!fresh)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a record");
     reader r = {.file = image_open(image, size),
                 .text = res_h5_text_type(),
                 .truth = res_h5_bool_type(),

@@ -267,11 +267,7 @@ static void put_provenance(writer *w, const json_t *provenance)
 {
     if (w->code != BN_OK)
         return;
-    char *text = provenance ? json_dumps(provenance, JSON_INDENT(2)) : strdup("{}");
-    if (!text) {
-        w->code = bn_fail(w->st, BN_OUT_OF_MEMORY, "no memory for the provenance");
-        return;
-    }
+    char *text = provenance ? json_dumps(provenance, JSON_INDENT(2)) : bn_strdup("{}");
     const char *value = text;
     hid_t space = H5Screate(H5S_SCALAR);
     hid_t data =

@@ -1,7 +1,7 @@
 /*
  * take.c - records of something outside of a store, which may be read again: a line of others, a
- * recorded process. What was read decides whether the store has it already. Where it reads
- * otherwise than before, since it was mended, was not whole, or bench was wrong, the new record
+ * recorded process. Its contents decide whether the store has it already. Where they differ from
+ * those read before, since the source was fixed, was not whole, or bench was wrong, the new record
  * takes the place of the old one: both would count.
  */
 #include "results/records/store_priv.h"
@@ -21,18 +21,18 @@ typedef struct taking {
     const res_source *source; /* NULL: only its own name is looked at */
     bn_text name, contents;   /* of its file; see put_contents */
     bool there, same;         /* its file is; with these contents */
-    char **old;               /* other files of the same source, each from malloc */
+    char **old;               /* other files of the same source, each owned */
     size_t old_count, old_room;
     bn_status *st;
 } taking;
 
-/* Appends RECORD as bytes that are equal for equal contents. Where a line was read from is none. */
-static bn_code put_contents(res_record *record, bn_text *out, bn_status *st)
+/* Appends RECORD as bytes that are equal for equal contents, wherever a line was read from. */
+static void put_contents(res_record *record, bn_text *out)
 {
-    json_t *imported = json_object_get(record->provenance, "imported");
+    json_t *imported = res_provenance(record, RES_PROV_IMPORTED);
     json_object_del(imported, "file");
     json_object_del(imported, "line_number");
-    return res_wire_put(record, out, st);
+    res_wire_put(record, out);
 }
 
 /* As a reader of its file finds RECORD; *IMAGE are the file's bytes (malloc). */
@@ -44,23 +44,12 @@ static bn_code contents_of(const res_record *record, char **image, size_t *size,
     if (code == BN_OK)
         code = res_image_read(*image, *size, &read, st);
     if (code == BN_OK)
-        code = put_contents(read, out, st);
+        put_contents(read, out);
     res_record_free(read);
     return code;
 }
 
-static bn_code add_old(taking *t, const char *name)
-{
-    char *copy = strdup(name);
-    if (!copy || !bn_reserve(&t->old, t->old_count + 1, &t->old_room, sizeof *t->old)) {
-        free(copy);
-        return bn_fail(t->st, BN_OUT_OF_MEMORY, "no memory for a file name");
-    }
-    t->old[t->old_count++] = copy;
-    return BN_OK;
-}
-
-/* Holds the record against STORED, of the file NAME at PATH. */
+/* Compares the record with STORED, of the file NAME at PATH. */
 static bn_code compare(taking *t, const char *name, const char *path, res_record *stored)
 {
     const bool own = strcmp(name, t->name.data) == 0;
@@ -68,24 +57,28 @@ static bn_code compare(taking *t, const char *name, const char *path, res_record
     if (!own && !t->source->same(stored, t->record))
         return BN_OK;
     t->there = t->there || own;
-    /* Before that which follows takes from it. */
+    /* Before put_contents, which removes members of STORED. */
     const bool richer = t->source && t->source->richer(stored, t->record);
-    bn_code code = put_contents(stored, &contents, t->st);
-    const bool same = code == BN_OK && contents.length == t->contents.length &&
+    put_contents(stored, &contents);
+    const bool same = contents.length == t->contents.length &&
                       memcmp(contents.data, t->contents.data, contents.length) == 0;
     bn_text_free(&contents);
-    if (code == BN_OK && !same && richer)
-        code = bn_fail(t->st, BN_CHANGED,
-                       "%s: this record stays, for the recording now lacks events or a profile "
-                       "that it has",
+    if (!same && richer)
+        return bn_fail(t->st, BN_CHANGED,
+                       "%s: this record stays: the recording now lacks events or a profile that "
+                       "the record has",
                        path);
-    if (code == BN_OK && own)
+    if (own) {
         t->same = same;
-    return code == BN_OK && !own ? add_old(t, name) : code;
+    } else {
+        bn_grow(&t->old, t->old_count + 1, &t->old_room, sizeof *t->old);
+        t->old[t->old_count++] = bn_strdup(name);
+    }
+    return BN_OK;
 }
 
-/* Looks at the file NAME, which may be of the same source. One that nobody can read may hide that
- * it is; damage that is proven hides nothing that anybody takes for a record. */
+/* Looks at the file NAME, which may be of the same source, even where it cannot be read. A file
+ * with proven damage is no record of any source. */
 static bn_code look_at(taking *t, const char *name)
 {
     bn_text path = {0};
@@ -93,8 +86,7 @@ static bn_code look_at(taking *t, const char *name)
     res_proof proof = {.fault = RES_FAULT_UNREAD};
     bn_status why = {.code = BN_OK};
     bn_text_printf(&path, "%s/%s", t->store, name);
-    bn_code code = path.failed ? bn_fail(&why, BN_OUT_OF_MEMORY, "no memory for a file name")
-                               : res_foreign_read(path.data, &stored, &proof, &why);
+    bn_code code = res_foreign_read(path.data, &stored, &proof, &why);
     if (code == BN_OK)
         code = compare(t, name, path.data, stored);
     else if (proof.proven || code == BN_NOT_FOUND)
@@ -107,7 +99,7 @@ static bn_code look_at(taking *t, const char *name)
     return code;
 }
 
-/* Whether the file NAME may be of the same source: by what it is called, and when it is of. */
+/* Whether the file NAME may be of the same source, by its name and its date. */
 static bool may_be(const taking *t, const char *end, const char *name)
 {
     const double time_s = res_id_time(name);
@@ -123,8 +115,6 @@ static bn_code look_at_others(taking *t)
     if (!folder)
         return errno == ENOENT ? BN_OK : bn_fail_errno(t->st, errno, "%s", t->store);
     res_put_record_end(&end, &t->record->experiment);
-    if (end.failed)
-        code = bn_fail(t->st, BN_OUT_OF_MEMORY, "no memory for a file name");
     for (const struct dirent *e; code == BN_OK && (e = bn_folder_next(folder)) != NULL;)
         if (may_be(t, end.data, e->d_name))
             code = look_at(t, e->d_name);
@@ -135,7 +125,7 @@ static bn_code look_at_others(taking *t)
     return code;
 }
 
-/* Removes what the record took the place of. */
+/* Removes the records that this one replaces. */
 static bn_code drop_old(taking *t)
 {
     bn_text path = {0};
@@ -143,9 +133,7 @@ static bn_code drop_old(taking *t)
     for (size_t i = 0; i < t->old_count && code == BN_OK; i++) {
         bn_text_clear(&path);
         bn_text_printf(&path, "%s/%s", t->store, t->old[i]);
-        if (path.failed)
-            code = bn_fail(t->st, BN_OUT_OF_MEMORY, "no memory for a file name");
-        else if (unlink(path.data) != 0 && errno != ENOENT)
+        if (unlink(path.data) != 0 && errno != ENOENT)
             code = bn_fail_errno(t->st, errno, "removing %s", path.data);
     }
     bn_text_free(&path);
@@ -159,12 +147,8 @@ bn_code res_store_take(const char *store, const res_record *record, const res_so
     taking t = {.store = store, .record = record, .source = source, .st = &own};
     char *image = NULL;
     size_t size = 0;
-    bn_code code = BN_OK;
     res_put_record_name(&t.name, record);
-    if (t.name.failed)
-        code = bn_fail(&own, BN_OUT_OF_MEMORY, "no memory for a file name");
-    if (code == BN_OK)
-        code = contents_of(record, &image, &size, &t.contents, &own);
+    bn_code code = contents_of(record, &image, &size, &t.contents, &own);
     if (code == BN_OK)
         code = look_at(&t, t.name.data);
     if (code == BN_OK && source)

@@ -1,5 +1,5 @@
 /*
- * vet.c - files of a store, which somebody else may have written, are read by a child.
+ * vet.c - files of a store, which may be foreign, are read by a child process.
  *
  * libhdf5 does not survive every damaged file (store_file.c), and a seal is no proof of who made
  * it. What it survives depends on what memory held before, too: that one process survived a file
@@ -10,15 +10,16 @@
  * The file is opened and read once, by us, and the child gets the bytes over the wire, whatever
  * becomes of the file's name meanwhile.
  *
- * Only the seal, which we check ourselves, proves damage, and proof alone is remembered. The child's
- * word is news of this time: libhdf5 dies of little memory as it dies of a bad file, and a limit, a
- * signal or a busy machine ends the child whatever it reads. So how a child ended is BN_IO, and the
- * file is tried again the next time.
+ * Only the seal, which we check ourselves, proves damage, and proof alone is remembered. The
+ * child's answer may differ the next time: libhdf5 dies of little memory as it dies of a bad file,
+ * and a limit, a signal or a busy machine ends the child whatever it reads. So the end of a child
+ * is BN_IO, and the file is tried again the next time.
  */
 #define _GNU_SOURCE
 #include "results/records/store_priv.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,6 +40,8 @@
 #define PACKET      (64 << 10) /* smaller than the buffer of any socket */
 /* The child's end of the wire. */
 #define SOCKET_FD   3
+/* Exit code of a child that reached MOST_BYTES; 0: other limits or the wire ended it. */
+#define EXIT_MEMORY 71
 
 /* The child that is alive; PID 0: none. */
 static struct {
@@ -59,9 +62,9 @@ static size_t address_space(void)
     return (size_t)pages * (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/* The signals by which a process ends of what it does itself. All others are somebody's doing. */
+/* Signals that a process brings on itself. All others are sent by another process. */
 static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS, SIGXCPU};
-/* What ends a whole group of processes is for the parent to decide, and the child ends with it. */
+/* Signals to a whole group of processes: the parent decides, and the child ends with it. */
 static const int requests[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
 static void set_signals(void)
@@ -72,7 +75,7 @@ static void set_signals(void)
         signal(faults[i], SIG_DFL);
 }
 
-/* Whether the limit of memory is ours: it leaves what a record may take. */
+/* Whether the memory limit is ours, so that a record had MOST_BYTES of it. */
 static bool set_limits(void)
 {
     const struct rlimit space = {address_space() + MOST_BYTES, address_space() + MOST_BYTES};
@@ -84,7 +87,7 @@ static bool set_limits(void)
     return !tighter && setrlimit(RLIMIT_AS, &space) == 0;
 }
 
-/* The limit counts from the child's start, so each file moves it. MOST is nobody's but a user's. */
+/* The limit counts from the child's start, so each file moves it. MOST is the user's hard limit. */
 static void allow_time(rlim_t most)
 {
     struct rusage used;
@@ -95,7 +98,7 @@ static void allow_time(rlim_t most)
     (void)setrlimit(RLIMIT_CPU, &time);
 }
 
-/* What the child says of an image; the record's bytes follow, if it is one. */
+/* The child's verdict on an image; the record's bytes follow, if it is one. */
 typedef struct answer {
     bn_status st;
     size_t size;
@@ -135,8 +138,8 @@ static bool receive_all(int fd, void *data, size_t size)
     return true;
 }
 
-/* Reads the image and puts the record into OUT. Frees the image. HDF5 says of little memory what it
- * says of a damaged file, but the C library leaves its word. */
+/* Reads the image and puts the record into OUT. Frees the image. HDF5 reports little memory as it
+ * reports a damaged file, but the C library sets errno. */
 static bn_code read_image(char *image, size_t size, bn_text *out, bn_status *st)
 {
     res_record *record = NULL;
@@ -146,13 +149,23 @@ static bn_code read_image(char *image, size_t size, bn_text *out, bn_status *st)
         code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory to read it");
     free(image);
     if (code == BN_OK)
-        code = res_wire_put(record, out, st);
+        res_wire_put(record, out);
     res_record_free(record);
     return code;
 }
 
-/* Reads each image that it is given, and answers. Never returns: where the wire ends, or there is
- * no memory for the bytes, it ends, and says nothing of the file. */
+/* The parent reports the child's end, so bn_out_of_memory must not. Sanitizers may. */
+static void silence_errors(void)
+{
+#ifndef __SANITIZE_ADDRESS__
+    const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    if (nowhere >= 0)
+        dup2(nowhere, STDERR_FILENO);
+#endif
+}
+
+/* Reads each image that it is given, and answers. Never returns: without memory for the bytes, or
+ * at the end of the wire, the child ends, and says nothing of the file. */
 static void serve(int fd, pid_t parent)
 {
     set_signals();
@@ -160,10 +173,12 @@ static void serve(int fd, pid_t parent)
     /* Locks and pipes of the parent must not live as long as we do. */
     if (getppid() != parent || dup2(fd, SOCKET_FD) < 0)
         _exit(0);
+    silence_errors();
     close_range(SOCKET_FD + 1, ~0U, 0);
     struct rlimit cpu;
     const rlim_t most_time = getrlimit(RLIMIT_CPU, &cpu) == 0 ? cpu.rlim_max : RLIM_INFINITY;
     const bool limited = set_limits();
+    bn_out_of_memory_exits(limited ? EXIT_MEMORY : 0);
     for (size_t size; receive_all(SOCKET_FD, &size, sizeof size);) {
         bn_text out = {0};
         answer a = {.st = {.code = BN_OK}};
@@ -203,7 +218,7 @@ void res_store_vet_end(void)
     child.pid = 0;
 }
 
-static bn_code begin(bn_status *st)
+static bn_code start_child(bn_status *st)
 {
     int pair[2];
     const pid_t parent = getpid();
@@ -241,8 +256,13 @@ static bool is_fault(int number)
     return false;
 }
 
-/* Ends the child, and says how it ended: BN_IO, since the file alone cannot be blamed. */
-static bn_code blame(bool late, bn_status *st)
+static bn_code too_large(bn_status *st)
+{
+    return bn_fail(st, BN_IO, "not read: it takes more than %zu MB of memory", MOST_BYTES >> 20);
+}
+
+/* Ends the child, and reports how it ended: BN_IO, since the file alone cannot be blamed. */
+static bn_code report_end(bool late, bn_status *st)
 {
     int status = 0;
     /* It may live with its end of the wire closed. One that is about to end keeps its own status.
@@ -255,31 +275,32 @@ static bn_code blame(bool late, bn_status *st)
     forget();
     const int number = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     if (late)
-        return bn_fail(st, BN_IO, "not read: a child took longer than %d s for it", MOST_WAIT_S);
+        return bn_fail(st, BN_IO, "not read: a child process took longer than %d s for it",
+                       MOST_WAIT_S);
     if (number == SIGXCPU)
         return bn_fail(st, BN_IO,
-                       "not read: a child took longer than %d s of processor time for it",
+                       "not read: a child process took longer than %d s of processor time for it",
                        MOST_CPU_S);
     if (is_fault(number))
         return bn_fail(st, BN_IO,
-                       "not read: the child that tried died by signal %d: of the file, or of "
-                       "little memory",
+                       "not read: the child process that tried died by signal %d: of the file, "
+                       "or of little memory",
                        number);
     if (number)
-        return bn_fail(st, BN_IO, "not read: somebody ended the child that tried, by signal %d",
-                       number);
+        return bn_fail(st, BN_IO, "not read: signal %d ended the child process that tried", number);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_MEMORY)
+        return too_large(st);
     /* A sanitizer ends it so. */
     if (WIFEXITED(status) && WEXITSTATUS(status) != 0)
-        return bn_fail(st, BN_IO, "not read: it ended the child that tried");
-    return bn_fail(st, BN_IO,
-                   "not read: the child that should do it had no memory, or was cut off");
+        return bn_fail(st, BN_IO, "not read: it ended the child process that tried");
+    return bn_fail(st, BN_IO, "not read: its child process had no memory, or was cut off");
 }
 
-/* Why there is no record, as the child says. */
+/* The child's reason for giving no record. */
 static bn_code refusal(answer *a, bn_status *st)
 {
     a->st.message[sizeof a->st.message - 1] = '\0';
-    /* What the child could not read in little memory may take all of ours: its word is the last. */
+    /* An image that the child could not read in its memory may take all of ours: no second try. */
     if (a->st.code == BN_FORMAT)
         return bn_fail(st, BN_FORMAT, "%s", a->st.message);
     return bn_fail(st, BN_IO, "not read: %s", a->st.message);
@@ -290,21 +311,20 @@ static bn_code vet(const char *image, size_t size, res_record **record, bn_statu
 {
     answer a;
     char *bytes = NULL;
-    bn_code code = begin(st);
+    bn_code code = start_child(st);
     if (code != BN_OK)
         return code;
     if (!send_all(child.socket, &size, sizeof size) || !send_all(child.socket, image, size) ||
         !receive_all(child.socket, &a, sizeof a))
-        return blame(errno == EAGAIN, st);
+        return report_end(errno == EAGAIN, st);
     if (a.st.code != BN_OK)
         code = refusal(&a, st);
     else if (a.size == 0 || a.size > MOST_BYTES)
-        code =
-            bn_fail(st, BN_IO, "not read: it takes more than %zu MB of memory", MOST_BYTES >> 20);
+        code = too_large(st);
     else if (!(bytes = malloc(a.size)))
         code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu bytes", a.size);
     else if (!receive_all(child.socket, bytes, a.size))
-        code = blame(errno == EAGAIN, st);
+        code = report_end(errno == EAGAIN, st);
     else
         code = res_wire_take(bytes, a.size, record, st);
     free(bytes);

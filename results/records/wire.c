@@ -167,17 +167,13 @@ static void pass_record(wire *w, res_record *r)
     pass_executions(w, r);
 }
 
-bn_code res_wire_put(res_record *record, bn_text *out, bn_status *st)
+void res_wire_put(res_record *record, bn_text *out)
 {
-    wire w = {.out = out, .st = st};
+    wire w = {.out = out};
     char *text = json_dumps(record->provenance, JSON_COMPACT | JSON_ENSURE_ASCII);
-    if (text) {
-        pass_record(&w, record);
-        bn_text_puts(out, text);
-    }
-    const bool failed = !text || out->failed;
+    pass_record(&w, record);
+    bn_text_puts(out, text);
     free(text);
-    return failed ? bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a record's bytes") : BN_OK;
 }
 
 bn_code res_wire_take(const char *bytes, size_t size, res_record **record, bn_status *st)
@@ -185,8 +181,6 @@ bn_code res_wire_take(const char *bytes, size_t size, res_record **record, bn_st
     wire w = {.at = bytes, .left = size, .st = st};
     json_t *provenance = NULL;
     res_record *r = res_record_new();
-    if (!r)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a record");
     pass_record(&w, r);
     if (fine(&w))
         w.code = res_json_parse(w.at, w.left, &provenance, st);

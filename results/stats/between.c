@@ -1,5 +1,5 @@
 /*
- * between.c - how far nights stray from their level, and what the newest of them say against it.
+ * between.c - how far nights stray from their level, and whether the latest of them left it.
  */
 #include "results/stats/stats_priv.h"
 
@@ -12,9 +12,9 @@
 
 /* Robust standard deviations that a night may lie from the median. */
 #define CUT   3.0
-/* At which each of the newest nights alone is to lie out, one-sided. */
+/* At which each of the latest nights alone is to lie out, one-sided. */
 #define ALONE 0.05
-/* Of what is visible. */
+/* Of the minimum detectable effect. */
 #define POWER 0.8
 
 void res_cut_nights(const double *x, size_t count, double *room, double *cut)
@@ -56,9 +56,9 @@ res_newest res_newest_of(const double *values, size_t count, size_t newest)
 {
     const double nan = (double)NAN;
     res_newest known = {.deviation = nan, .ratio = {nan, nan, nan}, .p = 1};
-    double *room = calloc(3 * count + 3, sizeof *room);
+    double *room = bn_zalloc(3 * count, sizeof *room);
     size_t n = 0;
-    for (size_t i = 0; room && i < count; i++)
+    for (size_t i = 0; i < count; i++)
         if (isfinite(values[i]) && values[i] > 0)
             room[n++] = log(values[i]);
     if (n >= newest + RES_LEVEL_NIGHTS)

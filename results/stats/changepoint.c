@@ -7,16 +7,16 @@
  * within either side. As in "Hunter" (M. Fleming et al., "Hunter: using change point detection
  * to hunt for performance regressions", ICPE 2023), Student's t test replaces its permutations:
  * it is fast and gives the same answer each time. Also as there, the series is looked at in
- * windows, too: in the whole of a long series a rise that was mended later hides, and old changes
+ * windows, too: in the whole of a long series a rise that was fixed later hides, and old changes
  * hide new ones. The passes propose places; each is then judged between its neighbours, the
  * weakest first.
  *
  * Potts' functional (L. Boysen et al., "Consistencies and rates of convergence of
  * jump-penalized least squares estimators", Annals of Statistics 37, 2009) finds all
- * changes at once. But its one parameter is the price of a jump, which does not tell the rate of
+ * changes at once. But its one parameter is the price of a jump, which does not set the rate of
  * false alarms, and least squares pay any price for an outlier.
  *
- * What differs from Hunter:
+ * Differences from Hunter:
  * - Values are logs, so that a change is a ratio.
  * - They are cut at three robust standard deviations from the stretch's median, or two
  *   slow nights would be a change. Hence no change has fewer than RES_LEAST_NIGHTS on a side.
@@ -40,9 +40,9 @@
 /* The passes propose what comes within this factor of the level. */
 #define PROPOSED       10.0
 #define DEEPEST        24
-/* The newest night is foretold from at least so many nights, as surely as this. */
-#define FORETELL_FROM  8
-#define FORETELL_LEVEL 0.01
+/* The latest night is predicted from at least so many nights, at this level. */
+#define PREDICT_FROM   8
+#define PREDICT_LEVEL  0.01
 #define SURE           1.3
 
 res_change_options res_change_defaults(void)
@@ -198,7 +198,7 @@ static size_t look(search *s, size_t window, bool dry)
     return places;
 }
 
-/* Looks once more beside each place that was proposed. A rise that was mended soon has two ends: a
+/* Looks once more beside each place that was proposed. A rise that was fixed soon has two ends: a
  * window that begins or ends at one of them hides the other. Few places are proposed in a series
  * without changes, so this hardly adds places. */
 static void look_beside(search *s, size_t window)
@@ -297,21 +297,21 @@ static bool settle(search *s)
     return moved;
 }
 
-/* ---- the newest nights ----------------------------------------------------------------- */
+/* ---- the latest nights ----------------------------------------------------------------- */
 
-/* Says where the newest night lies among those since the last change. The last two nights are left
- * out of that range, since both may be of something new. */
-static void foretell(search *s, const res_change_options *options, res_changes *found)
+/* Compares the latest night with those since the last change. The last two nights are left out of
+ * that range, since both may be of something new. */
+static void predict(search *s, const res_change_options *options, res_changes *found)
 {
     const size_t from = s->count > 0 ? s->places[s->count - 1] : 0;
-    if (s->n < from + FORETELL_FROM + LEAST - 1)
+    if (s->n < from + PREDICT_FROM + LEAST - 1)
         return;
     const size_t to = s->n - (LEAST - 1), m = to - from;
     double squares = 0;
     const double mean = side_mean(s, from, to, &squares), freedom = (double)(m - 1);
     const double deviation = fmax(sqrt(squares / freedom), FLOOR);
     const double error = deviation * sqrt(1 + 1 / (double)m);
-    const double half = error * gsl_cdf_tdist_Qinv(FORETELL_LEVEL / 2, freedom);
+    const double half = error * gsl_cdf_tdist_Qinv(PREDICT_LEVEL / 2, freedom);
     const double newest = s->x[s->n - 1] - mean;
     found->newest = (res_interval){exp(newest), exp(-half), exp(half)};
     found->newest_p = 2 * gsl_cdf_tdist_Q(fabs(newest) / error, freedom);
@@ -322,7 +322,7 @@ static void foretell(search *s, const res_change_options *options, res_changes *
             break;
         found->newest_run++;
     }
-    /* To tell a change in 4 of 5 cases takes 0.84 more than the critical t. The place has to be
+    /* To detect a change in 4 of 5 cases takes 0.84 more than the critical t. The place has to be
      * found as well, which takes about as much again (test_changepoint.c). */
     const double needed = gsl_cdf_tdist_Qinv(s->level / 2, freedom) + SURE;
     found->visible = expm1(needed * deviation * sqrt(1 / (double)LEAST + 1 / (double)m));
@@ -375,14 +375,9 @@ bn_code res_changes_find(const double *values, size_t count, const res_change_op
     bn_code code = check(options, st);
     if (code != BN_OK)
         return code;
-    double *reals = calloc(3 * count + 3, sizeof *reals);
-    size_t *sizes = calloc(2 * count + 2, sizeof *sizes);
-    res_change *list = calloc(count + 1, sizeof *list);
-    if (!reals || !sizes || !list) {
-        free(list);
-        code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a series of %zu nights", count);
-        goto out;
-    }
+    double *reals = bn_zalloc(3 * count, sizeof *reals);
+    size_t *sizes = bn_zalloc(2 * count, sizeof *sizes);
+    res_change *list = bn_zalloc(count, sizeof *list);
     search s = {.x = reals,
                 .n = take_logs(values, count, reals, sizes),
                 .cut = reals + count,
@@ -397,11 +392,11 @@ bn_code res_changes_find(const double *values, size_t count, const res_change_op
         list[i] = measure(&s, i);
         list[i].at = sizes[list[i].at];
     }
-    foretell(&s, options, found);
+    predict(&s, options, found);
 out:
     free(reals);
     free(sizes);
-    return code;
+    return BN_OK;
 }
 
 void res_changes_free(res_changes *found)

@@ -35,7 +35,7 @@
 /* A pair is disturbed when it lies this many times as far from the median as three quarters of the
  * pairs do: 6.9 standard deviations of a normal distribution. */
 #define DISTURBED      6
-/* So many pairs are needed to say what is usual. */
+/* Fewer pairs do not show the usual distance. */
 #define FEWEST_USUAL   6
 /* Of intervals, which are those of one comparison alone. */
 #define INTERVAL_LEVEL 0.05
@@ -83,7 +83,7 @@ void res_order(uint64_t seed, size_t pairs, bool looks, bool *b_first)
 
 /* ---- processes ------------------------------------------------------------------ */
 
-/* What stands for a process: the log of its median step, and of resampled medians. */
+/* A process by the log of its median step, and those of resampled medians. */
 typedef struct process {
     double log_median;
     double drawn[WITHIN];
@@ -133,20 +133,18 @@ static bn_code check(const res_side *a, const res_side *b, const res_compare_opt
     return code == BN_OK ? check_side(b, "B", st) : code;
 }
 
-/* Reads process I of FROM. Resampled medians lie around what stands for it. */
-static bool read_process(const res_side *from, size_t i, gsl_rng *rng, process *out)
+/* Reads process I of FROM. Resampled medians lie around its value. */
+static void read_process(const res_side *from, size_t i, gsl_rng *rng, process *out)
 {
     const size_t count = from->counts[i];
     res_series s;
-    if (!res_series_make(&s, from->series[i], count))
-        return false;
+    res_series_make(&s, from->series[i], count);
     const double of_steps = log(res_series_median(&s));
     out->log_median = from->values ? log(from->values[i]) : of_steps;
     for (size_t k = 0; k < WITHIN; k++)
         out->drawn[k] = out->log_median +
                         (count < FEWEST_STEPS ? 0 : log(res_series_resample(&s, rng)) - of_steps);
     res_series_free(&s);
-    return true;
 }
 
 /* ---- pairs ---------------------------------------------------------------------- */
@@ -187,13 +185,10 @@ static double steps_error(const process *a, const process *b, const size_t *kept
 }
 
 /* Percentile interval of the ratio over resampled pairs of resampled processes. */
-static bn_code bootstrap(const process *a, const process *b, const size_t *kept, size_t n,
-                         double estimate, size_t resamples, gsl_rng *rng, res_interval *interval,
-                         bn_status *st)
+static res_interval bootstrap(const process *a, const process *b, const size_t *kept, size_t n,
+                              double estimate, size_t resamples, gsl_rng *rng)
 {
-    double *ratios = calloc(resamples, sizeof *ratios);
-    if (!ratios)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu resamples", resamples);
+    double *ratios = bn_zalloc(resamples, sizeof *ratios);
     for (size_t i = 0; i < resamples; i++) {
         double sum = 0;
         for (size_t k = 0; k < n; k++) {
@@ -203,14 +198,14 @@ static bn_code bootstrap(const process *a, const process *b, const size_t *kept,
         }
         ratios[i] = exp(sum / (double)n);
     }
-    *interval = res_percentile_interval(estimate, ratios, resamples);
+    const res_interval interval = res_percentile_interval(estimate, ratios, resamples);
     free(ratios);
-    return BN_OK;
+    return interval;
 }
 
 /*
  * Standard error of the mean of COUNT differences by their spread. Signs that are drawn by halves
- * sum to zero, so they are correlated by -1 / (N - 1). The machine's own differences, later less
+ * sum to zero, so they are correlated by -1 / (N - 1). The machine's own differences, later minus
  * earlier, may sum to zero as well: a speed that wanders and returns comes near that. Then the mean
  * varies (N - 1) / (N - 2) times as much as the spread says. This is always allowed for: Student's
  * t of few pairs needs as much where differences are not normal.
@@ -272,8 +267,8 @@ static void begin_comparison(const double *d, size_t count, const res_compare_op
 
 /* ---- sides ------------------------------------------------------------------------ */
 
-static bn_code compare_processes(const process *a, const process *b, size_t count, gsl_rng *rng,
-                                 const res_compare_options *o, res_comparison *c, bn_status *st)
+static void compare_processes(const process *a, const process *b, size_t count, gsl_rng *rng,
+                              const res_compare_options *o, res_comparison *c)
 {
     double d[RES_MOST_PAIRS] = {0};
     const size_t *kept = c->kept;
@@ -281,11 +276,10 @@ static bn_code compare_processes(const process *a, const process *b, size_t coun
         d[i] = b[i].log_median - a[i].log_median;
     begin_comparison(d, count, o, c);
     estimate(c, steps_error(a, b, kept, c->pairs));
-    bn_code code = res_flip_p(c->log_ratio, c->pairs, o->seed, &c->p_flip, st);
-    if (code == BN_OK && o->resamples > 0)
-        code = bootstrap(a, b, kept, c->pairs, c->ratio.estimate, o->resamples, rng, &c->bootstrap,
-                         st);
-    return code == BN_OK ? res_compare_family(c, 1, o, st) : code;
+    c->p_flip = res_flip_p(c->log_ratio, c->pairs, o->seed);
+    if (o->resamples > 0)
+        c->bootstrap = bootstrap(a, b, kept, c->pairs, c->ratio.estimate, o->resamples, rng);
+    res_compare_family(c, 1, o);
 }
 
 bn_code res_compare(const res_side *a, const res_side *b, const res_compare_options *options,
@@ -295,22 +289,16 @@ bn_code res_compare(const res_side *a, const res_side *b, const res_compare_opti
     if (code != BN_OK)
         return code;
     const size_t count = a->processes;
-    process *processes = calloc(2 * count, sizeof *processes);
-    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
-    bool ready = processes && rng;
-    if (rng)
-        gsl_rng_set(rng, (unsigned long)options->seed);
-    for (size_t i = 0; ready && i < count; i++)
-        ready = read_process(a, i, rng, &processes[i]) &&
-                read_process(b, i, rng, &processes[count + i]);
-    if (ready)
-        code = compare_processes(processes, processes + count, count, rng, options, comparison, st);
-    else
-        code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory to compare %zu processes", count);
-    if (rng)
-        gsl_rng_free(rng);
+    process *processes = bn_zalloc(2 * count, sizeof *processes);
+    gsl_rng *rng = res_rng_new(options->seed);
+    for (size_t i = 0; i < count; i++) {
+        read_process(a, i, rng, &processes[i]);
+        read_process(b, i, rng, &processes[count + i]);
+    }
+    compare_processes(processes, processes + count, count, rng, options, comparison);
+    gsl_rng_free(rng);
     free(processes);
-    return code;
+    return BN_OK;
 }
 
 /* ---- single values ------------------------------------------------------------------ */
@@ -323,8 +311,8 @@ static bool all_alike(const double *values, size_t count)
     return count > 0;
 }
 
-/* What one pair says, as if it were the logarithm of a ratio. The logarithm of 1 + the share of a
- * unit is given the share's sign, so that sides that change places change the sign only. */
+/* The value of one pair, as if it were the logarithm of a ratio. The logarithm of 1 + the share of
+ * a unit is given the share's sign, so that sides that change places change the sign only. */
 static double log_ratio_of(double a, double b, double unit)
 {
     const double share = (b - a) / unit;
@@ -357,6 +345,7 @@ bn_code res_compare_values(const res_values *values, const res_compare_options *
     begin_comparison(d, values->pairs, options, c);
     c->constant = all_alike(values->a, values->pairs) && all_alike(values->b, values->pairs);
     estimate(c, 0);
-    code = res_flip_p(c->log_ratio, c->pairs, options->seed, &c->p_flip, st);
-    return code == BN_OK ? res_compare_family(c, 1, options, st) : code;
+    c->p_flip = res_flip_p(c->log_ratio, c->pairs, options->seed);
+    res_compare_family(c, 1, options);
+    return BN_OK;
 }

@@ -1,20 +1,21 @@
 /*
- * compare_family.c - comparisons that are judged together: which test serves, Holm's adjustment,
- * equivalence, the verdict; and how much is needed.
+ * compare_family.c - comparisons that are judged together: the choice of the test, Holm's
+ * adjustment, equivalence, the verdict; and the number of pairs needed.
  *
- * Wherever the number of pairs can reach the corrected level, differences are told by flipped
+ * Wherever the number of pairs can reach the corrected level, differences are tested by flipped
  * signs (compare_flip.c), which assume only that like sides are as likely to differ either way.
  * Fewer pairs are judged by Student's t, which long tails make conservative (Y. Benjamini, "Is the
  * t test really conservative when the parent distribution is long-tailed?", JASA 78, 1983), down to
- * a number of pairs that choose_test explains. Below that nothing is told. Which test is used
+ * a number of pairs that choose_test explains. Below that nothing is significant. The choice
  * depends on the numbers of pairs and comparisons, never on p.
  *
- * By looks, p is divided by the look's share of the level (compare_looks.c). Such a p, taken at the
- * look at which a comparison ends, is at most X with a probability of at most X. So Holm's
- * adjustment of these keeps the level of a family over all its looks, whichever of its comparisons
- * end earlier than others (Y. Ye, A. Li, L. Liu and B. Yao, "A group sequential Holm procedure with
- * multiple primary endpoints", Statistics in Medicine 32, 2013). p at the last look is used, and no
- * smaller one of a look before, so that verdict and interval are of the same pairs.
+ * With interim analyses ("looks"), p is divided by the look's share of the level (compare_looks.c).
+ * Such a p, taken at the look at which a comparison ends, is at most X with a probability of at
+ * most X. So Holm's adjustment of these keeps the level of a family over all its looks, whichever
+ * of its comparisons end earlier than others (Y. Ye, A. Li, L. Liu and B. Yao, "A group sequential
+ * Holm procedure with multiple primary endpoints", Statistics in Medicine 32, 2013). p at the last
+ * look is used, and no smaller one of a look before, so that verdict and interval are of the same
+ * pairs.
  */
 #include "results/stats/stats_priv.h"
 
@@ -32,11 +33,6 @@ const char *res_verdict_name(res_verdict verdict)
     return names[verdict];
 }
 
-static double mean_of(const res_comparison *c)
-{
-    return gsl_stats_mean(c->log_ratio, 1, c->pairs);
-}
-
 static double freedom(const res_comparison *c)
 {
     return (double)c->pairs - 1;
@@ -51,17 +47,10 @@ double res_upper_tail(double mean, double error, double df)
 
 /* ---- families ------------------------------------------------------------------- */
 
-bn_code res_holm(const double *p, const double *weight, size_t count, double *adjusted,
-                 bn_status *st)
+void res_holm(const double *p, const double *weight, size_t count, double *adjusted)
 {
-    const size_t room = count > 0 ? count : 1;
-    size_t *order = calloc(room, sizeof *order);
-    double *each = calloc(room, sizeof *each);
-    if (!order || !each) {
-        free(order);
-        free(each);
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu p values", count);
-    }
+    size_t *order = bn_zalloc(count, sizeof *order);
+    double *each = bn_zalloc(count, sizeof *each);
     for (size_t i = 0; i < count; i++)
         each[i] = p[i] / (weight ? weight[i] : 1);
     gsl_sort_index(order, each, 1, count);
@@ -77,7 +66,6 @@ bn_code res_holm(const double *p, const double *weight, size_t count, double *ad
     }
     free(order);
     free(each);
-    return BN_OK;
 }
 
 size_t res_fewest_pairs(double level, double family)
@@ -124,13 +112,13 @@ size_t res_least_pairs(double level, double family)
     return pairs;
 }
 
-/* The mean log ratio that the comparison's test would just tell at its level. */
+/* The smallest mean log ratio that the comparison's test would find significant at its level. */
 static double critical(const res_comparison *c)
 {
     double low, high;
     if (c->test == RES_TEST_NONE)
         return (double)INFINITY;
-    /* With more pairs than there are bounds for, flips tell what t tells. */
+    /* With more pairs than there are bounds for, flips agree with t. */
     if (c->test == RES_TEST_FLIP && res_flip_bounds(c->log_ratio, c->pairs, c->level, &low, &high))
         return (high - low) / 2;
     return gsl_cdf_tdist_Qinv(c->level / 2, freedom(c)) * c->error;
@@ -139,9 +127,9 @@ static double critical(const res_comparison *c)
 /*
  * P of the comparison's test at its look, where one look alone would say P.
  *
- * Where each side has one value in all its processes there is no spread to judge a difference by.
- * What can be said is how often like sides would look so, at most. Sides that look so after many
- * pairs did at each look before, so looks do not add to it.
+ * Where each side has one value in all its processes there is no spread to judge a difference by,
+ * but a bound on how often like sides would appear so. Sides that do after many pairs did at each
+ * look before, so looks do not add to it.
  */
 static double of_look(const res_comparison *c, double p)
 {
@@ -155,13 +143,13 @@ static double of_look(const res_comparison *c, double p)
 /*
  * All that depends on the family, whose weights sum to WEIGHTS, but for Holm's adjustment.
  *
- * The smallest visible effect is the mean that the test would just tell plus the
+ * The minimum detectable effect (smallest_visible) is the test's critical mean plus the
  * quantile of Student's t that the power asks for, in standard errors (H. S.
  * Bloom, "Minimum detectable effects", Evaluation Review 19, 1995, with the
  * test's own critical value for his t). Were it added to this very experiment
- * without any other difference, the test would tell it unless chance lay more
+ * without any other difference, the test would find it unless chance lay more
  * than that quantile below zero: with a probability of 80 %, however well or
- * badly the few pairs tell their spread.
+ * badly the few pairs estimate their spread.
  *
  * Equivalence is two one-sided tests (D. J. Schuirmann, "A comparison of the two
  * one-sided tests procedure and the power approach", Journal of Pharmacokinetics
@@ -169,7 +157,8 @@ static double of_look(const res_comparison *c, double p)
  */
 static void size_up(res_comparison *c, double weights, const res_compare_options *o)
 {
-    const double delta = log1p(c->delta), mean = fabs(mean_of(c));
+    const double delta = log1p(c->delta);
+    const double mean = fabs(gsl_stats_mean(c->log_ratio, 1, c->pairs));
     c->family = weights / c->weight;
     c->level = o->level * c->share / c->family;
     c->test = choose_test(c, o->level);
@@ -183,7 +172,8 @@ static void size_up(res_comparison *c, double weights, const res_compare_options
     c->p_equivalent = of_look(c, res_upper_tail(delta - mean, c->error, freedom(c)));
 }
 
-/* A test by flips may tell what Student's interval holds possible: no row says both. */
+/* A difference that is significant by flips may lie within Student's interval: no row claims both.
+ */
 static res_verdict judge(const res_comparison *c, double level)
 {
     if (c->p_holm <= level && (c->ratio.low > 1 || c->ratio.high < 1))
@@ -191,12 +181,9 @@ static res_verdict judge(const res_comparison *c, double level)
     return c->p_equivalent_holm <= level ? RES_EQUIVALENT : RES_UNDECIDED;
 }
 
-bn_code res_compare_family(res_comparison *list, size_t count, const res_compare_options *options,
-                           bn_status *st)
+void res_compare_family(res_comparison *list, size_t count, const res_compare_options *options)
 {
-    double *p = calloc(5 * count + 1, sizeof *p), weights = 0;
-    if (!p)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory to judge %zu comparisons", count);
+    double *p = bn_zalloc(5 * count, sizeof *p), weights = 0;
     double *equivalent = p + count, *p_holm = p + 2 * count, *equivalent_holm = p + 3 * count;
     double *weight = p + 4 * count;
     for (size_t i = 0; i < count; i++)
@@ -206,16 +193,14 @@ bn_code res_compare_family(res_comparison *list, size_t count, const res_compare
         p[i] = list[i].p;
         equivalent[i] = list[i].p_equivalent;
     }
-    bn_code code = res_holm(p, weight, count, p_holm, st);
-    if (code == BN_OK)
-        code = res_holm(equivalent, weight, count, equivalent_holm, st);
-    for (size_t i = 0; code == BN_OK && i < count; i++) {
+    res_holm(p, weight, count, p_holm);
+    res_holm(equivalent, weight, count, equivalent_holm);
+    for (size_t i = 0; i < count; i++) {
         list[i].p_holm = p_holm[i];
         list[i].p_equivalent_holm = equivalent_holm[i];
         list[i].verdict = judge(&list[i], options->level);
     }
     free(p);
-    return code;
 }
 
 /* ---- how much is needed ---------------------------------------------------------- */

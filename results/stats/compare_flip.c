@@ -68,27 +68,19 @@ static double drawn_p(const double *d, size_t count, gsl_rng *rng)
     return (double)extreme / (DRAWS + 1);
 }
 
-bn_code res_flip_p(const double *d, size_t count, uint64_t seed, double *p, bn_status *st)
+double res_flip_p(const double *d, size_t count, uint64_t seed)
 {
-    *p = 1;
-    if (count == 0)
-        return BN_OK;
-    if (count <= RES_EXACT_PAIRS) {
-        *p = exact_p(d, count);
-        return BN_OK;
-    }
-    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
-    if (!rng)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a random generator");
-    gsl_rng_set(rng, (unsigned long)seed);
-    *p = drawn_p(d, count, rng);
+    if (count <= RES_EXACT_PAIRS)
+        return count == 0 ? 1 : exact_p(d, count);
+    gsl_rng *rng = res_rng_new(seed);
+    const double p = drawn_p(d, count, rng);
     gsl_rng_free(rng);
-    return BN_OK;
+    return p;
 }
 
 /* Flipping the differences of a subset makes the sum no smaller where the subset's own sum is not
  * above zero. So as many choices count against D as subsets have means not above zero: the K-th
- * smallest mean of a subset is how far D can be shifted down and still be told from zero (J. A.
+ * smallest mean of a subset is how far D can be shifted down and still differ significantly (J. A.
  * Hartigan, "Using subsample values as typical values", JASA 64, 1969). The same holds upwards. */
 bool res_flip_bounds(const double *d, size_t count, double level, double *low, double *high)
 {
@@ -96,9 +88,9 @@ bool res_flip_bounds(const double *d, size_t count, double level, double *low, d
         return false;
     const uint32_t subsets = (uint32_t)1 << count;
     const size_t extreme = (size_t)(level * (double)(subsets / 2) * (1 + 1e-12));
-    double *means = extreme ? calloc((size_t)subsets + 2 * extreme, sizeof *means) : NULL;
-    if (!means)
+    if (extreme == 0)
         return false;
+    double *means = bn_zalloc((size_t)subsets + 2 * extreme, sizeof *means);
     double *lowest = means + subsets, *highest = lowest + extreme, sum = 0;
     uint32_t chosen = 0;
     for (uint32_t i = 1; i < subsets; i++) {

@@ -1,14 +1,15 @@
 /*
- * compare_looks.c - the planned looks of a comparison that ends as soon as it is decided.
+ * compare_looks.c - the planned looks (interim analyses) of a comparison that ends as soon as it is
+ * decided.
  *
- * Who looks several times, and ends at a look that claims something, is wrong more often than one
- * look is. So each look has a share of the level, and claims at that share of it only. The shares
- * are those of an error spending function (K. K. G. Lan and D. L. DeMets, "Discrete sequential
- * boundaries for clinical trials", Biometrika 70, 1983): after the share T of the pairs, T^1.5 of
- * the error is spent (K. Kim and D. L. DeMets, "Design and analysis of group sequential tests based
- * on the type I error spending rate function", Biometrika 74, 1987). The exponent lies between
- * Pocock's boundary, which ends large differences one pair earlier but sees small ones less often,
- * and that of O'Brien and Fleming, for which it is the other way round.
+ * Several looks, of which the first significant one ends the comparison, raise more false alarms
+ * than one look. So each look has a share of the level, and claims at that share of it only. The
+ * shares are those of an error spending function (K. K. G. Lan and D. L. DeMets, "Discrete
+ * sequential boundaries for clinical trials", Biometrika 70, 1983): after the share T of the pairs,
+ * T^1.5 of the error is spent (K. Kim and D. L. DeMets, "Design and analysis of group sequential
+ * tests based on the type I error spending rate function", Biometrika 74, 1987). The exponent lies
+ * between Pocock's boundary, which ends large differences one pair earlier but sees small ones less
+ * often, and that of O'Brien and Fleming, for which it is the other way round.
  *
  * The boundaries are computed for sums of normal values by the recursion of P. Armitage, C. K.
  * McPherson and B. C. Rowe ("Repeated significance tests on accumulating data", JRSS A 132, 1969)

@@ -73,24 +73,15 @@ double res_trimmed_mean(double *values, size_t count)
     return gsl_stats_mean(values + out, 1, count - 2 * out);
 }
 
-/* Ascending copy; NULL without memory or values. */
-static double *sorted_copy(const uint64_t *values, size_t count)
-{
-    double *copy = count > 0 ? calloc(count, sizeof *copy) : NULL;
-    if (!copy)
-        return NULL;
-    for (size_t i = 0; i < count; i++)
-        copy[i] = (double)values[i];
-    gsl_sort(copy, 1, count);
-    return copy;
-}
-
 double res_quantile(const uint64_t *values, size_t count, double q)
 {
-    double *sorted = sorted_copy(values, count);
-    if (!sorted)
+    if (count == 0)
         return (double)NAN;
-    double value = gsl_stats_quantile_from_sorted_data(sorted, 1, count, q);
+    double *sorted = bn_zalloc(count, sizeof *sorted);
+    for (size_t i = 0; i < count; i++)
+        sorted[i] = (double)values[i];
+    gsl_sort(sorted, 1, count);
+    const double value = gsl_stats_quantile_from_sorted_data(sorted, 1, count, q);
     free(sorted);
     return value;
 }
@@ -103,18 +94,23 @@ void res_series_free(res_series *s)
     *s = (res_series){0};
 }
 
-bool res_series_make(res_series *s, const uint64_t *values, size_t count)
+gsl_rng *res_rng_new(uint64_t seed)
 {
-    size_t *order = calloc(count, sizeof *order);
-    *s = (res_series){.count = count, .block = (size_t)lround(cbrt((double)count))};
-    s->sorted = calloc(count, sizeof *s->sorted);
-    s->rank = calloc(count, sizeof *s->rank);
-    s->drawn = calloc(count, sizeof *s->drawn);
-    if (!order || !s->sorted || !s->rank || !s->drawn || count > UINT32_MAX) {
-        free(order);
-        res_series_free(s);
-        return false;
-    }
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    if (!rng)
+        bn_out_of_memory(sizeof *rng);
+    gsl_rng_set(rng, (unsigned long)seed);
+    return rng;
+}
+
+void res_series_make(res_series *s, const uint64_t *values, size_t count)
+{
+    size_t *order = bn_zalloc(count, sizeof *order);
+    *s = (res_series){.count = count,
+                      .block = (size_t)lround(cbrt((double)count)),
+                      .sorted = bn_zalloc(count, sizeof *s->sorted),
+                      .rank = bn_zalloc(count, sizeof *s->rank),
+                      .drawn = bn_zalloc(count, sizeof *s->drawn)};
     for (size_t i = 0; i < count; i++)
         s->sorted[i] = (double)values[i];
     gsl_sort_index(order, s->sorted, 1, count);
@@ -122,7 +118,6 @@ bool res_series_make(res_series *s, const uint64_t *values, size_t count)
         s->rank[order[i]] = (uint32_t)i;
     gsl_sort(s->sorted, 1, count);
     free(order);
-    return true;
 }
 
 /* Median of COUNT drawn values: the mean of the middle two, which are one and

@@ -1,5 +1,5 @@
 /*
- * stats.h - numbers only: quantiles, intervals, comparisons of processes, change points, newest
+ * stats.h - numbers only: quantiles, intervals, comparisons of processes, change points, latest
  * nights.
  *
  * Nothing here knows what a record is. Prefix res_.
@@ -16,7 +16,7 @@ typedef struct res_interval {
 } res_interval;
 
 /* Quantile Q (0..1) of COUNT values, linear between order statistics; NaN for
- * none. VALUES is left alone. */
+ * none. VALUES does not change. */
 double res_quantile(const uint64_t *values, size_t count, double q);
 
 /* Arithmetic mean, NaN for none. */
@@ -33,12 +33,12 @@ res_interval res_median_interval(double *values, size_t count);
  * when their shares pass a half; this moves along with the shares. NaN for none. Sorts VALUES. */
 double res_middle_mean(double *values, size_t count);
 /* Mean without a tenth of the values, rounded down, at each end; without one at each end where they
- * are three to nine, so that three say their median. NaN for none. Sorts VALUES. */
+ * are three to nine, so that of three it is the median. NaN for none. Sorts VALUES. */
 double res_trimmed_mean(double *values, size_t count);
 
 /* ---- values of processes (process.c) ---------------------------------------- */
 
-/* Fewer processes have no interval: nobody knows how far they lie apart. */
+/* Fewer processes have no interval: their spread is unknown. */
 #define RES_LEAST_PROCESSES 3
 
 /* A mean over processes. */
@@ -52,8 +52,8 @@ typedef struct res_estimate {
 /* Of COUNT values, one a process or a run. */
 res_estimate res_estimate_of(const double *values, size_t count);
 /*
- * What a sample of processes is of, which belong to runs. One run: its processes. Two do not tell
- * how far runs differ, so one of them stands alone, that of its processes: the later one, or where
+ * The unit of a sample of processes, which belong to runs. Of one run: its processes. Two do not
+ * show how far runs differ, so one of them counts alone, by its processes: the later one, or where
  * that has fewer than RES_LEAST_PROCESSES the earlier one. Where both have fewer, and where there
  * are three runs or more, a value is the mean of a run: two such values have no interval.
  */
@@ -74,8 +74,9 @@ res_estimate res_estimate_sum(const res_estimate *list, const double *weights, s
 /* Half of the interval that misses the truth at LEVEL (0.05: 95 %), by Student's t; NaN where there
  * is none. */
 double res_estimate_half(const res_estimate *estimate, double level);
-/* The true mean that would be told from zero at LEVEL in RES_POWER of all samples of TIMES as many
- * processes, if they lie as far apart as these; NaN where that is unknown. */
+/* The minimum detectable effect: the true mean that would differ significantly from zero at LEVEL
+ * in RES_POWER of all samples of TIMES as many processes, if they lie as far apart as these; NaN
+ * where that is unknown. */
 #define RES_POWER 0.8
 double res_estimate_visible(const res_estimate *estimate, double times, double level);
 /* The mean with its 95 % interval; the bounds are NaN where there is none. */
@@ -85,10 +86,10 @@ res_interval res_estimate_ratio(const res_estimate *logs);
 /* Of a mean of zero, by Student's t, two-sided; 1 where there is no interval. */
 double res_estimate_p(const res_estimate *estimate);
 
-/* Whether INTERVAL has bounds and VALUE lies outside: the only meaning of "told from zero". */
+/* Whether INTERVAL has bounds and VALUE lies outside: the only meaning of "significant". */
 bool res_told_from(res_interval interval, double value);
-/* How many independent values say as much about a mean as COUNT values in a row, of which
- * neighbours may be alike; at most COUNT. */
+/* Effective sample size: how many independent values estimate a mean as well as COUNT values in a
+ * row, of which neighbours may be alike; at most COUNT. */
 double res_independent_samples(const double *values, size_t count);
 
 /* ---- comparisons -------------------------------------------------------- */
@@ -104,8 +105,8 @@ typedef struct res_side {
     const uint64_t *const *series; /* [process][step], ns */
     const size_t *counts;          /* [process]: steps */
     size_t processes;
-    /* [process]: what stands for it, above zero; NULL: the median of its steps, which is not that
-     * of its rounds' medians */
+    /* [process]: its value, above zero; NULL: the median of its steps, which is not that of its
+     * rounds' medians */
     const double *values;
 } res_side;
 
@@ -126,8 +127,8 @@ typedef enum res_test {
     RES_TEST_CONSTANT /* each side has one value in all its processes: see compare_family.c */
 } res_test;
 
-/* The planned looks at a comparison, which may end at any of them as soon as it is decided; each
- * value is the pairs of the last look. See res_next_look. */
+/* The planned looks (interim analyses) at a comparison, which may end at any of them as soon as it
+ * is decided; each value is the pairs of the last look. See res_next_look. */
 typedef enum res_looks {
     RES_LOOKS_NONE = 0,   /* a fixed number of pairs, judged once */
     RES_LOOKS_USUAL = 12, /* after 4, 5, 6, 8, 10 and 12 pairs */
@@ -164,21 +165,21 @@ typedef struct res_comparison {
     double delta;                     /* within which its sides are equivalent */
     bool constant;                    /* all values of A are one, and all of B */
     double weight;                    /* its part of the family's level is this over all weights */
-    /* What follows depends on the family. */
+    /* All below depends on the family. */
     double family; /* the size of a family of its like: all weights over its own */
     res_test test;
     double level;     /* at this look, over FAMILY: what one comparison is sure of */
     double p, p_holm; /* of TEST, over its share of the level */
     double p_equivalent, p_equivalent_holm; /* a difference of DELTA or more (TOST) */
-    double critical;                        /* log ratio that TEST would just tell at LEVEL */
-    /* Smallest difference, as 0.02 for 2 %, that this experiment would have told
-     * at LEVEL with a probability of 80 %; infinite where none. */
+    double critical; /* least log ratio that is significant by TEST at LEVEL */
+    /* Minimum detectable effect, as 0.02 for 2 %: the smallest difference that this experiment
+     * would have found significant at LEVEL with a probability of 80 %; infinite where none. */
     double smallest_visible;
     res_verdict verdict;
 } res_comparison;
 
 /*
- * Says in which of PAIRS pairs B is to run before A. A seeded coin decides for each, so that a
+ * Decides in which of PAIRS pairs B is to run before A. A seeded coin decides for each, so that a
  * difference of like sides is as likely to have either sign, whatever the machine does (R. A.
  * Fisher, "The Design of Experiments", 1935), and no interference can keep pace with a rhythm, as
  * it can with ABBA. Of fewer than RES_COIN_PAIRS pairs B runs first in half, drawn at random, so
@@ -209,7 +210,7 @@ BN_MUST_USE bn_code res_compare(const res_side *a, const res_side *b,
 typedef struct res_values {
     const double *a, *b;
     size_t pairs;
-    /* 0: values above zero, compared by their ratio. Else B less A is a share of UNIT: a share of
+    /* 0: values above zero, compared by their ratio. Else B minus A is a share of UNIT: a share of
      * 0.03 stands for a ratio of 1.03, one of -0.03 for 1/1.03. */
     double unit;
 } res_values;
@@ -220,9 +221,8 @@ BN_MUST_USE bn_code res_compare_values(const res_values *values, const res_compa
 /* Judges the comparisons LIST anew as one family. The probability that any of them wrongly claims a
  * difference is at most OPTIONS' level, whatever their weights are, if these are chosen beforehand;
  * apart from that, so is the probability of any wrong claim of equivalence. Each weight, which
- * res_compare and res_compare_values set to 1, must be above 0. BN_OUT_OF_MEMORY. */
-BN_MUST_USE bn_code res_compare_family(res_comparison *list, size_t count,
-                                       const res_compare_options *options, bn_status *st);
+ * res_compare and res_compare_values set to 1, must be above 0. */
+void res_compare_family(res_comparison *list, size_t count, const res_compare_options *options);
 
 /* Mean of COUNT differences of pairs with its 95 % interval, and *P of no difference, by Student's
  * t as in res_compare. Below 3 pairs the bounds are NaN and *P is 1. */
@@ -230,13 +230,12 @@ res_interval res_mean_difference(const double *d, size_t count, double *p);
 
 /* Adjusted p values (S. Holm, "A simple sequentially rejective multiple test
  * procedure", Scandinavian Journal of Statistics 6, 1979, which has weights, too).
- * WEIGHT: how much of the level each has, beside the others, above 0; NULL: all alike.
- * BN_OUT_OF_MEMORY. */
-BN_MUST_USE bn_code res_holm(const double *p, const double *weight, size_t count, double *adjusted,
-                             bn_status *st);
+ * WEIGHT: how much of the level each has, relative to the others, above 0; NULL: all alike. */
+void res_holm(const double *p, const double *weight, size_t count, double *adjusted);
 
-/* Probability with which this experiment would have told an EFFECT (0.02: B takes
- * 2 % longer) at the comparison's level, by looks at its last one; 0 where it can claim nothing. */
+/* Power: the probability with which this experiment would have found an EFFECT (0.02: B takes 2 %
+ * longer) significant at the comparison's level, by looks at its last one; 0 where it can claim
+ * nothing. */
 double res_power(const res_comparison *comparison, double effect);
 /* Pairs from which flips of signs can reach LEVEL in a FAMILY of comparisons. */
 size_t res_fewest_pairs(double level, double family);
@@ -247,7 +246,7 @@ size_t res_least_pairs(double level, double family);
  * (0.01: 1 %). This comparison's pairs are the first stage of two (C. Stein, "A two-sample test for
  * a linear hypothesis whose power is independent of the variance", Annals of Mathematical
  * Statistics 16, 1945). If it has as many, stop. The rule looks at the spread alone, never at p or
- * the ratio, so stopping by it makes no false alarms. 0 below 3 pairs, which say nothing about the
+ * the ratio, so stopping by it makes no false alarms. 0 below 3 pairs, which do not show the
  * spread.
  */
 size_t res_pairs_wanted(const res_comparison *comparison, double precision);
@@ -273,42 +272,42 @@ typedef struct res_change {
 typedef struct res_changes {
     res_change *list; /* in order of time */
     size_t count;
-    /* Too few nights after a change are no change yet. This is what the newest say: */
+    /* Too few nights after a change are no change yet. Of the latest: */
     res_interval newest; /* over the level since the last change; the range is where 99 of
                           * 100 nights of that level fall. NaN without 10 such nights */
     double newest_p;     /* of a night of that level to lie so far out, two-sided */
     size_t newest_run;   /* how many of the last RES_LEAST_NIGHTS - 1 nights, up to the newest, lie
                             out of that range, on one side, by at least the least effect */
     double noise;        /* standard deviation of log values since the last change */
-    double visible;      /* a change that RES_LEAST_NIGHTS nights more would tell in about 4
-                          * of 5 cases: 0.03 is 3 % */
+    double visible;      /* minimum detectable effect: a change that RES_LEAST_NIGHTS nights more
+                          * would show in about 4 of 5 cases: 0.03 is 3 % */
 } res_changes;
 
 /* Finds the change points of the series VALUES, in order of time. A value that is not positive and
  * finite is a missing night. Fewer than 2 RES_LEAST_NIGHTS nights have none. BN_INVALID for
- * impossible options, BN_OUT_OF_MEMORY. */
+ * impossible options. */
 BN_MUST_USE bn_code res_changes_find(const double *values, size_t count,
                                      const res_change_options *options, res_changes *found,
                                      bn_status *st);
 void res_changes_free(res_changes *found);
 
-/* ---- the newest nights (between.c) --------------------------------------- */
+/* ---- the latest nights (between.c) --------------------------------------- */
 
-/* From fewer nights of a level nobody can say how far nights stray from it. */
+/* Fewer nights of a level do not show how far nights stray from it. */
 #define RES_LEVEL_NIGHTS 6
 
 typedef struct res_newest {
     size_t nights;      /* of the level; 0: too few, and all that follows is unknown: NaN, p is 1 */
     double deviation;   /* of the log of a night of this level */
-    res_interval ratio; /* the newest over the level, 95 % */
+    res_interval ratio; /* the latest over the level, 95 % */
     double p;           /* of nights of this level to lie so far out, two-sided */
-    /* Each of the newest alone lies out, too, at 5 %, one-sided, and by half of what they do
+    /* Each of the latest alone lies out, too, at 5 %, one-sided, and by half of what they do
      * together: it is not one bad night that carries the others. */
     bool each;
 } res_newest;
 
 /*
- * Holds the NEWEST (1 or more) last ones of the COUNT nights VALUES, in order of time, against the
+ * Compares the NEWEST (1 or more) last ones of the COUNT nights VALUES, in order of time, with the
  * M nights before them, which have had one level. With x the logs, s the standard deviation of the
  * M (cut at three robust ones, so that a night under load does not hide what follows),
  *

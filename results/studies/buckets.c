@@ -1,5 +1,5 @@
 /*
- * buckets.c - what it costs to pad rows of varying lengths to a number of lengths.
+ * buckets.c - the cost of padding rows of varying lengths to a number of lengths.
  */
 #include "results/studies/studies.h"
 
@@ -16,12 +16,6 @@ static double at_most(const res_padding *p, double tokens)
         return 0;
     const double median = RES_MEDIAN_SHARE * p->most;
     return pow(gsl_cdf_ugaussian_P(log((tokens + 0.5) / median) / RES_LENGTH_SPREAD), p->rows);
-}
-
-/* The length that bucket INDEX, from 1, of COUNT pads to. */
-static double bound_of(const res_padding *p, int count, int index)
-{
-    return ceil(p->most * index / count);
 }
 
 /* Adds a program of LENGTH that a step needs with the probability SHARE to COST. */
@@ -41,7 +35,8 @@ res_padding_cost res_padding_of(const res_padding *p, int buckets)
     const int count = buckets > 0 ? buckets : (int)p->most;
     double below = 0;
     for (int i = 1; i <= count; i++) {
-        const double bound = bound_of(p, count, i), share = at_most(p, bound);
+        /* The length that this bucket pads to. */
+        const double bound = ceil(p->most * i / count), share = at_most(p, bound);
         if (share > below)
             add(p, bound, share - below, &cost);
         below = fmax(share, below);

@@ -30,21 +30,6 @@ typedef struct fit {
     double *adjusted; /* [point] */
 } fit;
 
-static bool fit_begin(fit *f, const res_sweep *sweep)
-{
-    const size_t n = sweep->points;
-    double *room = calloc(5 * n + sweep->processes + 1, sizeof *room);
-    *f = (fit){.sweep = sweep, .scale = room};
-    if (!room)
-        return false;
-    f->weight = room + n;
-    f->off = room + 2 * n;
-    f->p = room + 3 * n;
-    f->adjusted = room + 4 * n;
-    f->residual = room + 5 * n;
-    return true;
-}
-
 /* Differences are a share of each point's mean, where all means are above zero. */
 static void weigh(fit *f)
 {
@@ -74,20 +59,20 @@ static void draw_lines(const fit *f, res_line *line)
     line->slope = res_estimate_of(line->process_slope, s->processes);
 }
 
-/* The point that lies farthest off; TOLD: of those that are told from the line. */
-static size_t farthest(const fit *f, bool told)
+/* The point that lies farthest off; SIGNIFICANT: of those that do so significantly. */
+static size_t farthest(const fit *f, bool significant)
 {
     size_t at = 0;
     double most = -1;
     for (size_t i = 0; i < f->sweep->points; i++)
-        if ((!told || f->adjusted[i] < LEVEL) && fabs(f->off[i]) > most) {
+        if ((!significant || f->adjusted[i] < LEVEL) && fabs(f->off[i]) > most) {
             most = fabs(f->off[i]);
             at = i;
         }
     return at;
 }
 
-static bn_code judge(fit *f, res_line *line, bn_status *st)
+static void judge(fit *f, res_line *line)
 {
     const res_sweep *s = f->sweep;
     for (size_t i = 0; i < s->points; i++) {
@@ -102,19 +87,17 @@ static bn_code judge(fit *f, res_line *line, bn_status *st)
     line->off_at = farthest(f, false);
     line->off = f->off[line->off_at];
     if (s->points < 3 || s->processes < RES_LEAST_PROCESSES)
-        return BN_OK;
-    if (res_holm(f->p, NULL, s->points, f->adjusted, st) != BN_OK)
-        return st->code;
-    const size_t told = farthest(f, true);
+        return;
+    res_holm(f->p, NULL, s->points, f->adjusted);
+    const size_t off_at = farthest(f, true);
     for (size_t i = 0; i < s->points; i++)
         line->p = fmin(line->p, f->adjusted[i]);
     line->law = RES_LAW_HOLDS;
-    if (line->p < LEVEL && fabs(f->off[told]) > RES_LAW_SLACK) {
+    if (line->p < LEVEL && fabs(f->off[off_at]) > RES_LAW_SLACK) {
         line->law = RES_LAW_FAILS;
-        line->off_at = told;
-        line->off = f->off[told];
+        line->off_at = off_at;
+        line->off = f->off[off_at];
     }
-    return BN_OK;
 }
 
 static bool some_change(const res_sweep *s)
@@ -127,21 +110,25 @@ static bool some_change(const res_sweep *s)
 
 bn_code res_line_fit(const res_sweep *sweep, res_line *line, bn_status *st)
 {
-    fit f;
     *line = (res_line){.points = sweep->points, .processes = sweep->processes, .p = 1};
     if (sweep->points < 2 || sweep->processes < 1 || !some_change(sweep))
         return bn_fail(st, BN_INVALID, "a line needs two points that differ, and a process");
-    line->process_base = calloc(sweep->processes, sizeof *line->process_base);
-    line->process_slope = calloc(sweep->processes, sizeof *line->process_slope);
-    if (!fit_begin(&f, sweep) || !line->process_base || !line->process_slope) {
-        free(f.scale);
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a line of %zu points", sweep->points);
-    }
+    const size_t n = sweep->points;
+    double *room = bn_zalloc(5 * n + sweep->processes, sizeof *room);
+    fit f = {.sweep = sweep,
+             .scale = room,
+             .weight = room + n,
+             .off = room + 2 * n,
+             .p = room + 3 * n,
+             .adjusted = room + 4 * n,
+             .residual = room + 5 * n};
+    line->process_base = bn_zalloc(sweep->processes, sizeof *line->process_base);
+    line->process_slope = bn_zalloc(sweep->processes, sizeof *line->process_slope);
     weigh(&f);
     draw_lines(&f, line);
-    const bn_code code = judge(&f, line, st);
-    free(f.scale);
-    return code;
+    judge(&f, line);
+    free(room);
+    return BN_OK;
 }
 
 void res_line_free(res_line *line)

@@ -1,14 +1,14 @@
 /*
- * studies.h - the law of a step over something that is swept: a straight line that each process
- * draws, what the processes say together, and where a line meets another. Numbers only; nothing
- * here knows what a record is. Prefix res_.
+ * studies.h - the fit of a step's time over an axis that is swept: a straight line of each process,
+ * their mean, and where two lines meet. Numbers only; nothing here knows what a record is. Prefix
+ * res_.
  */
 #ifndef BENCH_RESULTS_STUDIES_H
 #define BENCH_RESULTS_STUDIES_H
 
 #include "results/stats/stats.h"
 
-/* What a line is fitted to: POINTS values of each of PROCESSES processes; borrowed. */
+/* The values that a line is fitted to: POINTS of each of PROCESSES processes; borrowed. */
 typedef struct res_sweep {
     const double *x; /* [point], finite, not all alike */
     const double *y; /* [process][point], finite */
@@ -17,11 +17,11 @@ typedef struct res_sweep {
 
 /* Whether points lie on their line. */
 typedef enum res_law {
-    RES_LAW_UNKNOWN, /* two points always do; fewer than RES_LEAST_PROCESSES tell nothing */
-    RES_LAW_HOLDS,   /* as far as these processes tell, or within RES_LAW_SLACK */
+    RES_LAW_UNKNOWN, /* two points always do; fewer than RES_LEAST_PROCESSES show no spread */
+    RES_LAW_HOLDS,   /* no point is significantly off it, or by RES_LAW_SLACK at most */
     RES_LAW_FAILS    /* a point lies off it by more than processes differ and than RES_LAW_SLACK */
 } res_law;
-/* A share of the value. Nobody decides anything by less, and enough processes would tell it. */
+/* A share of the value. Less decides nothing, but with enough processes it would be significant. */
 #define RES_LAW_SLACK 0.01
 const char *res_law_name(res_law law); /* "unknown", "holds", "fails" */
 
@@ -31,9 +31,9 @@ typedef struct res_line {
     double *process_base, *process_slope; /* [process]; owned */
     size_t points, processes;
     res_law law;
-    size_t off_at; /* the point that lies farthest off its line; where LAW fails, of those told */
+    size_t off_at; /* the point farthest off its line; where LAW fails, of the significant ones */
     double off;    /* by how much, as a share of its mean Y: 0.03 is 3 % above the line */
-    double p;      /* that processes on the line are so far off at any point; 1: nobody knows */
+    double p;      /* that processes on the line are so far off at any point; 1: unknown */
 } res_line;
 
 /*
@@ -41,9 +41,9 @@ typedef struct res_line {
  * value each: means over processes have Student's t interval, as all figures of bench. Squares are
  * of differences as a share of the mean value of their point, since times vary in proportion to
  * their length; of the differences themselves where a mean is not above zero.
- * LAW holds each point's mean residual over processes against how far processes differ in it, by
- * Student's t and Holm over the points at 5 %.
- * BN_INVALID below two points or one process, and for an X that does not change; BN_OUT_OF_MEMORY.
+ * LAW tests each point's mean residual over processes against their spread, by Student's t and Holm
+ * over the points at 5 %.
+ * BN_INVALID below two points or one process, and for an X that does not change.
  * LINE is to be freed also after a failure.
  */
 BN_MUST_USE bn_code res_line_fit(const res_sweep *sweep, res_line *line, bn_status *st);
@@ -53,11 +53,11 @@ double res_line_at(const res_line *line, double x);
 
 /*
  * Where u + v x = 0, of the means of COUNT values U[i] and V[i] of one process each: -mean u / mean
- * v. Its 95 % interval is all x that Student's t does not tell from zero in u + v x (E. C. Fieller,
- * "Some Problems in Interval Estimation", Journal of the Royal Statistical Society B 16, 1954). It
- * has bounds where the mean of V is told from zero; else they are NaN, as below
- * RES_LEAST_PROCESSES. With U the negated numerator and V the denominator this is a ratio of two
- * means.
+ * v. Its 95 % interval is all x for which u + v x does not differ significantly from zero by
+ * Student's t (E. C. Fieller, "Some Problems in Interval Estimation", Journal of the Royal
+ * Statistical Society B 16, 1954). It has bounds where the mean of V differs significantly from
+ * zero; else they are NaN, as below RES_LEAST_PROCESSES. With U the negated numerator and V the
+ * denominator this is a ratio of two means.
  */
 res_interval res_crossing(const double *u, const double *v, size_t count);
 
@@ -71,7 +71,7 @@ res_interval res_crossing(const double *u, const double *v, size_t count);
 /* More are not looked at. */
 #define RES_MOST_BUCKETS  64
 
-/* A run whose batches are padded, and the laws of its steps and compilations. */
+/* A run whose batches are padded, and the fits of its steps and compilations. */
 typedef struct res_padding {
     double most;                        /* tokens of the longest row, a whole number */
     double rows;                        /* of a batch, which is as long as its longest row */
@@ -91,7 +91,7 @@ typedef struct res_padding_cost {
 
 /* Of BUCKETS lengths, evenly spaced up to MOST; 0: each batch has its own length. */
 res_padding_cost res_padding_of(const res_padding *padding, int buckets);
-/* What all steps take with BUCKETS beyond what they would at each batch's own length, ns. */
+/* The time that all steps take with BUCKETS beyond that at each batch's own length, ns. */
 double res_padding_waste(const res_padding *padding, int buckets);
 /* The number of buckets, at most RES_MOST_BUCKETS and MOST, whose total is least. */
 int res_padding_best(const res_padding *padding);

@@ -8,8 +8,8 @@
 #include <string.h>
 
 const char res_times_note[] =
-    "Intervals of times are of these processes: in another hour the machine "
-    "may be faster or slower as a whole.";
+    "Intervals of times hold for these processes: in another hour the whole machine may be faster "
+    "or slower.";
 
 const char *res_simulated_shown(const res_record *record)
 {
@@ -157,16 +157,13 @@ const char *res_device_remark_words(res_device_remark remark)
 {
     static const char *const words[RES_DEVICE_REMARK_COUNT] = {
         [RES_DEVICE_PLAIN] = "",
-        [RES_DEVICE_CUT] = "The device time came out above the step that it is part of, and is cut "
-                           "off there",
-        [RES_DEVICE_CUT_OVERHEAD] = "The device time came out above the step that it is part of, "
-                                    "and is cut off there, so its overhead no longer fits and is "
-                                    "not told",
-        [RES_DEVICE_FAR] = "The device time came out above the step that it is part of, by more "
-                           "than both intervals, and is not shown",
-        [RES_DEVICE_CONTRARY] = "The device time came out above the PJRT time that it is part of, "
-                                "by more than its interval, so neither it nor the overhead is "
-                                "shown",
+        [RES_DEVICE_CUT] = "The device time came out above the step, and is cut at it",
+        [RES_DEVICE_CUT_OVERHEAD] = "The device time came out above the step, and is cut at it; "
+                                    "its overhead no longer fits and is unknown",
+        [RES_DEVICE_FAR] = "The device time came out above the step by more than both intervals, "
+                           "and is not shown",
+        [RES_DEVICE_CONTRARY] = "The device time came out above the PJRT time by more than its "
+                                "interval, so neither it nor the overhead is shown",
     };
     return words[remark];
 }
@@ -247,7 +244,7 @@ res_figure res_share(res_interval share)
 
 res_figure res_percent(double share)
 {
-    res_figure figure = {"not known"};
+    res_figure figure = {"unknown"};
     if (share > 0 && share < 0.0005)
         snprintf(figure.text, sizeof figure.text, "< 0.1 %%");
     else if (isfinite(share))

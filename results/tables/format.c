@@ -142,7 +142,6 @@ void res_put_escaped(bn_text *out, res_format format, const char *text)
         put_latex(out, shown);
     else
         bn_text_puts(out, shown);
-    out->failed = out->failed || plain.failed;
     bn_text_free(&plain);
 }
 
@@ -181,7 +180,6 @@ void res_put_csv(bn_text *out, const char *text)
     }
     if (quoted)
         bn_text_putc(out, '"');
-    out->failed = out->failed || plain.failed;
     bn_text_free(&plain);
 }
 
@@ -219,7 +217,6 @@ void res_put_note(bn_text *out, res_format format, const char *note)
         bn_text plain = {0};
         bn_text_plain(&plain, note);
         bn_text_wrap(out, plain.data ? plain.data : "", res_narrow());
-        out->failed = out->failed || plain.failed;
         bn_text_free(&plain);
         return;
     }
@@ -243,9 +240,8 @@ void res_put_lines(bn_text *out, res_format format, const char *lines)
     }
     while (*lines) {
         const size_t length = strcspn(lines, "\n");
-        char *line = strndup(lines, length);
-        res_put_escaped(out, format, line ? line : "");
-        out->failed = out->failed || !line;
+        char *line = bn_strndup(lines, length);
+        res_put_escaped(out, format, line);
         free(line);
         lines += length;
         if (*lines) {
@@ -298,12 +294,8 @@ void res_put_set_in(bn_text *out, res_format format, const char *lines)
 void res_put_json(bn_text *out, json_t *value)
 {
     char *text = json_dumps(value, JSON_INDENT(2) | RES_JSON_SHOWN);
-    if (text) {
-        bn_text_puts(out, text);
-        bn_text_putc(out, '\n');
-    } else {
-        out->failed = true;
-    }
+    bn_text_puts(out, text ? text : "null");
+    bn_text_putc(out, '\n');
     free(text);
 }
 
@@ -314,7 +306,7 @@ void res_put_page(bn_text *out, const char *title, const char *body)
         "@media(prefers-color-scheme:dark){:root{--ink:#eee;--paper:#111;--shade:#555}}\n"
         "body{font:15px/1.4 system-ui,sans-serif;margin:1.5em 4vw;color:var(--ink);"
         "background:var(--paper);overflow-wrap:anywhere}\n"
-        /* What is wide scrolls by itself, and has a shade where it goes on beyond the edge. */
+        /* Wide tables scroll by themselves, with a shade at the edge. */
         "table{display:block;max-width:100%;overflow-x:auto;border-collapse:collapse;margin:.7em 0;"
         "font-variant-numeric:tabular-nums;overflow-wrap:normal;"
         "background:linear-gradient(90deg,var(--paper) 40%,transparent) 0 0/36px 100% no-repeat "

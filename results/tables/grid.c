@@ -27,17 +27,13 @@ void res_grid_free(res_grid *grid)
 
 static void add_cell(res_grid *grid, const char *text, size_t length)
 {
-    if (!bn_reserve(&grid->starts, grid->count + 1, &grid->capacity, sizeof *grid->starts)) {
-        grid->failed = true;
-        return;
-    }
+    bn_grow(&grid->starts, grid->count + 1, &grid->capacity, sizeof *grid->starts);
     grid->starts[grid->count++] = grid->bytes.length;
     bn_text_append(&grid->bytes, text, length);
     bn_text_putc(&grid->bytes, '\0');
-    grid->failed = grid->failed || grid->bytes.failed;
 }
 
-/* What comes from outside is shown as plain text; so no cell can be taken for a mark either. */
+/* Foreign text is made plain, so no cell can be taken for a mark either. */
 static void add_plain(res_grid *grid, bool spill, const char *text)
 {
     bn_text cell = {0};
@@ -45,7 +41,6 @@ static void add_plain(res_grid *grid, bool spill, const char *text)
         bn_text_putc(&cell, spill_mark);
     bn_text_plain(&cell, text);
     add_cell(grid, cell.data ? cell.data : "", cell.length);
-    grid->failed = grid->failed || cell.failed;
     bn_text_free(&cell);
 }
 
@@ -81,9 +76,7 @@ void res_grid_json(res_grid *grid, const json_t *value)
         add_plain(grid, false, json_string_value(value));
     } else {
         char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT | RES_JSON_SHOWN);
-        if (text)
-            add_cell(grid, text, strlen(text));
-        grid->failed = grid->failed || !text;
+        add_cell(grid, text ? text : "", text ? strlen(text) : 0);
         free(text);
     }
 }

@@ -51,13 +51,12 @@ static size_t least_of(const res_grid *grid, size_t rows, size_t column)
 
 /* Makes the widest columns of words narrower until the text fits, or none can be: cells then have
  * several lines. */
-static void squeeze(const res_grid *grid, size_t rows, size_t *widths, bn_text *out)
+static void squeeze(const res_grid *grid, size_t rows, size_t *widths)
 {
-    size_t *least = calloc(grid->columns + 1, sizeof *least);
-    out->failed = out->failed || !least;
-    for (size_t column = 0; least && column < grid->columns; column++)
+    size_t *least = bn_zalloc(grid->columns, sizeof *least);
+    for (size_t column = 0; column < grid->columns; column++)
         least[column] = grid->align[column] == 'l' ? least_of(grid, rows, column) : SIZE_MAX;
-    while (least && res_grid_total(grid, widths) > res_narrow()) {
+    while (res_grid_total(grid, widths) > res_narrow()) {
         size_t widest = grid->columns;
         for (size_t column = 0; column < grid->columns; column++)
             if (widths[column] > least[column] &&
@@ -81,9 +80,8 @@ static size_t names_of(const res_grid *grid)
 static void text_in_parts(const res_grid *grid, size_t rows, const size_t *widths, bn_text *out)
 {
     const size_t names = names_of(grid);
-    size_t *some = calloc(grid->columns + 1, sizeof *some);
-    out->failed = out->failed || !some;
-    for (size_t next = names; some && next < grid->columns;) {
+    size_t *some = bn_zalloc(grid->columns, sizeof *some);
+    for (size_t next = names; next < grid->columns;) {
         const size_t first = next;
         for (size_t column = 0; column < grid->columns; column++)
             some[column] = column < names ? widths[column] : 0;
@@ -99,7 +97,7 @@ static void text_in_parts(const res_grid *grid, size_t rows, const size_t *width
             next = end;
         }
         bn_text_puts(out, first > names ? "\n" : "");
-        squeeze(grid, rows, some, out);
+        squeeze(grid, rows, some);
         res_grid_text(grid, rows, some, out);
     }
     free(some);
@@ -143,24 +141,18 @@ static void add_numbered(const res_grid *grid, size_t rows, res_grid *to)
  * says which row it is. */
 static void text_by_number(const res_grid *grid, size_t rows, const size_t *widths, bn_text *out)
 {
-    char *align = malloc(grid->columns + 2);
-    size_t *numbered = calloc(grid->columns + 2, sizeof *numbered);
-    out->failed = out->failed || !align || !numbered;
-    if (align && numbered) {
-        align[0] = 'r';
-        memcpy(align + 1, grid->align, grid->columns + 1);
-        res_grid own = res_grid_make(align);
-        own.names = 1;
-        own.plain = grid->plain;
-        add_numbered(grid, rows, &own);
-        memcpy(numbered + 1, widths, grid->columns * sizeof *widths);
-        if (!own.failed) {
-            numbered[0] = res_grid_width(&own, rows, 0);
-            text_in_parts(&own, rows, numbered, out);
-        }
-        out->failed = out->failed || own.failed;
-        res_grid_free(&own);
-    }
+    char *align = bn_alloc(grid->columns + 2);
+    size_t *numbered = bn_zalloc(grid->columns + 1, sizeof *numbered);
+    align[0] = 'r';
+    memcpy(align + 1, grid->align, grid->columns + 1);
+    res_grid own = res_grid_make(align);
+    own.names = 1;
+    own.plain = grid->plain;
+    add_numbered(grid, rows, &own);
+    memcpy(numbered + 1, widths, grid->columns * sizeof *widths);
+    numbered[0] = res_grid_width(&own, rows, 0);
+    text_in_parts(&own, rows, numbered, out);
+    res_grid_free(&own);
     free(align);
     free(numbered);
 }
@@ -175,7 +167,6 @@ static void put_parts(const res_grid *grid, size_t rows, const size_t *widths, b
         text_by_number(grid, rows, widths, &numbered);
     const bool fits = !numbered.data || widest_of(numbered.data) >= wide;
     bn_text_puts(out, fits && named.data ? named.data : numbered.data ? numbered.data : "");
-    out->failed = out->failed || named.failed || numbered.failed;
     bn_text_free(&named);
     bn_text_free(&numbered);
 }
@@ -185,23 +176,23 @@ static size_t rows_of(const res_grid *grid)
     return grid->columns > 0 ? grid->count / grid->columns : 0;
 }
 
-/* The widths of the columns in FORMAT, to be freed; NULL without memory. */
+/* The widths of the columns in FORMAT, for free. */
 static size_t *widths_in(const res_grid *grid, res_format format)
 {
     const size_t rows = rows_of(grid);
-    size_t *widths = calloc(grid->columns + 1, sizeof *widths);
-    for (size_t column = 0; widths && rows > 0 && column < grid->columns; column++)
+    size_t *widths = bn_zalloc(grid->columns, sizeof *widths);
+    for (size_t column = 0; rows > 0 && column < grid->columns; column++)
         widths[column] = res_grid_width(grid, rows, column);
-    if (widths && format == RES_TABLE_NARROW)
+    if (format == RES_TABLE_NARROW)
         narrow(grid, widths);
     return widths;
 }
 
 bool res_grid_shows(const res_grid *grid, res_format format, const char *heading)
 {
-    size_t *widths = grid->failed ? NULL : widths_in(grid, format);
+    size_t *widths = widths_in(grid, format);
     bool shown = false;
-    for (size_t column = 0; widths && grid->count > 0 && column < grid->columns; column++)
+    for (size_t column = 0; grid->count > 0 && column < grid->columns; column++)
         shown = shown || (widths[column] > 0 && strcmp(res_grid_at(grid, 0, column), heading) == 0);
     free(widths);
     return shown;
@@ -210,17 +201,13 @@ bool res_grid_shows(const res_grid *grid, res_format format, const char *heading
 void res_grid_render(const res_grid *grid, res_format format, bn_text *out)
 {
     const size_t rows = rows_of(grid);
-    size_t *widths = grid->failed ? NULL : widths_in(grid, format);
-    if (!widths) {
-        out->failed = true;
-        return;
-    }
+    size_t *widths = widths_in(grid, format);
     if (format == RES_TABLE_NARROW && res_grid_total(grid, widths) > res_narrow() &&
         grid->align[names_of(grid)]) {
         put_parts(grid, rows, widths, out);
     } else {
         if (format == RES_TABLE_NARROW)
-            squeeze(grid, rows, widths, out);
+            squeeze(grid, rows, widths);
         renderers[format](grid, rows, widths, out);
     }
     free(widths);

@@ -129,7 +129,8 @@ static void set_speedup(json_t *object, const res_speedup_row *row)
                         row->compared ? json_boolean(row->ratio.partial) : json_null());
     json_object_set_new(object, "p_holm", row->compared ? res_json_real(row->p_holm) : json_null());
     json_object_set_new(object, "judged", json_boolean(row->ratio.log.freedom > 0));
-    json_object_set_new(object, "told", row->compared ? json_boolean(row->told) : json_null());
+    json_object_set_new(object, "told",
+                        row->compared ? json_boolean(row->significant) : json_null());
     json_object_set_new(object, "program",
                         row->compared ? json_string(res_program_name(row->program)) : json_null());
     json_object_set_new(object, "lazy_is_other_build", json_boolean(row->other_build));

@@ -1,5 +1,6 @@
 /*
- * speedup_findings.c - what the speedup table found, and what it could not tell, in sentences.
+ * speedup_findings.c - findings of the speedup table in sentences: significant differences, and
+ * comparisons that are inconclusive or missing.
  */
 #include "results/tables/speedup_priv.h"
 
@@ -27,12 +28,13 @@ static void put_causes(const res_finding *finding, bn_text *out)
     const int executions = (int)lround(finding->executions_added);
     if (executions != 0)
         bn_text_printf(out, ", with %d execution%s %s", abs(executions),
-                       abs(executions) > 1 ? "s" : "", executions > 0 ? "more" : "less");
+                       abs(executions) > 1 ? "s" : "", executions > 0 ? "more" : "fewer");
     for (size_t i = 0; i < finding->cause_count; i++) {
         bn_text_puts(out, i == 0 ? "; " : ", ");
         put_cause(&finding->causes[i], out);
     }
-    bn_text_puts(out, finding->cause_count > 0 ? "." : "; no part of the step is told to differ.");
+    bn_text_puts(
+        out, finding->cause_count > 0 ? "." : "; no component of the step differs significantly.");
 }
 
 static const char *program_sentence(res_program program)
@@ -41,15 +43,15 @@ static const char *program_sentence(res_program program)
     case RES_PROGRAM_SAME:
         return " The device runs the same program.";
     case RES_PROGRAM_COMPILED:
-        return " The device runs another program: the compiler made it of the same text.";
+        return " The device runs another program, compiled differently from the same text.";
     case RES_PROGRAM_TEXT:
         return " The device runs another program.";
     case RES_PROGRAM_UNSTEADY:
-        return " The compiler makes different programs of one text.";
+        return " The compiler makes different programs from the same text.";
     case RES_PROGRAM_UNKNOWN:
         break;
     }
-    return " The plugin does not show what program the device runs.";
+    return " Whether the device runs the same program is unknown: the plugin does not show it.";
 }
 
 /* "bert infer capture: 1.49x as fast as lazy [1.44, 1.54], 50.1 us less a step; tracing ..." */
@@ -118,27 +120,25 @@ static void put_percents(double least, double most, bn_text *out)
         bn_text_printf(out, " to %s", high.text);
 }
 
-/* What would tell smaller differences: where runs are the values further processes of a run are
- * not.
- */
+/* How to detect smaller differences: further processes of a run are no values where runs are. */
 static void put_more(size_t processes, size_t runs, bn_text *out)
 {
     bn_text_puts(out, "; with ");
     if (processes > 0)
-        bn_text_printf(out, "--processes %zu, ", processes);
+        bn_text_printf(out, "--processes %zu", processes);
     if (processes > 0 && runs > 0)
-        bn_text_puts(out, "or where each run is a value ");
+        bn_text_puts(out, ", or where each run is one value with ");
     if (runs > 0)
-        bn_text_printf(out, "%zu runs in all, each ten minutes after the last, ", runs);
-    bn_text_puts(out, "of about ");
+        bn_text_printf(out, "%zu runs in all, each ten minutes after the last", runs);
+    bn_text_puts(out, ": about ");
 }
 
-/* What rows were compared with: lazy, but for cells without one. */
+/* The baseline of the rows: lazy, but for cells without one. */
 static const char *base_word(const res_speedup *speedup)
 {
     for (size_t i = 0; i < speedup->count; i++)
         if (speedup->rows[i].base && !res_is_lazy(&speedup->rows[i].record->experiment))
-            return "the base";
+            return "the baseline";
     return "lazy";
 }
 
@@ -166,14 +166,14 @@ static void add_undecided(const res_speedup *speedup, const res_finding *list, s
     if (rows.count == 0)
         return;
     json_t *ids = json_incref(rows.ids);
-    bn_text_printf(&text, "No difference from %s told: ", base_word(speedup));
+    bn_text_printf(&text, "No significant difference from %s: ", base_word(speedup));
     res_speedup_put_named(&rows, &text);
-    bn_text_puts(&text, ". Four of five such tables would tell a difference of ");
+    bn_text_puts(&text, ". Smallest detectable difference (80 % power): ");
     put_percents(least, most, &text);
     put_more(more[0], more[1], &text);
     put_percents(more_least, more_most, &text);
     bn_text_puts(&text,
-                 res_witness_busy(&speedup->witness) ? ", and on a quieter machine less." : ".");
+                 res_witness_busy(&speedup->witness) ? "; less with less interference." : ".");
     json_array_append_new(out,
                           finding_json(res_finding_name(RES_FINDING_NO_DIFFERENCE), &text, ids));
 }
@@ -195,7 +195,7 @@ static void add_named(const char *kind, const char *head, const char *rest, res_
 static void add_too_few(const res_speedup *speedup, const res_finding *list, size_t count,
                         json_t *out)
 {
-    static const char few[] = "Nothing can be told of fewer than three processes of a run; ";
+    static const char few[] = "Inconclusive: fewer than three processes; ";
     const char *kind = res_finding_name(RES_FINDING_TOO_FEW);
     res_named ours = {0}, others = {0};
     for (size_t i = 0; i < count; i++) {
@@ -204,11 +204,11 @@ static void add_too_few(const res_speedup *speedup, const res_finding *list, siz
             res_speedup_name_row(speedup, row, res_speedup_is_ours(row) ? &ours : &others, "%s",
                                  "");
     }
-    add_named(kind, few, "--processes 4 would measure four", &ours, out);
-    add_named(kind, few, "record or import others", &others, out);
+    add_named(kind, few, "use --processes 4", &ours, out);
+    add_named(kind, few, "record or import more", &others, out);
 }
 
-/* Rows of one kind that nothing can be said of, in one sentence that begins with HEAD and REST. */
+/* Rows of a kind without a comparison, in one sentence that begins with HEAD and REST. */
 static void add_rest(const res_speedup *speedup, const res_finding *list, size_t count,
                      res_finding_kind kind, const char *head, const char *rest, json_t *out)
 {
@@ -227,7 +227,7 @@ static void add_rest(const res_speedup *speedup, const res_finding *list, size_t
     add_named(res_finding_name(kind), head, rest, &rows, out);
 }
 
-/* Why the newest process of ROW told no device time: what it says of an execution that has none. */
+/* The reason why the latest process of ROW has no device time, of an execution without one. */
 static const char *refusal_note(const res_speedup_row *row)
 {
     for (size_t i = 0; i < row->record->execution_count; i++) {
@@ -255,12 +255,12 @@ static void name_refused(const res_speedup *speedup, const res_speedup_row *row,
         res_speedup_name_row(speedup, row, rows, "%s", "");
 }
 
-/* Device times that were refused, and what would tell them. */
+/* Device times that were refused, and how to determine them. */
 static void add_devices(const res_speedup *speedup, json_t *out)
 {
     res_named rows = {0};
     bn_text text = {0};
-    bool probes = false; /* some were probed: more of them may tell it */
+    bool probes = false; /* some were probed: more of them may determine it */
     for (size_t i = 0; i < speedup->count; i++) {
         const res_speedup_row *row = &speedup->rows[i];
         if (!res_device_refused(row))
@@ -271,10 +271,10 @@ static void add_devices(const res_speedup *speedup, json_t *out)
     if (rows.count == 0)
         return;
     json_t *ids = json_incref(rows.ids);
-    bn_text_puts(&text, "Device time not told: ");
+    bn_text_puts(&text, "Device time unknown: ");
     res_speedup_put_named(&rows, &text);
-    bn_text_puts(&text, probes ? ". More rounds (--min-time) or processes (--processes 8), or a "
-                                 "quieter machine, may tell it."
+    bn_text_puts(&text, probes ? ". More rounds (--min-time), more processes (--processes 8) or "
+                                 "less interference may determine it."
                                : ".");
     json_array_append_new(out, finding_json("device not told", &text, ids));
 }
@@ -289,37 +289,34 @@ static void add_nothing(const res_speedup *speedup, json_t *out)
         lazy = lazy && row->pool.count > 0 && res_is_lazy(&row->record->experiment);
     }
     bn_text_puts(&text, "Nothing was compared: ");
-    bn_text_puts(&text, lazy ? "all rows are lazy; --mode lazy,capture sets another mode beside "
-                               "them."
-                             : "no row stands beside one of lazy that succeeded.");
+    bn_text_puts(&text, lazy ? "all rows are lazy; --mode lazy,capture measures both modes."
+                             : "no row has a lazy baseline that succeeded.");
     json_array_append_new(out, finding_json("nothing", &text, json_array()));
 }
 
 json_t *res_speedup_findings(const res_speedup *speedup)
 {
     json_t *out = json_array();
-    res_finding *list = calloc(speedup->count + 1, sizeof *list);
-    if (!list)
-        return out;
+    res_finding *list = bn_zalloc(speedup->count, sizeof *list);
     const size_t count = res_speedup_explain(speedup, list);
     add_differences(speedup, list, count, out);
     add_undecided(speedup, list, count, out);
     const bool lazy = strcmp(base_word(speedup), "lazy") == 0;
-    const char *since = lazy ? "Not compared, since lazy" : "Not compared, since the base";
+    const char *since = lazy ? "Not compared, because lazy" : "Not compared, because the baseline";
     add_too_few(speedup, list, count, out);
     add_rest(speedup, list, count, RES_FINDING_APART,
-             "Nothing can be told of rows that share fewer than three processes with what they are "
-             "compared with; one run of both would tell more",
+             "Inconclusive: fewer than three processes measured both the row and its baseline; "
+             "measure both in one run",
              "", out);
     add_rest(speedup, list, count, RES_FINDING_OTHER_BUILD, since, " was measured on another build",
              out);
     add_rest(speedup, list, count, RES_FINDING_CONDITIONS, since,
              " was measured under other conditions", out);
     add_rest(speedup, list, count, RES_FINDING_NO_BASE,
-             "Not compared, since no lazy that succeeded stands beside it", "", out);
+             "Not compared, because no lazy baseline succeeded", "", out);
     if (json_array_size(out) == 0 && speedup->count > 0)
         add_nothing(speedup, out);
-    add_rest(speedup, list, count, RES_FINDING_FAILED, "Failed, so nothing is said of it", "", out);
+    add_rest(speedup, list, count, RES_FINDING_FAILED, "Failed", "", out);
     add_devices(speedup, out);
     free(list);
     return out;

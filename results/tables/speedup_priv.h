@@ -22,7 +22,7 @@ void res_speedup_name_row(const res_speedup *speedup, const res_speedup_row *row
                           const char *detail, ...) BN_PRINTF(4, 5);
 /* Appends the names, of many the first; releases LIST. */
 void res_speedup_put_named(res_named *list, bn_text *out);
-/* "faster", "slower", "no difference told", "too few processes"; "" for a row without a ratio. */
+/* "faster", "slower", "not significant", "too few processes"; "" for a row without a ratio. */
 const char *res_speedup_verdict(const res_speedup_row *row);
 /* What a column that a narrow table has no room for would say of the rows from FIRST up to END:
  * "HEAD: 4 in each row.", or "HEAD: 4, but: bert infer lazy (3).", by WORD of each row; rows of
@@ -35,16 +35,15 @@ void res_speedup_put_column(const res_speedup *speedup, size_t first, size_t end
 bool res_speedup_is_ours(const res_speedup_row *row);
 /* The class of the failure of ROW, which has no good process: "timeout". */
 const char *res_speedup_failure(const res_speedup_row *row);
-/* "The machine was busy: ...", of the whole table or else of its worst row; or that nobody can
- * tell; or nothing. */
+/* "Interference: ...", of the whole table or else of its worst row; or that it is unknown; or
+ * nothing. */
 void res_speedup_busy(const res_speedup *speedup, bn_text *out);
-/* What must be said beside the figures: sentences that name rows (an array of texts; new
- * reference). */
+/* Notes on the figures: sentences that name rows (an array of texts; new reference). */
 json_t *res_speedup_notes(const res_speedup *speedup);
 /* Adds to NOTES a sentence that names the rows of which some processes failed, if there are any. */
 void res_speedup_note_failed(const res_speedup *speedup, json_t *notes);
-/* What was found and what could not be told: objects {"kind", "sentence", "rows": ids} (an array;
- * new reference). */
+/* Findings, inconclusive ones included: objects {"kind", "sentence", "rows": ids} (an array; new
+ * reference). */
 json_t *res_speedup_findings(const res_speedup *speedup);
 /* All figures in nanoseconds, as JSON, or as CSV with a line a row. */
 void res_speedup_export(const res_speedup *speedup, res_format format, bn_text *out);

@@ -1,6 +1,6 @@
 /*
- * speedup_words.c - what must be said beside the figures of the speedup table, in sentences that
- * name rows. What it found: speedup_findings.c.
+ * speedup_words.c - names of rows, and notes on the figures of the speedup table in sentences that
+ * name rows. Its findings: speedup_findings.c.
  */
 #include "results/tables/speedup_priv.h"
 
@@ -12,7 +12,8 @@
 
 /* Of rows that one sentence names; it counts the rest. */
 #define MOST_NAMED      6
-/* A mean that is off the median by more, and what neighbours that are alike leave of a process. */
+/* A mean that is off the median by more, and a process with fewer independent samples, are noted.
+ */
 #define FAR             0.1
 #define FEW_INDEPENDENT 8
 
@@ -48,7 +49,6 @@ void res_speedup_name(const res_speedup *speedup, const res_speedup_row *row, bn
         bn_text_printf(out, ", %s", setup.data);
     if (!one_block)
         bn_text_printf(out, ", on %s%s", e->runtime, res_simulated_shown(record));
-    out->failed = out->failed || setup.failed;
     bn_text_free(&setup);
 }
 
@@ -76,7 +76,6 @@ void res_speedup_put_named(res_named *list, bn_text *out)
     bn_text_puts(out, list->text.data ? list->text.data : "");
     if (list->count > MOST_NAMED)
         bn_text_printf(out, "; and %zu more", list->count - MOST_NAMED);
-    out->failed = out->failed || list->text.failed;
     bn_text_free(&list->text);
     json_decref(list->ids);
     *list = (res_named){0};
@@ -87,11 +86,11 @@ const char *res_speedup_verdict(const res_speedup_row *row)
     if (!row->compared)
         return "";
     if (row->ratio.apart)
-        return "measured apart";
+        return "separate runs";
     if (!(row->ratio.log.freedom > 0))
         return "too few processes";
-    if (!row->told)
-        return "no difference told";
+    if (!row->significant)
+        return "not significant";
     return row->ratio.log.mean > 0 ? "faster" : "slower";
 }
 
@@ -103,7 +102,7 @@ const char *res_speedup_failure(const res_speedup_row *row)
 bool res_speedup_is_ours(const res_speedup_row *row)
 {
     return strcmp(row->record->experiment.mode, "recorded") != 0 &&
-           !json_object_get(row->record->provenance, "imported");
+           !res_provenance(row->record, RES_PROV_IMPORTED);
 }
 
 /* The word of most of the rows from FIRST up to END, of equally many the first; "": there is none.
@@ -154,7 +153,6 @@ void res_speedup_busy(const res_speedup *speedup, bn_text *out)
     if (busiest)
         res_speedup_name(speedup, busiest, &name);
     res_put_witness(&speedup->witness, busiest ? &busiest->witness : NULL, name.data, out);
-    out->failed = out->failed || name.failed;
     bn_text_free(&name);
 }
 
@@ -190,7 +188,7 @@ static void note_means(const res_speedup *speedup, json_t *notes)
     add_note(notes, "The mean step is far below the median", &below);
 }
 
-/* A reader who divides the two median steps must not find another ratio unsaid. */
+/* A reader who divides the two median steps may find another ratio. */
 static void note_lengths(const res_speedup *speedup, json_t *notes)
 {
     res_named list = {0};
@@ -205,8 +203,8 @@ static void note_lengths(const res_speedup *speedup, json_t *notes)
             res_speedup_name_row(speedup, row, &list, "(%s)", res_ratio_alone(medians).text);
     }
     add_note(notes,
-             "Steps have several lengths, so their medians have another ratio than their means, "
-             "which are compared",
+             "Steps have several lengths: the ratio of medians differs from that of means, which "
+             "are compared",
              &list);
 }
 
@@ -229,10 +227,10 @@ static void note_neighbours(const res_speedup *speedup, json_t *notes)
         const res_speedup_row *row = &speedup->rows[i];
         const res_remarks *r = &row->remarks;
         if (r->independent < FEW_INDEPENDENT && r->independent < r->samples / 2)
-            res_speedup_name_row(speedup, row, &list, "(%.0f say as much as %.0f)", r->samples,
+            res_speedup_name_row(speedup, row, &list, "(%.0f are worth %.0f)", r->samples,
                                  fmax(1, r->independent));
     }
-    add_note(notes, "Steps that follow each other are alike, so a process says little", &list);
+    add_note(notes, "Successive steps are correlated: few independent samples per process", &list);
 }
 
 static void note_drift(const res_speedup *speedup, json_t *notes)
@@ -244,8 +242,8 @@ static void note_drift(const res_speedup *speedup, json_t *notes)
             res_speedup_name_row(speedup, row, &list, "(%.1f %%)", 100 * row->ratio.common);
     }
     add_note(notes,
-             "Beside other programs, a ratio differs from run to run, so its interval allows for "
-             "a standard deviation of this much",
+             "Under interference a ratio varies from run to run: its interval includes a standard "
+             "deviation of",
              &list);
 }
 
@@ -259,17 +257,17 @@ void res_speedup_note_failed(const res_speedup *speedup, json_t *notes)
             res_speedup_name_row(speedup, row, &failed, "(%zu of %zu)", row->pool.failed,
                                  row->pool.failed + row->pool.count);
     }
-    add_note(notes, "Processes failed, and the figures are of the others", &failed);
+    add_note(notes, "Processes failed; figures are of the others", &failed);
 }
 
 static void note_left_out(const res_speedup *speedup, json_t *notes)
 {
-    res_named builds = {0}, conditions = {0}, runs = {0}, untold = {0};
+    res_named builds = {0}, conditions = {0}, runs = {0}, unnamed = {0};
     for (size_t i = 0; i < speedup->count; i++) {
         const res_speedup_row *row = &speedup->rows[i];
         const res_pool *pool = &row->pool;
         if (pool->count > 1 && row->record && !res_plugin_sha256(row->record)[0])
-            res_speedup_name_row(speedup, row, &untold, "(%zu)", pool->count);
+            res_speedup_name_row(speedup, row, &unnamed, "(%zu)", pool->count);
         if (pool->other_builds > 0)
             res_speedup_name_row(speedup, row, &builds, "(%zu)", pool->other_builds);
         if (pool->other_conditions > 0)
@@ -279,17 +277,16 @@ static void note_left_out(const res_speedup *speedup, json_t *notes)
             res_speedup_name_row(speedup, row, &runs, "(%zu)", pool->count - pool->counted);
     }
     res_speedup_note_failed(speedup, notes);
-    add_note(notes, "Records do not say of which build they are, and count as of one", &untold);
+    add_note(notes, "Records do not name their build, and count as one build", &unnamed);
     add_note(notes, "Records of other or unknown builds are left out", &builds);
     add_note(notes, "Records measured under other conditions are left out", &conditions);
-    add_note(
-        notes,
-        "Records of one of two runs are left out, because two do not tell how far runs differ: "
-        "the later run stands, or the one that has three processes",
-        &runs);
+    add_note(notes,
+             "Records of one of two runs are left out, because the spread between runs is unknown "
+             "from two: the later run counts, or the one with three processes",
+             &runs);
 }
 
-/* Where each run is a value the number of processes is not that of values. */
+/* Where each run is one value, the number of processes is not that of values. */
 static void note_runs(const res_speedup *speedup, json_t *notes)
 {
     res_named several = {0}, two = {0}, others = {0};
@@ -304,13 +301,10 @@ static void note_runs(const res_speedup *speedup, json_t *notes)
                                  "(%zu processes)", pool->counted);
     }
     add_note(notes, "Each run is one value, the mean of its processes", &several);
-    add_note(notes,
-             "Two runs of fewer than three processes each, which do not tell how far runs differ, "
-             "so no interval; --processes 4 makes one",
+    add_note(notes, "No interval: two runs of fewer than three processes each; use --processes 4",
              &two);
     add_note(notes,
-             "Two runs of fewer than three processes each, which do not tell how far runs differ, "
-             "so no interval; record or import others to make one",
+             "No interval: two runs of fewer than three processes each; record or import more",
              &others);
 }
 
@@ -330,12 +324,12 @@ static void note_devices(const res_speedup *speedup, json_t *notes)
             res_speedup_name_row(speedup, row, &some, "(%zu of %zu%s)", known, all,
                                  too_few ? ", too few to show" : "");
     }
-    add_note(notes, "Only some processes could tell the device time", &some);
+    add_note(notes, "Only some processes determined the device time", &some);
     for (int r = RES_DEVICE_PLAIN + 1; r < RES_DEVICE_REMARK_COUNT; r++)
         add_note(notes, res_device_remark_words((res_device_remark)r), &remarked[r]);
 }
 
-/* A row that says that activations are offloaded must not pass for it. */
+/* Offloading that was asked for and did not happen. */
 static void note_offload(const res_speedup *speedup, json_t *notes)
 {
     res_named dropped = {0}, untold = {0};
@@ -349,9 +343,8 @@ static void note_offload(const res_speedup *speedup, json_t *notes)
         else if (strcmp(word, "untold") == 0)
             res_speedup_name_row(speedup, row, &untold, "%s", "");
     }
-    add_note(notes, "The runtime did not put what was to be offloaded into the host's memory",
-             &dropped);
-    add_note(notes, "The runtime does not tell whether it offloads what it was asked to", &untold);
+    add_note(notes, "The runtime did not offload all that it was asked to offload", &dropped);
+    add_note(notes, "Whether the runtime offloads what it was asked to is unknown", &untold);
 }
 
 /* Automatic layouts that came out as the default ones cannot be what made a difference. */
@@ -365,7 +358,7 @@ static void note_layouts(const res_speedup *speedup, json_t *notes)
         if (handed_on > 0 && rearranged == 0)
             res_speedup_name_row(speedup, row, &same, "(%lld)", (long long)handed_on);
     }
-    add_note(notes, "The compiler lays out all values between graphs by rows, as by default",
+    add_note(notes, "Automatic layouts came out as the default for all values between graphs",
              &same);
 }
 
@@ -378,10 +371,8 @@ static void note_few(const res_speedup *speedup, json_t *notes)
             res_speedup_name_row(speedup, row, res_speedup_is_ours(row) ? &ours : &others, "(%zu)",
                                  row->pool.counted);
     }
-    add_note(notes, "Fewer than three processes, so no interval; --processes 4 makes one", &ours);
-    add_note(notes,
-             "Fewer than three processes, so no interval; record or import others to make one",
-             &others);
+    add_note(notes, "No interval: fewer than three processes; use --processes 4", &ours);
+    add_note(notes, "No interval: fewer than three processes; record or import more", &others);
 }
 
 static bool is_apart(const res_pool_ratio *ratio)
@@ -423,12 +414,12 @@ json_t *res_speedup_notes(const res_speedup *speedup)
     json_t *notes = json_array();
     note_few(speedup, notes);
     note_ratios(speedup, notes,
-                "Fewer than three processes measured both this and what it is compared with, and "
-                "nobody knows how far others differ, so no interval; one run of both makes one",
+                "No interval: fewer than three processes measured both the row and its baseline; "
+                "measure both in one run",
                 is_apart);
     note_ratios(speedup, notes,
-                "The ratio is of the processes that measured both, and one of the times is of "
-                "more or of other processes, so the two times may have another ratio",
+                "The ratio is of the processes that measured both sides; the times are of more or "
+                "of other processes, and may have another ratio",
                 is_partial);
     note_runs(speedup, notes);
     note_means(speedup, notes);

@@ -1,5 +1,5 @@
 /*
- * table_costs.c - what each front end costs over the device: a node, an execution, an argument.
+ * table_costs.c - host costs by front end: of a node, an execution, an argument.
  */
 #include "results/findings/costs.h"
 #include "results/tables/tables_priv.h"
@@ -58,32 +58,34 @@ static const char *const notes[] = {
     "end has nodes of its own.",
     "dispatch: the plugin's execute calls, submit to return; an execution: its share. A runtime "
     "that computes in the call has device work in it.",
-    "over device: wall time less device time, process by process; \"<\": not told from zero.",
-    "over PJRT: wall time less the PJRT times, submit to ready, of a step's executions. source: of "
-    "the device time. Where sources differ, compare over PJRT: the device time of source event has "
-    "the start of each execution in it, so over device lacks that.",
+    "over device: wall time minus device time, by process; \"<\": indistinguishable from zero.",
+    "over PJRT: wall time minus the PJRT times, submit to ready, of a step's executions. source: "
+    "of "
+    "the device time. Where sources differ, compare over PJRT: device times of source event "
+    "include "
+    "the start of each execution, so over device lacks it.",
     res_times_note,
     NULL};
 
 /* ---- front ends ------------------------------------------------------------------------------ */
 
-static json_t *law_json(const res_cost_law *law)
+static json_t *fit_json(const res_cost_fit *fit)
 {
-    const res_experiment *e = &law->example->experiment;
+    const res_experiment *e = &fit->example->experiment;
     json_t *object = json_object();
     json_object_set_new(object, "runtime", res_json_text(e->runtime));
-    json_object_set_new(object, "simulated", json_boolean(law->example->simulated));
+    json_object_set_new(object, "simulated", json_boolean(fit->example->simulated));
     json_object_set_new(object, "front_end", res_json_text(e->front_end));
     json_object_set_new(object, "mode", res_json_text(e->mode));
     json_object_set_new(object, "trace_cost_ns", json_integer(e->trace_cost_ns));
-    json_object_set_new(object, "rows", json_integer((json_int_t)law->rows));
-    json_object_set_new(object, "rows_traced", json_integer((json_int_t)law->traced));
-    json_object_set_new(object, "processes", json_integer((json_int_t)law->processes));
-    res_json_interval(object, "node", law->node);
-    res_json_interval(object, "execution", law->execution);
-    res_json_interval(object, "value", law->value);
-    json_object_set_new(object, "law", json_string(res_law_name(law->law)));
-    json_object_set_new(object, "off_share", res_json_real(law->off));
+    json_object_set_new(object, "rows", json_integer((json_int_t)fit->rows));
+    json_object_set_new(object, "rows_traced", json_integer((json_int_t)fit->traced));
+    json_object_set_new(object, "processes", json_integer((json_int_t)fit->processes));
+    res_json_interval(object, "node", fit->node);
+    res_json_interval(object, "execution", fit->execution);
+    res_json_interval(object, "value", fit->value);
+    json_object_set_new(object, "law", json_string(res_law_name(fit->law)));
+    json_object_set_new(object, "off_share", res_json_real(fit->off));
     return object;
 }
 
@@ -93,35 +95,35 @@ static void put_time(json_t *row, res_interval ns)
     res_sheet_put(row, "%s", res_time_range(ns.estimate, ns.low, ns.high).text);
 }
 
-static json_t *law_cells(const res_cost_law *law)
+static json_t *fit_cells(const res_cost_fit *fit)
 {
-    const res_experiment *e = &law->example->experiment;
-    const res_interval off = {law->off, (double)NAN, (double)NAN};
+    const res_experiment *e = &fit->example->experiment;
+    const res_interval off = {fit->off, (double)NAN, (double)NAN};
     char emulated[64] = "";
     json_t *row = json_array();
     if (e->trace_cost_ns > 0)
         snprintf(emulated, sizeof emulated, ", %d ns a node emulated", e->trace_cost_ns);
-    res_sheet_put(row, "%s%s", e->runtime, res_simulated_shown(law->example));
+    res_sheet_put(row, "%s%s", e->runtime, res_simulated_shown(fit->example));
     res_sheet_put(row, "%s%s", res_way_of(e).text, emulated);
-    res_sheet_put(row, "%zu", law->rows);
-    put_time(row, law->node);
-    put_time(row, law->execution);
-    put_time(row, law->value);
-    res_sheet_put(row, "%s", res_law_name(law->law));
-    res_sheet_put(row, "%s", isfinite(law->off) ? res_share(off).text : "-");
-    res_sheet_put(row, "%zu", law->processes);
+    res_sheet_put(row, "%zu", fit->rows);
+    put_time(row, fit->node);
+    put_time(row, fit->execution);
+    put_time(row, fit->value);
+    res_sheet_put(row, "%s", res_law_name(fit->law));
+    res_sheet_put(row, "%s", isfinite(fit->off) ? res_share(off).text : "-");
+    res_sheet_put(row, "%zu", fit->processes);
     return row;
 }
 
-static void put_laws(const res_costs *costs, res_format format, bn_text *out)
+static void put_fits(const res_costs *costs, res_format format, bn_text *out)
 {
     static const res_sheet_column heads[] = {
         {"runtime", false}, {"mode", false},        {"rows", true},     {"a node", true},
         {"95 %", true},     {"an execution", true}, {"95 %", true},     {"an argument", true},
         {"95 %", true},     {"line", false},        {"farthest", true}, {"processes", true}};
     json_t *rows = json_array();
-    for (size_t i = 0; i < costs->law_count; i++)
-        json_array_append_new(rows, law_cells(&costs->laws[i]));
+    for (size_t i = 0; i < costs->fit_count; i++)
+        json_array_append_new(rows, fit_cells(&costs->fits[i]));
     bn_text_putc(out, '\n');
     res_put_heading(out, format, 2, "By front end and mode");
     res_sheet_write(heads, sizeof heads / sizeof *heads, rows, format, out);
@@ -129,57 +131,53 @@ static void put_laws(const res_costs *costs, res_format format, bn_text *out)
     bn_text_putc(out, '\n');
     res_put_note(out, format, "a node: geometric mean over the rows that trace in each step.");
     res_put_note(out, format,
-                 "an execution, an argument: the line of dispatch over arguments and results "
-                 "together; each process draws one through its rows. \"-\": all rows have the "
-                 "same number. line: whether the rows lie on it, and the row that lies farthest "
-                 "off.");
+                 "an execution, an argument: intercept and slope of a line of dispatch over "
+                 "arguments plus results, fitted for each process over its rows. \"-\": all rows "
+                 "have the same number. line: whether it fits the rows; farthest: its largest "
+                 "residual.");
     res_put_note(out, format,
-                 "Where each run is one value, all of this is of the newest run of each row that "
-                 "has three processes, or of one process of each run where none has.");
+                 "Where each run is one value, these figures are of the latest run of each row "
+                 "with three processes, or else of one process of each run.");
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
 static void put_json(const res_row_group *groups, const res_costs *costs, bn_text *out)
 {
-    json_t *rows = json_array(), *laws = json_array();
+    json_t *rows = json_array(), *fits = json_array();
     for (size_t i = 0; i < costs->count; i++)
         json_array_extend(rows, groups[i].rows);
-    for (size_t i = 0; i < costs->law_count; i++)
-        json_array_append_new(laws, law_json(&costs->laws[i]));
-    json_t *object = json_pack("{s:o, s:o}", "rows", rows, "front_ends", laws);
+    for (size_t i = 0; i < costs->fit_count; i++)
+        json_array_append_new(fits, fit_json(&costs->fits[i]));
+    json_t *object = json_pack("{s:o, s:o}", "rows", rows, "front_ends", fits);
     res_put_json(out, object);
     json_decref(object);
 }
 
-static bool put_costs(const res_costs *costs, res_format format, bn_text *out)
+static void put_costs(const res_costs *costs, res_format format, bn_text *out)
 {
-    res_row_group *groups = calloc(costs->count + 1, sizeof *groups);
-    for (size_t i = 0; groups && i < costs->count; i++)
+    res_row_group *groups = bn_zalloc(costs->count, sizeof *groups);
+    for (size_t i = 0; i < costs->count; i++)
         groups[i] = (res_row_group){costs->list[i].row->record, rows_of(&costs->list[i])};
-    if (groups && format == RES_TABLE_JSON)
+    if (format == RES_TABLE_JSON)
         put_json(groups, costs, out);
-    else if (groups)
-        res_put_groups("What front ends cost", groups, costs->count, columns, RES_MOST_ROWS, notes,
+    else
+        res_put_groups("Costs by front end", groups, costs->count, columns, RES_MOST_ROWS, notes,
                        format, out);
-    if (groups && format != RES_TABLE_JSON && format != RES_TABLE_CSV && costs->law_count > 0)
-        put_laws(costs, format, out);
-    for (size_t i = 0; groups && i < costs->count; i++)
+    if (format != RES_TABLE_JSON && format != RES_TABLE_CSV && costs->fit_count > 0)
+        put_fits(costs, format, out);
+    for (size_t i = 0; i < costs->count; i++)
         json_decref(groups[i].rows);
     free(groups);
-    return groups != NULL;
 }
 
 void res_table_costs(const res_collection *all, res_format format, bn_text *out)
 {
     res_speedup speedup;
-    res_costs costs = {NULL, 0, NULL, 0};
-    if (!res_speedup_make(all, &speedup)) {
-        out->failed = true;
-        return;
-    }
-    if (!res_costs_make(&speedup, &costs) || !put_costs(&costs, format, out))
-        out->failed = true;
+    res_costs costs;
+    res_speedup_make(all, &speedup);
+    res_costs_make(&speedup, &costs);
+    put_costs(&costs, format, out);
     res_costs_free(&costs);
     res_speedup_free(&speedup);
 }

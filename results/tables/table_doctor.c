@@ -1,5 +1,5 @@
 /*
- * table_doctor.c - complaints in words: what costs time, how much, and what to do about it.
+ * table_doctor.c - the doctor's findings in words: what costs time, how much, and how to fix it.
  */
 #include "results/findings/doctor.h"
 #include "results/tables/speedup_priv.h"
@@ -17,7 +17,7 @@ static bool has_lengths(const res_experiment *e)
 }
 
 /* "tracing 1309 nodes": what takes the time. */
-static void put_subject(const res_complaint *c, bn_text *out)
+static void put_subject(const res_doctor_finding *c, bn_text *out)
 {
     switch (c->rule) {
     case RES_RULE_COMPILES:
@@ -47,10 +47,10 @@ static void put_subject(const res_complaint *c, bn_text *out)
         bn_text_printf(out, "padding, %.0f %% of all positions,", 100 * c->count);
         return;
     case RES_RULE_RELEASE:
-        bn_text_puts(out, "giving handles back to the plugin");
+        bn_text_puts(out, "releasing handles of the plugin");
         return;
     case RES_RULE_TURNS:
-        bn_text_printf(out, "compiling %.0f programs for steps that take turns", c->count);
+        bn_text_printf(out, "compiling %.0f programs for alternating steps", c->count);
         return;
     case RES_RULE_START:
     case RES_RULE_COUNT:
@@ -58,29 +58,30 @@ static void put_subject(const res_complaint *c, bn_text *out)
     }
 }
 
-/* Whether C says of what changed between programs; else its place alone. */
-static bool tells_cause(const res_complaint *c)
+/* Whether C has a change between programs; else its source location alone. */
+static bool has_cause(const res_doctor_finding *c)
 {
     return c->rule == RES_RULE_COMPILES || c->rule == RES_RULE_TURNS;
 }
 
-/* "shape of tokens, dimension 1: 24 -> 31, at models/x.c:12 (mask)", or the place alone. */
-static void put_where(const res_complaint *c, bn_text *out)
+/* "shape of tokens, dimension 1: 24 -> 31, at models/x.c:12 (mask)", or the location alone. */
+static void put_where(const res_doctor_finding *c, bn_text *out)
 {
     if (!c->why)
         return;
-    if (tells_cause(c))
+    if (has_cause(c))
         res_why_put(json_string_value(json_object_get(c->why, "rule")), c->why, out);
     else
         res_why_put_where(c->why, out);
-    if (c->more > 0 && tells_cause(c))
-        bn_text_printf(out, ", and %zu cause%s more", c->more, c->more == 1 ? "" : "s");
+    if (c->more > 0 && has_cause(c))
+        bn_text_printf(out, ", and %zu more cause%s", c->more, c->more == 1 ? "" : "s");
     else if (c->more > 0)
-        bn_text_printf(out, " and %zu place%s more", c->more, c->more == 1 ? "" : "s");
+        bn_text_printf(out, " and %zu more location%s", c->more, c->more == 1 ? "" : "s");
 }
 
-/* By the cause, where a place tells it: the record's own words are somebody else's. */
-static void put_advice_on_compiles(const res_complaint *c, const res_experiment *e, bn_text *out)
+/* By the cause, where it is known: the record's own words are somebody else's. */
+static void put_advice_on_compiles(const res_doctor_finding *c, const res_experiment *e,
+                                   bn_text *out)
 {
     const char *rule = json_string_value(json_object_get(c->why, "rule"));
     const char *advice = rule ? res_remedy_for(rule) : "";
@@ -93,8 +94,9 @@ static void put_advice_on_compiles(const res_complaint *c, const res_experiment 
                                      : "The program changes from step to step: keep shapes, "
                                        "types and branches as they are.");
     if (!c->why && !has_lengths(e))
-        bn_text_puts(out, res_is_ours(e) ? " bench explain says what changed, and where."
-                                         : " bench doctor RECORDING says how the programs differ.");
+        bn_text_puts(out, res_is_ours(e)
+                              ? " bench explain shows what changed, and where."
+                              : " bench doctor RECORDING shows how the programs differ.");
 }
 
 /* A framework's capture may trace each step, too: PyTorch/XLA's does. */
@@ -109,7 +111,8 @@ static void put_advice_on_a_framework(const res_experiment *e, bn_text *out)
         bn_text_puts(out, "Let the framework capture the step, so that no later step traces it.");
 }
 
-static void put_advice_on_tracing(const res_complaint *c, const res_experiment *e, bn_text *out)
+static void put_advice_on_tracing(const res_doctor_finding *c, const res_experiment *e,
+                                  bn_text *out)
 {
     if (!res_is_ours(e)) {
         put_advice_on_a_framework(e, out);
@@ -125,15 +128,16 @@ static void put_advice_on_tracing(const res_complaint *c, const res_experiment *
                        res_time(c->hidden_ns).text);
 }
 
-/* A framework takes no --in-flight, and a step that waits for a value has none beside it. */
-static void put_advice_on_overhead(const res_complaint *c, const res_experiment *e, bn_text *out)
+/* A framework takes no --in-flight, and a step that waits for a value runs alone. */
+static void put_advice_on_overhead(const res_doctor_finding *c, const res_experiment *e,
+                                   bn_text *out)
 {
     const bool ours = res_is_ours(e);
     bn_text_printf(out, "Give an execution more to do (%s)%s", ours ? "--batch" : "a larger batch",
                    c->alone ? ". Steps in flight would hide nothing of it: in most steps the host "
                               "waits for a value."
                    : ours   ? ", or keep steps in flight (--in-flight 2)."
-                            : ", or hand over the next step before the device has ended this one.");
+                            : ", or submit the next step before the device finishes this one.");
 }
 
 /* Where the framework of E keeps executables. Its worker takes no folder of bench's. */
@@ -153,7 +157,7 @@ static const char *cache_of(const res_experiment *e)
     return "the framework's own cache";
 }
 
-static void put_advice_on_starts(const res_complaint *c, const res_experiment *e, bn_text *out)
+static void put_advice_on_starts(const res_doctor_finding *c, const res_experiment *e, bn_text *out)
 {
     if (!res_is_ours(e))
         bn_text_printf(out, "Keep the executables between starts in %s.", cache_of(e));
@@ -161,30 +165,30 @@ static void put_advice_on_starts(const res_complaint *c, const res_experiment *e
         bn_text_printf(out, "Later starts load the executables from %s (--cache-dir).", c->folder);
     else if (c->kept == RES_KEPT_NEVER)
         bn_text_printf(out,
-                       "Later processes loaded none from %s (--cache-dir): the plugin keeps no "
-                       "executables, or bench has said why it did not take the files.",
+                       "Later processes loaded none from %s (--cache-dir): the plugin does not "
+                       "serialize executables, or bench reported why it refused the files.",
                        c->folder);
     else
         bn_text_puts(out, "Keep the executables between starts (--cache-dir).");
 }
 
 /* A value that chooses a branch is needed in each step, as long as the host has the branch. */
-static void put_advice_on_reads(const res_complaint *c, const res_experiment *e, bn_text *out)
+static void put_advice_on_reads(const res_doctor_finding *c, const res_experiment *e, bn_text *out)
 {
     if (c->branches)
         bn_text_puts(out, res_remedy_for("branch"));
     if (c->branches && c->more == 0)
         return;
     bn_text_printf(out,
-                   "%s values in some steps only: after a read the device waits for the host until "
-                   "the next step is there.",
+                   "%s values in some steps only: after a read the device waits until the host "
+                   "submits the next step.",
                    c->branches ? " Read other" : "Read");
     bn_text_puts(out, c->why           ? ""
-                      : res_is_ours(e) ? " bench explain says where."
-                                       : " bench doctor RECORDING says which value.");
+                      : res_is_ours(e) ? " bench explain shows where."
+                                       : " bench doctor RECORDING shows which value.");
 }
 
-static void put_advice(const res_complaint *c, const res_experiment *e, bn_text *out)
+static void put_advice(const res_doctor_finding *c, const res_experiment *e, bn_text *out)
 {
     switch (c->rule) {
     case RES_RULE_COMPILES:
@@ -194,9 +198,9 @@ static void put_advice(const res_complaint *c, const res_experiment *e, bn_text 
         put_advice_on_reads(c, e, out);
         return;
     case RES_RULE_FALLBACKS:
-        bn_text_puts(out, "Compute it with ops that the device has, such as a mask in place of "
+        bn_text_puts(out, "Compute it with ops that the device has, such as a mask instead of "
                           "positions.");
-        bn_text_puts(out, c->why ? "" : " bench explain tells the op and its line.");
+        bn_text_puts(out, c->why ? "" : " bench explain names the op and its line.");
         return;
     case RES_RULE_TRACING:
         put_advice_on_tracing(c, e, out);
@@ -213,14 +217,15 @@ static void put_advice(const res_complaint *c, const res_experiment *e, bn_text 
         bn_text_puts(out, "Prepare and send the next batch while the device works on this one.");
         return;
     case RES_RULE_PADDING:
-        bn_text_puts(out, "Put rows of like length into a batch, or pad to more lengths "
-                          "(--buckets); bench study buckets says how many pay.");
+        bn_text_puts(out, "Put rows of similar length into a batch, or pad to more lengths "
+                          "(--buckets); bench study buckets finds the best number.");
         return;
     case RES_RULE_RELEASE:
-        bn_text_puts(out, "Keep fewer buffers, or give them back while the device works.");
+        bn_text_puts(out, "Keep fewer buffers, or release them while the device works.");
         return;
     case RES_RULE_TURNS:
-        bn_text_puts(out, "Each value of the argument has programs of its own: give each a loop. ");
+        bn_text_puts(out, "Each value of the argument has its own programs: run each value in its "
+                          "own loop. ");
         put_advice_on_starts(c, e, out);
         return;
     case RES_RULE_START:
@@ -230,7 +235,7 @@ static void put_advice(const res_complaint *c, const res_experiment *e, bn_text 
 }
 
 /* "takes 13.7 ms of a step [13.1, 14.2], 35 % of it". */
-static void put_cost(const res_complaint *c, bn_text *out)
+static void put_cost(const res_doctor_finding *c, bn_text *out)
 {
     const res_interval ns = c->cost_ns;
     const res_figure range = res_time_range(ns.estimate, ns.low, ns.high);
@@ -245,7 +250,7 @@ static void put_cost(const res_complaint *c, bn_text *out)
 /* ---- goodput ----------------------------------------------------------------------------------
  */
 
-/* Device time of a step over its wall time; NaN where it is not known. */
+/* Device time of a step over its wall time; NaN: unknown. */
 static double goodput(const res_speedup_row *row)
 {
     double busy = (double)NAN;
@@ -254,7 +259,7 @@ static double goodput(const res_speedup_row *row)
     return busy;
 }
 
-/* What bounds the steps of ROW; "unknown" also where all of its processes failed. */
+/* The bound of ROW's steps; "unknown" also where all of its processes failed. */
 static const char *verdict_of(const res_speedup_row *row)
 {
     return res_bound_name(row->pool.count > 0 ? res_doctor_bound(row, NULL) : RES_BOUND_UNKNOWN);
@@ -278,13 +283,12 @@ static void put_verdicts(const res_speedup *speedup, res_format format, bn_text 
         }
         if (list.count > 0) {
             bn_text_printf(&text, "%s: ",
-                           bound == RES_BOUND_UNKNOWN ? "What bounds them is not known"
+                           bound == RES_BOUND_UNKNOWN ? "bound unknown"
                                                       : res_bound_name((res_bound)bound));
             res_speedup_put_named(&list, &text);
             bn_text_putc(&text, '.');
             res_put_note(out, format, text.data ? text.data : "");
         }
-        out->failed = out->failed || text.failed;
         bn_text_free(&text);
     }
 }
@@ -304,18 +308,17 @@ static void put_health(const res_speedup *speedup, res_format format, bn_text *o
         most = fmax(most, share);
     }
     if (failed < speedup->count)
-        bn_text_puts(&text, "Nothing to complain of. ");
+        bn_text_puts(&text, "No problems found. ");
     if (known > 0)
         bn_text_printf(&text, "The device works for %.0f to %.0f %% of the steps. ", 100 * least,
                        100 * most);
     if (failed > 0)
-        bn_text_printf(&text, "%zu experiment%s failed. The doctor did not look at %s. ", failed,
-                       failed == 1 ? "" : "s", failed == 1 ? "it" : "them");
+        bn_text_printf(&text, "%zu experiment%s failed, and %s not checked. ", failed,
+                       failed == 1 ? "" : "s", failed == 1 ? "was" : "were");
     /* The last blank. */
     if (text.length > 0)
         text.data[--text.length] = '\0';
     res_put_note(out, format, text.data ? text.data : "");
-    out->failed = out->failed || text.failed;
     bn_text_free(&text);
 }
 
@@ -324,18 +327,18 @@ static void put_health(const res_speedup *speedup, res_format format, bn_text *o
 
 /* "resnet18 train lazy: reading 1 value a step back to the host takes 13.7 ms [13.1, 14.2] a step,
  * 35 % of it, at models/x.c:12 (log)" */
-static void put_sentence(const res_speedup *speedup, const res_complaint *c, bn_text *out)
+static void put_sentence(const res_speedup *speedup, const res_doctor_finding *c, bn_text *out)
 {
     res_speedup_name(speedup, &speedup->rows[c->row], out);
     bn_text_puts(out, ": ");
     put_subject(c, out);
     put_cost(c, out);
     if (c->why)
-        bn_text_puts(out, tells_cause(c) ? "; " : ", at ");
+        bn_text_puts(out, has_cause(c) ? "; " : ", at ");
     put_where(c, out);
 }
 
-static void put_sentences(const res_speedup *speedup, const res_complaint *list, size_t count,
+static void put_sentences(const res_speedup *speedup, const res_doctor_finding *list, size_t count,
                           res_format format, bn_text *out)
 {
     for (size_t i = 0; i < count; i++) {
@@ -346,19 +349,18 @@ static void put_sentences(const res_speedup *speedup, const res_complaint *list,
         bn_text_puts(&text, ". ");
         put_advice(&list[i], &row->record->experiment, &text);
         res_put_note(out, format, text.data ? text.data : "");
-        out->failed = out->failed || text.failed;
         bn_text_free(&text);
     }
 }
 
-static void put_grid(const res_speedup *speedup, const res_complaint *list, size_t count,
+static void put_grid(const res_speedup *speedup, const res_doctor_finding *list, size_t count,
                      res_format format, bn_text *out)
 {
     res_grid grid = res_grid_make("lllrrll");
     bn_text text = {0};
     res_grid_row(&grid, "experiment|rule|what takes time|cost|of the step|where|what to do");
     for (size_t i = 0; i < count; i++) {
-        const res_complaint *c = &list[i];
+        const res_doctor_finding *c = &list[i];
         const res_speedup_row *row = &speedup->rows[c->row];
         res_speedup_name(speedup, row, &text);
         res_grid_cell(&grid, "%s", text.data ? text.data : "");
@@ -380,12 +382,11 @@ static void put_grid(const res_speedup *speedup, const res_complaint *list, size
         bn_text_clear(&text);
     }
     res_grid_render(&grid, format, out);
-    out->failed = out->failed || text.failed;
     res_grid_free(&grid);
     bn_text_free(&text);
 }
 
-static json_t *complaint_json(const res_speedup *speedup, const res_complaint *c)
+static json_t *finding_json(const res_speedup *speedup, const res_doctor_finding *c)
 {
     const res_speedup_row *row = &speedup->rows[c->row];
     bn_text subject = {0}, where = {0}, advice = {0};
@@ -412,12 +413,12 @@ static json_t *complaint_json(const res_speedup *speedup, const res_complaint *c
     return object;
 }
 
-static void put_json(const res_speedup *speedup, const res_complaint *list, size_t count,
+static void put_json(const res_speedup *speedup, const res_doctor_finding *list, size_t count,
                      bn_text *out)
 {
     json_t *complaints = json_array(), *goodputs = json_array();
     for (size_t i = 0; i < count; i++)
-        json_array_append_new(complaints, complaint_json(speedup, &list[i]));
+        json_array_append_new(complaints, finding_json(speedup, &list[i]));
     for (size_t i = 0; i < speedup->count; i++) {
         json_t *object = json_object();
         res_json_identity(object, "goodput", speedup->rows[i].record);
@@ -433,15 +434,9 @@ static void put_json(const res_speedup *speedup, const res_complaint *list, size
 void res_table_doctor(const res_collection *all, res_format format, bn_text *out, size_t *count)
 {
     res_speedup speedup;
-    res_complaint *list = NULL;
-    *count = 0;
-    if (!res_speedup_make(all, &speedup)) {
-        out->failed = true;
-        return;
-    }
-    if (!res_doctor(&speedup, &list, count))
-        out->failed = true;
-    else if (format == RES_TABLE_JSON)
+    res_speedup_make(all, &speedup);
+    res_doctor_finding *list = res_doctor(&speedup, count);
+    if (format == RES_TABLE_JSON)
         put_json(&speedup, list, *count, out);
     else if (*count == 0 && format != RES_TABLE_CSV)
         put_health(&speedup, format, out);
@@ -455,21 +450,16 @@ void res_table_doctor(const res_collection *all, res_format format, bn_text *out
     res_speedup_free(&speedup);
 }
 
-void res_put_first_complaint(const res_collection *all, bn_text *out)
+void res_put_first_finding(const res_collection *all, bn_text *out)
 {
     res_speedup speedup;
-    res_complaint *list = NULL;
-    size_t count = 0;
-    if (!res_speedup_make(all, &speedup)) {
-        out->failed = true;
-        return;
-    }
-    if (!res_doctor(&speedup, &list, &count))
-        out->failed = true;
-    else if (count > 0)
+    size_t count;
+    res_speedup_make(all, &speedup);
+    res_doctor_finding *list = res_doctor(&speedup, &count);
+    if (count > 0)
         put_sentence(&speedup, &list[0], out);
     if (count > 1)
-        bn_text_printf(out, "; %zu complaint%s more", count - 1, count == 2 ? "" : "s");
+        bn_text_printf(out, "; %zu more finding%s", count - 1, count == 2 ? "" : "s");
     free(list);
     res_speedup_free(&speedup);
 }

@@ -11,10 +11,10 @@
 /* No size of ours is larger, and it is exact in a double. */
 #define MOST_BYTES 9007199254740992.0
 
-/* What an estimate can lack, which makes it too low. */
+/* Gaps of an estimate, which make it too low. */
 static const struct {
     const char *name, *words;
-} lacks[] = {{"untold_loops", "loops whose rounds cannot be told, so their bodies count once"},
+} lacks[] = {{"untold_loops", "loops of unknown iteration counts, whose bodies count once"},
              {"collectives", "collectives without an estimate"},
              {"silent", "other operations without one"}};
 #define LACKS (sizeof lacks / sizeof *lacks)
@@ -24,9 +24,9 @@ static json_t *known_bytes(double bytes)
     return bytes >= 0 && bytes <= MOST_BYTES ? json_integer((json_int_t)bytes) : json_null();
 }
 
-static json_t *known_text(const json_t *estimate, const char *name)
+static json_t *known_text(const res_record *record, res_provenance_id member)
 {
-    const char *text = json_string_value(json_object_get(estimate, name));
+    const char *text = json_string_value(res_provenance(record, member));
     return text ? res_json_text(text) : json_null();
 }
 
@@ -58,9 +58,9 @@ static void add_row(const res_record *record, const char *graph, const json_t *f
     json_t *row = json_object();
     res_json_identity(row, "estimate", record);
     json_object_set_new(row, "estimated", json_true());
-    json_object_set_new(row, "topology", known_text(estimate, "topology"));
-    json_object_set_new(row, "layouts", known_text(estimate, "layouts"));
-    json_object_set_new(row, "class", known_text(estimate, "class"));
+    json_object_set_new(row, "topology", known_text(record, RES_PROV_ESTIMATE_TOPOLOGY));
+    json_object_set_new(row, "layouts", known_text(record, RES_PROV_ESTIMATE_LAYOUTS));
+    json_object_set_new(row, "class", known_text(record, RES_PROV_ESTIMATE_CLASS));
     json_object_set_new(row, "graph", res_json_text(graph));
     /* Figures of a graph are of one execution; those of the whole step have all of them. */
     json_object_set_new(row, "per_step",
@@ -73,7 +73,7 @@ static void add_row(const res_record *record, const char *graph, const json_t *f
                         res_json_real(1e6 * res_estimate_number(figures, "ms")));
     json_object_set_new(row, "clock_ghz",
                         res_json_real(res_estimate_number(estimate, "clock_ghz")));
-    json_object_set_new(row, "clock_source", known_text(estimate, "clock_source"));
+    json_object_set_new(row, "clock_source", known_text(record, RES_PROV_ESTIMATE_CLOCK_SOURCE));
     json_object_set_new(row, "peak_bytes", known_bytes(res_largest_known(peak_at, x, first, end)));
     json_object_set_new(row, "memory_bytes",
                         known_bytes(res_estimate_number(estimate, "memory_bytes")));
@@ -89,7 +89,7 @@ static void add_row(const res_record *record, const char *graph, const json_t *f
 static json_t *rows_of(const res_record *record)
 {
     const json_t *estimate = res_record_estimate(record);
-    const json_t *graphs = json_object_get(estimate, "graphs");
+    const json_t *graphs = res_provenance(record, RES_PROV_ESTIMATE_GRAPHS);
     const size_t count = record->execution_count;
     json_t *rows = json_array();
     bool once = count == 1;
@@ -111,24 +111,19 @@ static int by_experiment(const void *a, const void *b)
     return order ? order : strcmp(l->id, r->id);
 }
 
-/* Lists the newest record of each experiment in order; malloc, NULL without memory. */
-static res_row_group *newest_of(const res_collection *all, size_t *count)
+/* Lists the latest record of each experiment in order; for free. */
+static res_row_group *latest_of(const res_collection *all, size_t *count)
 {
-    const res_record **list = calloc(all->count + 1, sizeof(const res_record *));
-    res_row_group *groups = calloc(all->count + 1, sizeof *groups);
+    const res_record **list = bn_zalloc(all->count, sizeof(const res_record *));
+    res_row_group *groups = bn_zalloc(all->count, sizeof *groups);
     *count = 0;
-    if (list && groups) {
-        for (size_t i = 0; i < all->count; i++)
-            list[i] = all->records[i];
-        qsort(list, all->count, sizeof(const res_record *), by_experiment);
-        for (size_t i = 0; i < all->count; i++)
-            if (i + 1 == all->count ||
-                res_experiment_order(&list[i]->experiment, &list[i + 1]->experiment) != 0)
-                groups[(*count)++] = (res_row_group){list[i], rows_of(list[i])};
-    } else {
-        free(groups);
-        groups = NULL;
-    }
+    for (size_t i = 0; i < all->count; i++)
+        list[i] = all->records[i];
+    qsort(list, all->count, sizeof(const res_record *), by_experiment);
+    for (size_t i = 0; i < all->count; i++)
+        if (i + 1 == all->count ||
+            res_experiment_order(&list[i]->experiment, &list[i + 1]->experiment) != 0)
+            groups[(*count)++] = (res_row_group){list[i], rows_of(list[i])};
     free(list);
     return groups;
 }
@@ -145,7 +140,7 @@ static void put_lacks(const res_row_group *groups, size_t count, bn_text *note)
                            steps, count, lacks[k].words);
     }
     if (note->length)
-        bn_text_puts(note, ". JSON and CSV say how many each graph has.");
+        bn_text_puts(note, ". JSON and CSV have the numbers of each graph.");
 }
 
 void res_table_estimates(const res_collection *all, res_format format, bn_text *out)
@@ -165,17 +160,14 @@ void res_table_estimates(const res_collection *all, res_format format, bn_text *
     const char *notes[] = {
         "Estimated by each runtime's compiler. Nothing was executed, and no measured figure is "
         "compared with these.",
-        "estimated time: the estimated cycles at the published clock; \"-\" where none is known.",
+        "estimated time: the estimated cycles at the published clock; \"-\": unknown.",
         "peak: on the device, without what the compiler puts into the host's memory.", NULL, NULL};
     size_t count = 0;
-    res_row_group *groups = newest_of(all, &count);
-    if (groups)
-        put_lacks(groups, count, &lacking);
+    res_row_group *groups = latest_of(all, &count);
+    put_lacks(groups, count, &lacking);
     notes[sizeof notes / sizeof *notes - 2] = lacking.data;
-    if (groups)
-        res_put_groups("Estimated, not measured", groups, count, columns, RES_MOST_ROWS, notes,
-                       format, out);
-    out->failed = out->failed || !groups || lacking.failed;
+    res_put_groups("Estimated, not measured", groups, count, columns, RES_MOST_ROWS, notes, format,
+                   out);
     bn_text_free(&lacking);
     for (size_t i = 0; i < count; i++)
         json_decref(groups[i].rows);

@@ -71,7 +71,7 @@ static res_figure build_text(const res_origin *origin)
     return figure;
 }
 
-/* What else changed where a stretch begins: "same build, other settings". */
+/* Other changes where a stretch begins: "same build, other settings". */
 static res_figure cause_text(const res_stretch *s)
 {
     res_figure figure;
@@ -118,7 +118,6 @@ void res_timeline_title(const res_timeline *series, bn_text *out)
     if (setup.length > 0)
         bn_text_printf(out, ": %s", setup.data);
     bn_text_printf(out, ", on %s%s", e->runtime, series->simulated ? " (simulated)" : "");
-    out->failed = out->failed || setup.failed;
     bn_text_free(&setup);
 }
 
@@ -128,8 +127,8 @@ void res_timeline_title(const res_timeline *series, bn_text *out)
 static size_t block_medians(const res_timeline *series, double *medians)
 {
     const size_t blocks = series->count < BLOCKS ? series->count : BLOCKS;
-    double *room = calloc(series->count + 1, sizeof *room);
-    for (size_t b = 0; room && b < blocks; b++) {
+    double *room = bn_zalloc(series->count, sizeof *room);
+    for (size_t b = 0; b < blocks; b++) {
         size_t count = 0;
         for (size_t i = b * series->count / blocks; i < (b + 1) * series->count / blocks; i++)
             if (!isnan(series->nights[i].value))
@@ -137,7 +136,7 @@ static size_t block_medians(const res_timeline *series, double *medians)
         medians[b] = res_median(room, count);
     }
     free(room);
-    return room ? blocks : 0;
+    return blocks;
 }
 
 /* By their logs, but by the values themselves where one of them is at or below zero. */
@@ -198,7 +197,7 @@ static void put_stretches(const res_timeline *series, res_format format, bn_text
     res_grid_free(&grid);
 }
 
-/* "7 nights without a figure: 4 timeout, 2 crash, 1 not told" */
+/* "7 nights without a figure: 4 timeout, 2 crash, 1 unknown" */
 static void put_gaps(const res_timeline *series, res_format format, bn_text *out)
 {
     size_t classes[BN_CODE_COUNT] = {0}, gaps = 0, refused = 0;
@@ -229,7 +228,7 @@ static void put_gaps(const res_timeline *series, res_format format, bn_text *out
     bn_text_free(&note);
 }
 
-/* Puts what the nights' figures do not say, or not all of them. */
+/* Limits of the nights' figures. */
 static void put_limits(const res_timeline *series, res_format format, bn_text *out)
 {
     size_t left_out = 0, nights = 0;
@@ -240,19 +239,19 @@ static void put_limits(const res_timeline *series, res_format format, bn_text *o
     }
     if (left_out > 0) {
         snprintf(text, sizeof text,
-                 "%zu record%s of %zu night%s left out: of other conditions than the newest",
+                 "%zu record%s of %zu night%s left out: conditions differ from the latest record",
                  left_out, left_out == 1 ? "" : "s", nights, nights == 1 ? "" : "s");
         res_put_note(out, format, text);
     }
     if (series->untold > 0) {
-        snprintf(text, sizeof text, "%zu of %zu night%s not told from zero%s", series->untold,
-                 series->count, series->count == 1 ? "" : "s",
-                 series->no_ratios ? "; changes, which are ratios, were not looked for" : "");
+        snprintf(text, sizeof text, "%zu of %zu night%s indistinguishable from zero%s",
+                 series->untold, series->count, series->count == 1 ? "" : "s",
+                 series->no_ratios ? "; no search for changes, which are ratios" : "");
         res_put_note(out, format, text);
     }
 }
 
-static void put_newest(const res_timeline *series, res_format format, bn_text *out)
+static void put_latest(const res_timeline *series, res_format format, bn_text *out)
 {
     const res_changes *c = &series->changes;
     if (series->last == series->count)
@@ -260,10 +259,10 @@ static void put_newest(const res_timeline *series, res_format format, bn_text *o
     const res_night *night = &series->nights[series->last];
     const res_interval value = {night->value, night->low, night->high};
     bn_text note = {0};
-    bn_text_printf(&note, "newest, %s: %s", date_text(night->time_s).text,
+    bn_text_printf(&note, "latest, %s: %s", date_text(night->time_s).text,
                    res_time_difference(value).text);
     if (isnan(c->newest_p) && !series->no_ratios) {
-        bn_text_puts(&note, "; too few nights since the last change to tell whether it is usual");
+        bn_text_puts(&note, "; too few nights since the last change to judge it");
     } else if (!isnan(c->newest_p)) {
         bn_text_printf(&note, ", %s of its level, 99 of 100 nights lie in %s %%",
                        change_text(c->newest.estimate).text, change_range(c->newest).text);
@@ -274,8 +273,8 @@ static void put_newest(const res_timeline *series, res_format format, bn_text *o
     res_put_note(out, format, note.data ? note.data : "");
     bn_text_clear(&note);
     if (isfinite(c->visible)) {
-        bn_text_printf(&note, "a change of %.1f %% would be told after %d nights", 100 * c->visible,
-                       RES_LEAST_NIGHTS);
+        bn_text_printf(&note, "smallest detectable change: %.1f %%, after %d nights",
+                       100 * c->visible, RES_LEAST_NIGHTS);
         res_put_note(out, format, note.data ? note.data : "");
     }
     bn_text_free(&note);
@@ -307,7 +306,7 @@ static void put_series(const res_history *history, const res_timeline *series, r
     bn_text_putc(out, '\n');
     put_gaps(series, format, out);
     put_limits(series, format, out);
-    put_newest(series, format, out);
+    put_latest(series, format, out);
 }
 
 static void put_totals(const res_history *history, res_format format, bn_text *out)
@@ -324,8 +323,8 @@ static void put_totals(const res_history *history, res_format format, bn_text *o
         out_of_line += series->changes.newest_run > 0 ? 1 : 0;
     }
     bn_text_printf(&note,
-                   "%zu series, %zu change point%s: %zu up, %zu down; in %zu the newest night "
-                   "is out of line",
+                   "%zu series, %zu change point%s: %zu up, %zu down; the latest night is out of "
+                   "line in %zu",
                    history->count, slower + faster, slower + faster == 1 ? "" : "s", slower, faster,
                    out_of_line);
     if (history->timeless > 0)
@@ -412,8 +411,8 @@ static json_t *newest_json(const res_timeline *series)
 static json_t *series_json(const res_history *history, const res_timeline *series)
 {
     json_t *origins = json_array(), *nights = json_array(), *stretches = json_array();
-    const res_origin **seen = calloc(series->count + 1, sizeof(const res_origin *));
-    for (size_t i = 0; seen && i < series->count; i++)
+    const res_origin **seen = bn_zalloc(series->count, sizeof(const res_origin *));
+    for (size_t i = 0; i < series->count; i++)
         json_array_append_new(
             nights,
             night_json(&series->nights[i], origin_number(origins, seen, series->nights[i].origin)));
@@ -435,8 +434,7 @@ static void put_json(const res_history *history, bn_text *out)
         json_t *object = series_json(history, &history->series[i]);
         char *text = json_dumps(object, JSON_COMPACT | RES_JSON_SHOWN);
         bn_text_puts(out, i > 0 ? ",\n" : "\n");
-        bn_text_puts(out, text ? text : "");
-        out->failed = out->failed || !text;
+        bn_text_puts(out, text ? text : "null");
         free(text);
         json_decref(object);
     }

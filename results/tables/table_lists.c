@@ -1,6 +1,6 @@
 /* table_lists.c - the tables beside the speedup table: executions, ledger, goodput, compile,
  * memory. They have its rows, and their figures are of the same processes; what is no time is of
- * the newest. */
+ * the latest. */
 #include "results/findings/goodput.h"
 #include "results/tables/speedup_priv.h"
 
@@ -22,8 +22,8 @@ static json_t *amount(int64_t bytes)
 static const char *refusal_words(res_refusal refusal)
 {
     return refusal == RES_REFUSED_DEVICE
-               ? "the device time came out above the PJRT time that it is part of"
-               : "the device time was cut off at the step, into which the overhead does not fit";
+               ? "the device time came out above the PJRT time"
+               : "the device time was cut at the step, into which the overhead does not fit";
 }
 
 static void execution_row(const res_speedup_row *of, const res_execution *x, json_t *rows)
@@ -81,24 +81,23 @@ static void compile_row(const res_speedup_row *of, const res_execution *x, json_
 
 static void memory_row(const res_speedup_row *of, const res_execution *x, json_t *rows)
 {
-    const json_t *memory = json_object_get(of->record->provenance, "memory");
-    const json_t *rss = json_object_get(memory, "rss_bytes");
-    const json_t *peak = json_object_get(memory, "peak_rss_bytes");
     json_t *row = res_row_of("memory", of, rows);
     json_object_set_new(row, "graph", res_json_text(x->graph));
     json_object_set_new(row, "argument_bytes", amount(x->argument_bytes));
     json_object_set_new(row, "result_bytes", amount(x->result_bytes));
     json_object_set_new(row, "temp_bytes", amount(x->temp_bytes));
     json_object_set_new(row, "code_bytes", amount(x->code_bytes));
-    json_object_set_new(row, "host_rss_bytes", amount(rss ? json_integer_value(rss) : -1));
-    json_object_set_new(row, "host_peak_rss_bytes", amount(peak ? json_integer_value(peak) : -1));
+    json_object_set_new(row, "host_rss_bytes",
+                        amount(res_provenance_integer(of->record, RES_PROV_MEMORY_RSS, -1)));
+    json_object_set_new(row, "host_peak_rss_bytes",
+                        amount(res_provenance_integer(of->record, RES_PROV_MEMORY_PEAK, -1)));
 }
 
 static void each_execution(const res_speedup_row *of, json_t *rows,
                            void (*put)(const res_speedup_row *, const res_execution *, json_t *))
 {
     const res_execution **list = res_rank_executions(of->record);
-    for (size_t i = 0; list && i < of->record->execution_count; i++)
+    for (size_t i = 0; i < of->record->execution_count; i++)
         put(of, list[i], rows);
     free(list);
 }
@@ -143,11 +142,9 @@ static double mean_wall(const res_pool *pool, double *room)
 
 static void list_ledger(const res_speedup_row *of, json_t *rows)
 {
-    double *room = calloc(of->pool.count + 1, sizeof *room);
-    if (!room || of->pool.count == 0 || !res_has_ledger(of->record)) {
-        free(room);
+    if (of->pool.count == 0 || !res_has_ledger(of->record))
         return;
-    }
+    double *room = bn_zalloc(of->pool.count, sizeof *room);
     json_t *row = res_row_of("ledger", of, rows);
     double sum = 0, mean_sum = 0;
     char key[64];
@@ -171,7 +168,7 @@ static void list_ledger(const res_speedup_row *of, json_t *rows)
 
 /* ---- goodput ---------------------------------------------------------------------- */
 
-/* Sets KEY_ns and KEY_share of ROW, or with WHOLE, which is not known, both to null. */
+/* Sets KEY_ns and KEY_share of ROW, or with WHOLE, which is unknown, both to null. */
 static void put_part(json_t *row, const char *key, double ns, double whole)
 {
     char name[64];
@@ -192,7 +189,7 @@ static void put_badput(json_t *row, const res_goodput *g)
             if (strcmp(res_goodput_badput((res_goodput_class)k), name) == 0)
                 sum += g->sum.ns[k];
         snprintf(key, sizeof key, "%s_share", name);
-        /* What is not told is a part of both. */
+        /* Unattributed time is a part of both. */
         const bool untold = isnan(g->productive.estimate) &&
                             (strcmp(name, res_goodput_badput(RES_GOODPUT_PRODUCTIVE)) == 0 ||
                              strcmp(name, res_goodput_badput(RES_GOODPUT_UNTOLD)) == 0);
@@ -204,8 +201,9 @@ static void put_badput(json_t *row, const res_goodput *g)
 static void list_goodput(const res_speedup_row *of, json_t *rows)
 {
     res_goodput g;
-    if (of->pool.count == 0 || !res_goodput_make(of, &g))
+    if (of->pool.count == 0)
         return;
+    res_goodput_make(of, &g);
     json_t *row = res_row_of("goodput", of, rows);
     const double whole = g.processes > 0 ? g.sum.wall_ns : (double)NAN;
     json_object_set_new(row, "told", json_integer((json_int_t)g.processes));
@@ -274,7 +272,7 @@ static const res_column goodput_columns[] = {
     {"idle", "idle", RES_CELL_LOSS, false},
     {"measuring", "measuring", RES_CELL_LOSS, false},
     {"rest", "rest", RES_CELL_LOSS, false},
-    {"untold", "not told", RES_CELL_LOSS, false},
+    {"untold", "unattributed", RES_CELL_LOSS, false},
     {NULL, NULL, RES_CELL_TEXT, false}};
 
 static const res_column compile_columns[] = {{"graph", "graph", RES_CELL_TEXT, false},
@@ -302,10 +300,10 @@ static const list_table tables[] = {
      list_executions,
      execution_columns,
      {"PJRT: submit to ready, one execution awaited alone, median. device: by its source. "
-      "overhead: PJRT less device, round by round, so that medians need not add up; \"<\": not "
-      "told from zero.",
-      "null test: the later half of the executions awaited one by one less the earlier half, as a "
-      "share of one execution; what is not zero is disturbance.",
+      "overhead: PJRT minus device, round by round, so that medians need not add up; \"<\": "
+      "indistinguishable from zero.",
+      "null test: later half of the executions awaited one by one minus the earlier half, as a "
+      "share of one execution; a difference from zero is disturbance.",
       "Intervals: 95 %, Student's t over the processes, or over the means of runs where there are "
       "several; fewer than three have none.",
       res_times_note}},
@@ -321,12 +319,13 @@ static const list_table tables[] = {
      "Goodput",
      list_goodput,
      goodput_columns,
-     {"in all: wall time of the processes, less what they did for other experiments beside this "
-      "one. All shares are of it, and sum to 100 %.",
-      "productive: device time of the measured steps, and nothing else. All that follows is lost; "
-      "in steps only what the device waited for.",
-      "measuring: probes, steps that are not kept, and figures: what bench does to measure. not "
-      "told: device work and overhead together, where the device time is not known.",
+     {"in all: wall time of the processes, without their work for other experiments. All shares "
+      "are "
+      "of it, and sum to 100 %.",
+      "productive: device time of the measured steps, and nothing else. The rest is lost; in steps "
+      "only the time for which the device waited.",
+      "measuring: probes, discarded steps and figures. unattributed: device work and overhead "
+      "together, where the device time is unknown.",
       "Interval: 95 %, Student's t over the processes, or over the means of runs where there are "
       "several; fewer than three have none. The first process of a run compiles, others load."}},
     {"compile",
@@ -341,7 +340,7 @@ static const list_table tables[] = {
      list_memory,
      memory_columns,
      {"arguments, results, temporary, code: the compiler's figures of one execution. host RSS: "
-      "of the newest worker's process after the experiment, with the plugin in it."}},
+      "of the latest worker process after the experiment, with the plugin in it."}},
 };
 #define TABLES (sizeof tables / sizeof *tables)
 
@@ -355,33 +354,28 @@ static void put_failed(const res_speedup *speedup, res_format format, bn_text *o
     json_decref(notes);
 }
 
-static bool put_list(const list_table *table, const res_collection *all, res_format format,
+static void put_list(const list_table *table, const res_collection *all, res_format format,
                      bn_text *out)
 {
     const bool for_programs = format == RES_TABLE_JSON || format == RES_TABLE_CSV;
     res_speedup speedup;
-    if (!res_speedup_make(all, &speedup))
-        return false;
-    res_row_group *groups = calloc(speedup.count + 1, sizeof *groups);
-    for (size_t i = 0; groups && i < speedup.count; i++) {
+    res_speedup_make(all, &speedup);
+    res_row_group *groups = bn_zalloc(speedup.count, sizeof *groups);
+    for (size_t i = 0; i < speedup.count; i++) {
         groups[i] = (res_row_group){speedup.rows[i].record, json_array()};
         if (groups[i].record->status == BN_OK)
             table->rows(&speedup.rows[i], groups[i].rows);
         else if (for_programs)
             (void)res_row_of("failure", &speedup.rows[i], groups[i].rows);
     }
-    if (groups) {
-        res_put_groups(table->title, groups, speedup.count, table->columns, RES_MOST_ROWS,
-                       table->notes, format, out);
-        if (!for_programs)
-            put_failed(&speedup, format, out);
-    }
-    for (size_t i = 0; groups && i < speedup.count; i++)
+    res_put_groups(table->title, groups, speedup.count, table->columns, RES_MOST_ROWS, table->notes,
+                   format, out);
+    if (!for_programs)
+        put_failed(&speedup, format, out);
+    for (size_t i = 0; i < speedup.count; i++)
         json_decref(groups[i].rows);
-    bool made = groups != NULL;
     free(groups);
     res_speedup_free(&speedup);
-    return made;
 }
 
 static const list_table *find(const char *name)
@@ -423,6 +417,6 @@ void res_table(const char *name, const res_collection *all, res_format format, b
     const whole_table *whole = find_whole(name);
     if (whole)
         whole->put(all, format, out);
-    else if (!table || !put_list(table, all, format, out))
-        out->failed = true;
+    else if (table)
+        put_list(table, all, format, out);
 }

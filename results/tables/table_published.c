@@ -86,13 +86,11 @@ static const char *const notes[] = {
     NULL};
 
 static const char differs_note[] =
-    "differs: what of the row is not as it was published: batch, image, tokens, dtype, the device, "
-    "or what only bench's steps have, such as remat. Tracing takes as "
-    "long whatever the batch is, and the device takes longer with a larger one. So a smaller "
-    "batch makes lazy over captured larger, and a larger one smaller. Larger images and longer "
-    "rows are like a larger batch. Another dtype or device changes the device's time, too. The "
-    "means "
-    "have these rows, too, and say how many differ.";
+    "differs: settings of the row that were published differently: batch, image, tokens, dtype, "
+    "the "
+    "device, or options of bench alone, such as remat. Tracing time does not depend on the batch, "
+    "and device time does: a smaller batch raises lazy over captured, and a larger batch, larger "
+    "images or longer rows lower it. The means include these rows, and count them.";
 
 static bool any_differs(const res_besides *besides)
 {
@@ -183,7 +181,7 @@ static void put_people(const res_besides *besides, const res_row_group *groups, 
         res_put_heading(out, format, 1, title);
         res_put_note(out, format,
                      "No row: the store has no captured training step of a published model, in "
-                     "full, with a lazy step of the same front end beside it.");
+                     "full, together with a lazy step of the same front end.");
         return;
     }
     res_put_groups(title, groups, besides->count, columns, RES_MOST_ROWS, notes, format, out);
@@ -192,38 +190,33 @@ static void put_people(const res_besides *besides, const res_row_group *groups, 
     bn_text_printf(&source, "Published: %s.", res_published_source);
     if (source.data)
         res_put_note(out, format, source.data);
-    out->failed = out->failed || source.failed;
     bn_text_free(&source);
     put_means(besides, format, out);
 }
 
-static bool put_besides(const res_besides *besides, res_format format, bn_text *out)
+static void put_besides(const res_besides *besides, res_format format, bn_text *out)
 {
-    res_row_group *groups = calloc(besides->count + 1, sizeof *groups);
-    for (size_t i = 0; groups && i < besides->count; i++)
+    res_row_group *groups = bn_zalloc(besides->count, sizeof *groups);
+    for (size_t i = 0; i < besides->count; i++)
         groups[i] = (res_row_group){besides->list[i].row->record, rows_of(&besides->list[i])};
-    if (groups && format == RES_TABLE_JSON)
+    if (format == RES_TABLE_JSON)
         put_json(besides, groups, out);
-    else if (groups && format == RES_TABLE_CSV)
+    else if (format == RES_TABLE_CSV)
         res_put_groups("", groups, besides->count, columns, RES_MOST_ROWS, notes, format, out);
-    else if (groups)
+    else
         put_people(besides, groups, format, out);
-    for (size_t i = 0; groups && i < besides->count; i++)
+    for (size_t i = 0; i < besides->count; i++)
         json_decref(groups[i].rows);
     free(groups);
-    return groups != NULL;
 }
 
 void res_table_published(const res_collection *all, res_format format, bn_text *out)
 {
     res_speedup speedup;
-    res_besides besides = {NULL, 0, NULL, 0};
-    if (!res_speedup_make(all, &speedup)) {
-        out->failed = true;
-        return;
-    }
-    if (!res_besides_make(&speedup, &besides) || !put_besides(&besides, format, out))
-        out->failed = true;
+    res_besides besides;
+    res_speedup_make(all, &speedup);
+    res_besides_make(&speedup, &besides);
+    put_besides(&besides, format, out);
     res_besides_free(&besides);
     res_speedup_free(&speedup);
 }

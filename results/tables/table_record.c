@@ -27,7 +27,6 @@ static void put_narrow_line(bn_text *out, const char *name, const char *value)
         bn_text_printf(out, "%-*s%.*s\n", LABEL, at == lines.data ? name : "", (int)length, at);
         at += length + (at[length] == '\n');
     }
-    out->failed = out->failed || plain.failed || lines.failed;
     bn_text_free(&plain);
     bn_text_free(&lines);
 }
@@ -91,21 +90,20 @@ static void put_wall(const res_record *record, res_format format, bn_text *out)
 
 static void put_group(const res_record *record, res_format format, bn_text *out)
 {
-    const json_t *group = json_object_get(record->provenance, "group");
-    const char *how = json_string_value(json_object_get(group, "how"));
+    const char *how = res_provenance_text(record, RES_PROV_GROUP_HOW);
     char text[256];
     if (res_group_process(record) == 0)
         return;
     snprintf(text, sizeof text, "process %d of %lld of %s%s%s", res_group_process(record),
-             (long long)json_integer_value(json_object_get(group, "processes")),
-             res_group_id(record), how ? ", " : "", how ? how : "");
+             (long long)res_provenance_integer(record, RES_PROV_GROUP_PROCESSES, 0),
+             res_group_id(record), how[0] ? ", " : "", how);
     put_line(out, format, "group", text);
 }
 
-/* What the plugin changed in the process that measured it. */
+/* Changes that the plugin made in the process that measured it. */
 static void put_surroundings(const res_record *record, res_format format, bn_text *out)
 {
-    const json_t *list = json_object_get(record->provenance, "surroundings");
+    const json_t *list = res_provenance(record, RES_PROV_SURROUNDINGS);
     bn_text line = {0};
     for (size_t i = 0; i < json_array_size(list); i++) {
         const char *what, *when, *detail;
@@ -119,7 +117,6 @@ static void put_surroundings(const res_record *record, res_format format, bn_tex
     }
     if (line.length > 0)
         put_line(out, format, "the plugin changed", line.data);
-    out->failed = out->failed || line.failed;
     bn_text_free(&line);
 }
 
@@ -132,11 +129,11 @@ static void put_offload(const res_record *record, res_format format, bn_text *ou
     if (!word[0])
         return;
     snprintf(text, sizeof text, "%s: %s asked into the host's memory, temporaries there: %s", word,
-             res_size(asked).text, found < 0 ? "not told" : res_size(found).text);
+             res_size(asked).text, found < 0 ? "unknown" : res_size(found).text);
     put_line(out, format, "offload", text);
 }
 
-/* What the compiler made of values between graphs. */
+/* The compiler's layouts of values between graphs. */
 static void put_layouts(const res_record *record, res_format format, bn_text *out)
 {
     char text[128];
@@ -144,10 +141,9 @@ static void put_layouts(const res_record *record, res_format format, bn_text *ou
     const int64_t handed_on = res_handed_on(record, &rearranged);
     if (handed_on == 0)
         return;
-    snprintf(
-        text, sizeof text,
-        "of %lld values that graphs hand on, the compiler lays out %lld otherwise than by rows",
-        (long long)handed_on, (long long)rearranged);
+    snprintf(text, sizeof text,
+             "the compiler lays out %lld of %lld values between graphs other than row-major",
+             (long long)rearranged, (long long)handed_on);
     put_line(out, format, "layouts", text);
 }
 
@@ -194,7 +190,7 @@ static void put_summary(const res_record *record, res_format format, bn_text *ou
     res_setup_text(experiment, res_setup_all(), &line);
     if (line.data)
         put_line(out, format, "setup", line.data);
-    if (json_object_get(record->provenance, "idle_cores"))
+    if (res_provenance(record, RES_PROV_IDLE_CORES))
         put_line(out, format, "cores", "idle ones were kept awake");
     put_surroundings(record, format, out);
     put_line(out, format, "record", record->id);
@@ -210,7 +206,6 @@ static void put_summary(const res_record *record, res_format format, bn_text *ou
         put_line(out, format, "status", line.data);
     put_wall(record, format, out);
     put_loss(record, format, out);
-    out->failed = out->failed || line.failed;
     bn_text_free(&line);
 }
 
@@ -282,11 +277,7 @@ static void put_ledger(const res_record *record, res_format format, bn_text *out
     if (record->step_count == 0)
         return;
     char text[160];
-    uint64_t *series = calloc(record->step_count, sizeof *series);
-    if (!series) {
-        out->failed = true;
-        return;
-    }
+    uint64_t *series = bn_zalloc(record->step_count, sizeof *series);
     double wall_ns = res_step_median(record, record->wall_ns);
     snprintf(text, sizeof text, "Ledger of a step, %s", res_time_aligned_unit(wall_ns));
     res_put_heading(out, format, 2, text);
@@ -298,7 +289,7 @@ static void put_ledger(const res_record *record, res_format format, bn_text *out
 
     bn_text_putc(out, '\n');
     res_put_note(out, format,
-                 "Each nanosecond is in one part only, so means add up; medians need not.");
+                 "Each nanosecond is in exactly one part: means add up, medians need not.");
     if (record->round_count > 0)
         res_put_note(out, format,
                      record->round_count > MOST_OF_MEDIAN
@@ -417,10 +408,6 @@ static void put_executions(const res_record *record, res_format format, bn_text 
     if (count == 0)
         return;
     const res_execution **rows = res_rank_executions(record);
-    if (!rows) {
-        out->failed = true;
-        return;
-    }
     const res_figures step = res_record_figures(record);
     size_t shown = count > RES_MOST_ROWS ? ROWS_SHOWN : count;
     res_grid run = res_grid_make("lrrrrrrrirrl"), compile = res_grid_make("lrrrrrrrrl");
@@ -444,10 +431,9 @@ static void put_executions(const res_record *record, res_format format, bn_text 
     bn_text_putc(out, '\n');
     res_put_note(out, format,
                  "PJRT time runs from submit to ready, one execution alone (median); "
-                 "overhead is PJRT less device, round by round (median): medians need not add up. "
-                 "Intervals, and \"<\" for an overhead that is not "
-                 "told from zero, are within this process, over its rounds: other processes differ "
-                 "by more, and only several have an interval that holds for the next.");
+                 "overhead is PJRT minus device, round by round (median): medians need not add up. "
+                 "\"<\": an overhead that is indistinguishable from zero. Intervals are over the "
+                 "rounds of this process; processes differ by more.");
     put_device_notes(record, &step, format, out);
     res_put_heading(out, format, 2, "Compilation");
     res_grid_render(&compile, format, out);

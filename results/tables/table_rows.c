@@ -43,10 +43,10 @@ static int costlier_first(const void *a, const void *b)
 
 const res_execution **res_rank_executions(const res_record *record)
 {
-    const res_execution **list = calloc(record->execution_count + 1, sizeof(const res_execution *));
-    for (size_t i = 0; list && i < record->execution_count; i++)
+    const res_execution **list = bn_zalloc(record->execution_count, sizeof(const res_execution *));
+    for (size_t i = 0; i < record->execution_count; i++)
         list[i] = &record->executions[i];
-    if (list && record->execution_count > RES_MOST_ROWS)
+    if (record->execution_count > RES_MOST_ROWS)
         qsort(list, record->execution_count, sizeof(const res_execution *), costlier_first);
     return list;
 }
@@ -81,7 +81,7 @@ static bool refused(const json_t *row, const char *key)
     return json_is_true(json_object_get(row, name));
 }
 
-/* Of a whole that is not known, the first column says so. */
+/* Of a whole that is unknown, the first column says so. */
 static void put_loss(res_grid *grid, double share)
 {
     if (isnan(share))
@@ -161,7 +161,6 @@ static void put_names(res_grid *grid, const res_record *record, res_axis_set mas
     res_grid_cell(grid, "%s", setup.data ? setup.data : "");
     res_grid_cell(grid, "%s", res_way_of(e).text);
     res_grid_graphs(grid, e);
-    grid->failed = grid->failed || setup.failed;
     bn_text_free(&setup);
 }
 
@@ -244,7 +243,6 @@ static void put_people(const res_row_group *groups, size_t count, const res_colu
     /* Recordings do not say what their setup was. */
     if (shared.data && shared.length > before)
         res_put_note(out, format, shared.data);
-    out->failed = out->failed || shared.failed;
     bn_text_free(&shared);
 }
 

@@ -37,7 +37,6 @@ static void block_heading(const res_speedup *speedup, size_t first, size_t end, 
         bn_text_printf(&title, ": %s", setup.data);
     if (title.data)
         res_put_heading(out, format, 2, title.data);
-    out->failed = out->failed || title.failed || setup.failed;
     bn_text_free(&setup);
     bn_text_free(&title);
 }
@@ -82,7 +81,6 @@ static void put_names(res_grid *grid, const res_speedup_row *row, res_axis_set m
         res_grid_cell(grid, "%s", experiment->front_end);
     res_grid_cell(grid, "%s", experiment->mode);
     res_grid_graphs(grid, experiment);
-    grid->failed = grid->failed || setup.failed;
     bn_text_free(&setup);
 }
 
@@ -92,7 +90,7 @@ static void put_speedup(res_grid *grid, const res_speedup_row *row)
     if (!row->compared) {
         const bool refused = row->other_build || row->other_conditions[0];
         res_grid_blank(grid, 1);
-        res_grid_cell(grid, "%s", row->base ? "base" : "-");
+        res_grid_cell(grid, "%s", row->base ? "baseline" : "-");
         res_grid_blank(grid, 1);
         res_grid_cell(grid, "%s",
                       !refused           ? ""
@@ -100,7 +98,7 @@ static void put_speedup(res_grid *grid, const res_speedup_row *row)
                                          : "other conditions");
         return;
     }
-    res_grid_cell(grid, "%s", res_program_name(row->program));
+    res_grid_cell(grid, "%s", res_program_words(row->program));
     res_grid_cell(grid, "%s", res_ratio(ratio).text);
     res_grid_cell(grid, "%s", res_ratio_range(ratio).text);
     res_grid_cell(grid, "%s", res_speedup_verdict(row));
@@ -179,11 +177,10 @@ static const char *processes_word(const res_speedup_row *row, char room[32])
 static const char *program_word(const res_speedup_row *row, char room[32])
 {
     (void)room;
-    return row->compared ? res_program_name(row->program) : "";
+    return row->compared ? res_program_words(row->program) : "";
 }
 
-/* Says what narrow text has no room for and a reader needs: how much a row rests on, and whether
- * the device ran the same. */
+/* Columns that narrow text has no room for and a reader needs, in sentences. */
 static void put_unshown(const res_speedup *speedup, size_t first, size_t end, const res_grid *grid,
                         res_format format, bn_text *out)
 {
@@ -198,7 +195,6 @@ static void put_unshown(const res_speedup *speedup, size_t first, size_t end, co
             res_speedup_put_column(speedup, first, end, columns[i].head, columns[i].word, &line);
         if (line.length > 0 && line.data)
             res_put_note(out, format, line.data);
-        out->failed = out->failed || line.failed;
         bn_text_free(&line);
     }
 }
@@ -230,23 +226,21 @@ static void put_block(const res_speedup *speedup, size_t first, size_t end, res_
     res_grid_free(&grid);
     if (notes.length > 0 && notes.data)
         bn_text_printf(out, "\n%s", notes.data);
-    out->failed = out->failed || notes.failed;
     bn_text_free(&notes);
     put_means(speedup, speedup->rows[first].record, format, out);
 }
 
-/* What the figures of other front ends mean, which bench cannot look into. */
+/* The meaning of figures of other front ends, which bench cannot look into. */
 static void put_front_ends(const res_speedup *speedup, res_format format, bn_text *out)
 {
     static const char *const lines[] = {
-        "front end: others than bench run in processes of their own, between those of bench, under "
-        "the recorder. Their trace is all that the host does outside of PJRT calls, so it is at "
-        "least their tracing; nodes are those that the framework traces in each step, by its own "
-        "count.",
-        "Their device time is the time between completions, which includes the start of an "
-        "execution; the source says so. Arrays lie in memory as the framework has them.",
-        "Where a cell has no lazy of bench's, its base is the first row that succeeded, marked "
-        "base; geometric means leave such cells out.",
+        "front end: frameworks run in processes of their own, between those of bench, under the "
+        "recorder. trace: all host time outside of PJRT calls, an upper bound of tracing; nodes: "
+        "traced in each step, by the framework's own count.",
+        "device: of frameworks the time between completions, which includes the start of an "
+        "execution (source: event). Arrays have the framework's layout.",
+        "Without a lazy row of bench a cell's baseline is its first row that succeeded, marked "
+        "baseline; geometric means leave such cells out.",
     };
     if (!has_front_ends(speedup, 0, speedup->count))
         return;
@@ -257,28 +251,28 @@ static void put_front_ends(const res_speedup *speedup, res_format format, bn_tex
 static void put_legend(const res_speedup *speedup, res_format format, bn_text *out)
 {
     static const char *const lines[] = {
-        "processes: that measured the row; each says one value, and intervals (95 %, Student's t) "
-        "are of these values, or of the means of runs where there are several (they are named).",
+        "processes: that measured the row. Each gives one value; intervals (95 %, Student's t) are "
+        "over these values, or over the means of runs where there are several (they are named).",
         "nodes: traced in a step.  trace: trace, hash and lookup of a step.",
-        "overhead: PJRT time less device time of one execution; \"<\": not told from zero.",
-        "device: of a step.",
+        "overhead: PJRT time minus device time of one execution; \"<\": indistinguishable from "
+        "zero.",
+        "device: device time of a step.",
         "wall: median step of a round, averaged over the middle half of the rounds.",
         res_times_note,
-        "compile: lowering and compile calls, of the processes that compiled; "
-        "\"-\": the programs came from the cache.",
-        "program: what the device runs, compared with lazy.",
-        "vs lazy: mean step of bench's lazy with the fewest graphs over that of this row, without "
-        "a tenth of the steps of a round at each end, by round and "
-        "process.",
-        "difference: told at 5 % over all ratios of the table together, by Holm's procedure.",
-        "Geometric means: (cells that have a value, of all cells of the phase); of each process "
-        "first, or of each cell where they have unequal processes (\"or more\"). They are not "
-        "judged: no difference is claimed by them.",
+        "compile: lowering and compile calls, of the processes that compiled; \"-\": the programs "
+        "came from the cache.",
+        "program: the device's program, compared with lazy.",
+        "vs lazy: mean step of bench's lazy with the fewest graphs over that of this row, by round "
+        "and process, trimmed by a tenth of a round's steps at each end.",
+        "difference: significance at 5 % family-wise over the table (Holm).",
+        "Geometric means: (cells with a value, of all cells of the phase); by process first, or by "
+        "cell where cells have different numbers of processes (\"or more\"). They are not tested "
+        "for significance.",
     };
     bn_text_putc(out, '\n');
     if (format == RES_TABLE_NARROW) {
         res_put_note(out, format,
-                     "All columns, and what they mean: bench table --wide [--store DIR].");
+                     "All columns and their meaning: bench table --wide [--store DIR].");
         return;
     }
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
@@ -320,7 +314,6 @@ static void put_blocks(const res_speedup *speedup, res_format format, bn_text *o
         res_put_note(out, format, busy.data);
         bn_text_putc(out, '\n');
     }
-    out->failed = out->failed || busy.failed;
     bn_text_free(&busy);
     for (size_t first = 0, end; first < speedup->count; first = end) {
         end = first + 1;
@@ -330,17 +323,14 @@ static void put_blocks(const res_speedup *speedup, res_format format, bn_text *o
     }
     put_notes(speedup, format, out);
     put_legend(speedup, format, out);
-    res_put_heading(out, format, 2, "What was found");
+    res_put_heading(out, format, 2, "Findings");
     put_sentences(res_speedup_findings(speedup), format, out);
 }
 
 void res_table_speedup(const res_collection *all, res_format format, bn_text *out)
 {
     res_speedup speedup;
-    if (!res_speedup_make(all, &speedup)) {
-        out->failed = true;
-        return;
-    }
+    res_speedup_make(all, &speedup);
     if (format == RES_TABLE_CSV || format == RES_TABLE_JSON)
         res_speedup_export(&speedup, format, out);
     else

@@ -1,5 +1,5 @@
-/* table_versus.c - two runtimes for people: who they are, verdicts, the control, causes of changes,
- * compile times and memory. */
+/* table_versus.c - two runtimes for people: identities, verdicts, the A/A control, causes of
+ * changes, compile times and memory. */
 #include "results/tables/versus_priv.h"
 
 #include <math.h>
@@ -69,7 +69,6 @@ static void put_line(bn_text *line, res_format format, bn_text *out)
 {
     if (line->length > 0)
         res_put_note(out, format, line->data);
-    out->failed = out->failed || line->failed;
     bn_text_free(line);
 }
 
@@ -82,7 +81,7 @@ static void put_side(const res_versus *versus, bool of_b, res_format format, bn_
         put_identity(identity, &line);
         json_decref(identity);
     } else {
-        bn_text_puts(&line, "no process of it was measured");
+        bn_text_puts(&line, "no process was measured");
     }
     bn_text_printf(&name, "%s  %s", of_b ? "B" : "A", line.data ? line.data : "");
     put_line(&name, format, out);
@@ -123,7 +122,7 @@ static void put_name(res_grid *grid, const res_compared *cell, res_axis_set mask
     bn_text_free(&setup);
 }
 
-/* Puts what happened in place of figures. */
+/* Puts the reason instead of figures. */
 static void put_failure(res_grid *grid, const res_compared *cell)
 {
     res_grid_blank(grid, 7);
@@ -135,14 +134,14 @@ static void put_failure(res_grid *grid, const res_compared *cell)
     res_grid_blank(grid, 2);
 }
 
-/* "slower", "little slower", "device time 20.0 % slower", "undecided: device time". */
+/* "slower", "below threshold: slower", "device time 20.0 % slower", "undecided: device time". */
 static void put_headline(res_grid *grid, const res_versus *versus, const res_compared *cell)
 {
     const res_headline head = res_compared_headline(versus, cell);
     const char *words = res_measure_words(head.measure);
     bn_text text = {0};
     if (head.little)
-        bn_text_puts(&text, "little ");
+        bn_text_puts(&text, "below threshold: ");
     if (head.measure == RES_MEASURE_WALL) {
         bn_text_puts(&text, res_verdict_name(head.verdict));
     } else if (head.verdict == RES_UNDECIDED) {
@@ -183,7 +182,7 @@ static void verdict_row(res_grid *grid, const res_versus *versus, const res_comp
     else
         res_grid_cell(grid, "%zu", c->pairs);
     put_headline(grid, versus, cell);
-    res_grid_cell(grid, "%s", res_program_name(why->program));
+    res_grid_cell(grid, "%s", res_program_words(why->program));
     if (c->verdict != RES_SLOWER && c->verdict != RES_FASTER)
         res_grid_blank(grid, 1);
     else
@@ -194,14 +193,14 @@ static void verdict_row(res_grid *grid, const res_versus *versus, const res_comp
 /* In which order columns are left out where the table has to be narrow, and their names. */
 #define VERDICT_ALIGN "llllrrrirrrlll"
 #define VERDICT_SPARE "----ff--acb-de"
-#define VERDICT_LEFT  "p, pairs, visible, program, where, A and B"
+#define VERDICT_LEFT  "p, pairs, MDE, program, where, A and B"
 
 static void put_verdicts(const res_versus *versus, bool controls, res_format format, bn_text *out)
 {
     const res_axis_set mask = differences(versus);
     res_grid grid = res_grid_make(VERDICT_ALIGN);
     grid.spare = VERDICT_SPARE;
-    res_grid_row(&grid, "model|phase|mode|setup|A|B|B / A|95 %|p|visible|pairs|verdict|program|"
+    res_grid_row(&grid, "model|phase|mode|setup|A|B|B / A|95 %|p|MDE|pairs|verdict|program|"
                         "where");
     size_t shown = 0;
     for (size_t i = 0; i < versus->count; i++) {
@@ -211,7 +210,7 @@ static void put_verdicts(const res_versus *versus, bool controls, res_format for
         shown++;
     }
     if (shown > 0 && controls)
-        res_put_heading(out, format, 2, "Control: A against itself");
+        res_put_heading(out, format, 2, "A/A control");
     if (shown > 0)
         res_grid_render(&grid, format, out);
     res_grid_free(&grid);
@@ -219,7 +218,7 @@ static void put_verdicts(const res_versus *versus, bool controls, res_format for
 
 /* ---- further measures ----------------------------------------------------------------- */
 
-/* "+20.0 %", "equivalent", "4.1 % visible" where it is undecided, "equal", "-" where it is unknown.
+/* "+20.0 %", "equivalent", "? (MDE 4.1 %)" where it is undecided, "equal", "-" where it is unknown.
  */
 static void further_cell(res_grid *grid, const res_compared *cell, res_measure measure)
 {
@@ -230,7 +229,7 @@ static void further_cell(res_grid *grid, const res_compared *cell, res_measure m
     else if (c->verdict == RES_EQUIVALENT)
         bn_text_puts(&text, "equivalent");
     else if (c->verdict == RES_UNDECIDED && c->smallest_visible < 1)
-        bn_text_printf(&text, "? (%s visible)", share_text(c->smallest_visible).text);
+        bn_text_printf(&text, "? (MDE %s)", share_text(c->smallest_visible).text);
     else if (c->verdict == RES_UNDECIDED)
         bn_text_puts(&text, "?");
     else
@@ -239,7 +238,7 @@ static void further_cell(res_grid *grid, const res_compared *cell, res_measure m
     bn_text_free(&text);
 }
 
-/* What is judged beside the wall time: a column a measure that any cell knows. */
+/* Measures other than the wall time: a column for each that any cell knows. */
 static void put_further(const res_versus *versus, bool controls, res_format format, bn_text *out)
 {
     const res_axis_set mask = differences(versus);
@@ -297,7 +296,7 @@ static void difference_row(res_grid *grid, const char *name, const res_differenc
     res_grid_cell(
         grid, "%s",
         res_time_range(d->difference.estimate, d->difference.low, d->difference.high).text);
-    res_grid_cell(grid, "%s", d->moved ? "moved" : "");
+    res_grid_cell(grid, "%s", d->moved ? "significant" : "");
 }
 
 static void ledger_rows(const res_attribution *why, res_grid *grid)
@@ -305,7 +304,7 @@ static void ledger_rows(const res_attribution *why, res_grid *grid)
     static const res_quantity further[] = {RES_QUANTITY_PJRT, RES_QUANTITY_DEVICE,
                                            RES_QUANTITY_OVERHEAD};
     const res_difference *wall = &why->quantity[RES_QUANTITY_WALL];
-    res_grid_row(grid, "a step|A|B|B less A|95 %|");
+    res_grid_row(grid, "a step|A|B|B minus A|95 %|");
     for (int p = 0; p < BN_PART_COUNT; p++) {
         const res_difference *d = &why->part[p];
         if (d->moved || fmax(d->a, d->b) >= SMALL_SHARE * wall->a)
@@ -346,14 +345,14 @@ static void put_change(const res_versus *versus, const res_compared *cell, res_a
 
 /* ---- compile and memory --------------------------------------------------------------- */
 
-/* Whether MEASURE differs by more than chance: as it was judged, else by what MOVED says. */
+/* Whether MEASURE differs significantly: as it was judged, else as MOVED. */
 static bool differs(const res_compared *cell, res_measure measure, bool moved)
 {
     const res_comparison *c = res_compared_measure(cell, measure);
     return c ? c->verdict == RES_SLOWER || c->verdict == RES_FASTER : moved;
 }
 
-/* "812 KiB", or "812 KiB > 790 KiB" where the sides differ by more than chance. */
+/* "812 KiB", or "812 KiB > 790 KiB" where the sides differ significantly. */
 static void both_sizes(res_grid *grid, const res_difference *d, bool differ, bool bytes)
 {
     char text[2][64];
@@ -386,7 +385,7 @@ static void compilation_row(res_grid *grid, const res_compared *cell)
     res_grid_cell(
         grid, "%s",
         res_time_range(d->difference.estimate, d->difference.low, d->difference.high).text);
-    res_grid_cell(grid, "%s", differs(cell, RES_MEASURE_COMPILE, d->moved) ? "moved" : "");
+    res_grid_cell(grid, "%s", differs(cell, RES_MEASURE_COMPILE, d->moved) ? "significant" : "");
     for (size_t k = 0; k < sizeof amounts / sizeof *amounts; k++)
         both_sizes(grid, &q[amounts[k]], q[amounts[k]].moved,
                    amounts[k] != RES_QUANTITY_INSTRUCTIONS);
@@ -399,7 +398,7 @@ static void put_compilation(const res_versus *versus, res_format format, bn_text
     const res_axis_set mask = differences(versus);
     res_grid grid = res_grid_make("llllrrrilrrrrr");
     size_t shown = 0;
-    res_grid_row(&grid, "model|phase|mode|setup|compile A|B|B less A|95 %||instructions|temporary|"
+    res_grid_row(&grid, "model|phase|mode|setup|compile A|B|B minus A|95 %||instructions|temporary|"
                         "code|peak|process");
     for (size_t i = 0; i < versus->count; i++) {
         const res_compared *cell = &versus->cells[i];
@@ -418,7 +417,7 @@ static void put_compilation(const res_versus *versus, res_format format, bn_text
 
 /* ---- all -------------------------------------------------------------------------------- */
 
-/* Says where the ratio of a pair is one of rounds. */
+/* Notes whether the ratio of a pair is of rounds. */
 static void put_turns(const res_versus *versus, res_format format, bn_text *out)
 {
     size_t turns = 0, cells = 0;
@@ -429,11 +428,11 @@ static void put_turns(const res_versus *versus, res_format format, bn_text *out)
     if (turns > 0)
         res_put_note(out, format,
                      turns == cells
-                         ? "The two processes of a pair took turns, round by round."
-                         : "The two processes of some pairs took turns, round by round.");
+                         ? "The two processes of a pair ran interleaved, round by round."
+                         : "The two processes of some pairs ran interleaved, round by round.");
 }
 
-/* Whether a ratio of MEASURE is, as it is printed, another than that of the columns A and B. */
+/* Whether a printed ratio of MEASURE differs from that of the columns A and B. */
 static bool ratios_differ(const res_versus *versus, res_measure measure)
 {
     const double printed = measure == RES_MEASURE_WALL ? 0.00005 : 0.0005;
@@ -461,9 +460,9 @@ static void put_looks(const res_versus *versus, res_format format, bn_text *out)
         return;
     snprintf(
         text, sizeof text,
-        "The verdicts decided how many pairs ran: p and intervals allow for looks after %s%s%s "
-        "pairs.",
-        usual ? "4, 5, 6, 8, 10 and 12" : "", usual && of_short ? "; of short steps after " : "",
+        "Interim analyses after %s%s%s pairs decided how many ran; p and intervals are corrected "
+        "for them.",
+        usual ? "4, 5, 6, 8, 10 and 12" : "", usual && of_short ? ", of short steps after " : "",
         of_short ? "4, 6, 8, 12, 18 and 24" : "");
     res_put_note(out, format, text);
 }
@@ -474,8 +473,8 @@ static void put_notes(const res_versus *versus, res_format format, bn_text *out)
     bn_text_putc(out, '\n');
     if (format == RES_TABLE_NARROW)
         res_put_note(out, format,
-                     "In 80 columns " VERDICT_LEFT
-                     " are left out as far as there is no room. All columns: --wide.");
+                     "Columns left out where there is no room: " VERDICT_LEFT
+                     ". All columns: --wide.");
     res_put_note(
         out, format,
         "A pair is a fresh process of each side; \"4+1\": one pair was disturbed and left out.");
@@ -483,24 +482,25 @@ static void put_notes(const res_versus *versus, res_format format, bn_text *out)
     if (ratios_differ(versus, RES_MEASURE_WALL))
         res_put_note(
             out, format,
-            "B / A is over pairs: of processes that took turns, over their rounds. A and B "
-            "are what other tables say of each side, and B less A is their difference: B "
-            "need not be A times B / A.");
+            "B / A is over pairs; of interleaved processes over their rounds. A and B are the "
+            "figures of each side in other tables, and B minus A is their difference: B need not "
+            "be A times B / A.");
     if (ratios_differ(versus, RES_MEASURE_DEVICE))
         res_put_note(out, format,
-                     "Noise may take a device time above the wall time: A and B of a step are then "
-                     "cut at it, as in other tables, and what is judged is not.");
+                     "A device time above the wall time, by noise, is cut at it in A and B, as in "
+                     "other tables; the comparison uses it uncut.");
     snprintf(text, sizeof text,
-             "p: of no difference, corrected over all %zu figures that were judged (Holm); claimed "
-             "at %.3g. visible: seen in 80 of 100. equivalent: within %.3g %%.",
+             "p: of no difference, family-wise over %zu figures (Holm); significant at %.3g. MDE: "
+             "smallest detectable difference (80 %% power). equivalent: within %.3g %%.",
              versus->family, versus->options.level, 100 * versus->options.delta);
     res_put_note(out, format, text);
     put_looks(versus, format, out);
     if (versus->all_measures)
-        res_put_note(out, format,
-                     "Beside the wall time: equal in each pair, -: not known, ?: undecided. What "
-                     "counts is at least 1 % of device time, overhead (of a step) and device "
-                     "memory, 5 % of host memory, 10 % of compile time.");
+        res_put_note(
+            out, format,
+            "Other measures: equal: in each pair; -: unknown; ?: undecided. Thresholds: 1 % "
+            "of device time, overhead (of a step) and device memory, 5 % of host memory, "
+            "10 % of compile time.");
     for (const char *line = versus->notes.data; line && *line;) {
         const size_t length = strcspn(line, "\n");
         bn_text whole = {0};

@@ -60,14 +60,14 @@ int res_ratio_decimals(res_interval ratio);
  * pages alike. */
 typedef enum res_difference_shown {
     RES_DIFFERENCE_UNKNOWN, /* there is none */
-    RES_DIFFERENCE_TOLD,    /* the estimate: zero is told apart (res_told_from), or there is no
-                               interval and the estimate is above zero */
-    RES_DIFFERENCE_BELOW,   /* the upper bound, after "<": zero is within the interval */
+    RES_DIFFERENCE_TOLD,  /* the estimate: significant (res_told_from), or there is no interval and
+                             the estimate is above zero */
+    RES_DIFFERENCE_BELOW, /* the upper bound, after "<": zero is within the interval */
     RES_DIFFERENCE_NOT_TOLD /* RES_NOT_TOLD: there is no interval, and the estimate is not above
                                zero */
 } res_difference_shown;
 res_difference_shown res_difference_shows(res_interval ns);
-#define RES_NOT_TOLD "not told"
+#define RES_NOT_TOLD "unknown"
 
 /* ---- figures of a cell (figures.c) ------------------------------------------------ */
 
@@ -79,13 +79,13 @@ typedef struct res_figure {
 /* What the speedup table, and whatever else has figures of cells, shows of METRIC of FIGURES: only
  * an overhead may be BELOW or NOT_TOLD, and is the latter where it was refused. */
 res_difference_shown res_figures_show(const res_figures *figures, res_metric metric);
-/* That in words, "13.7 ms", "< 1.2 ms", "not told", "-", and its bounds, "[13.1, 14.2]" or "". */
+/* That in words, "13.7 ms", "< 1.2 ms", "unknown", "-", and its bounds, "[13.1, 14.2]" or "". */
 res_figure res_figures_words(const res_figures *figures, res_metric metric);
 res_figure res_figures_bounds(const res_figures *figures, res_metric metric);
 /* The same of NIGHT of a series of METRIC. */
 res_difference_shown res_night_shows(const res_night *night, res_metric metric);
 res_figure res_night_words(const res_night *night, res_metric metric);
-/* What REMARK says, a sentence without its full stop; "" for RES_DEVICE_PLAIN. */
+/* REMARK as a sentence without its full stop; "" for RES_DEVICE_PLAIN. */
 const char *res_device_remark_words(res_device_remark remark);
 
 /* Appends LINES of sentences for people that stand beside tables. In Markdown each is escaped, for
@@ -97,9 +97,8 @@ void res_put_set_in(bn_text *out, res_format format, const char *lines);
 
 /* ---- the machine (witness.c) -------------------------------------------------- */
 
-/* Appends the sentence on a machine that was busy by ALL; or at times, most of all for NAME, whose
- * rounds BUSIEST is of; or of which nobody can tell. Nothing on a quiet one. BUSIEST may be NULL.
- */
+/* Appends the sentence on interference by ALL; or at times, most for NAME, whose rounds BUSIEST is
+ * of; or that it is unknown. Nothing on a quiet machine. BUSIEST may be NULL. */
 void res_put_witness(const res_witness *all, const res_witness *busiest, const char *name,
                      bn_text *out);
 /* The member "witness" of tables (new reference), docs/tables.md. BUSIEST and SENTENCE may be NULL.
@@ -136,29 +135,28 @@ void res_table_costs(const res_collection *all, res_format format, bn_text *out)
  * lazy step of its own front end, with the published speedups beside; then geometric means. */
 void res_table_published(const res_collection *all, res_format format, bn_text *out);
 
-/* What was estimated of the newest record of each experiment of ALL, which are estimates and
+/* What was estimated of the latest record of each experiment of ALL, which are estimates and
  * nothing else (results/records/estimates.h): a row a graph. The word "estimated" stands at each
  * figure. */
 void res_table_estimates(const res_collection *all, res_format format, bn_text *out);
 
-/* ---- what could be mended (table_doctor.c) --------------------------------------- */
+/* ---- what could be fixed (table_doctor.c) ---------------------------------------- */
 
-/* The complaints on the rows that the speedup table of ALL has, the most costly first: where, what
- * it costs a step, what to do. Text is in sentences; where there are none it says so, and which
- * part of the steps is the device's work. JSON: {"complaints": [...], "goodput": [...]}. *COUNT is
- * of the complaints. */
+/* The doctor's findings on the rows of ALL's speedup table, the most costly first: where, the cost
+ * of a step, what to do. Text is in sentences; without findings it says so, and the device's share
+ * of the steps. JSON: {"complaints": [...], "goodput": [...]}. *COUNT is of the findings. */
 void res_table_doctor(const res_collection *all, res_format format, bn_text *out, size_t *count);
-/* Appends the most costly of these complaints, "resnet18 train lazy: tracing 1309 nodes takes 13.7
- * ms a step, 35 % of it; 2 complaints more"; nothing where there is none. */
-void res_put_first_complaint(const res_collection *all, bn_text *out);
+/* Appends the most costly of these findings, "resnet18 train lazy: tracing 1309 nodes takes 13.7 ms
+ * a step, 35 % of it; 2 more findings"; nothing where there is none. */
+void res_put_first_finding(const res_collection *all, bn_text *out);
 
 /* ---- tables of findings (table_versus.c, table_history.c) ---------------------- */
 
 /* Two runtimes: who they are, verdicts, the control, the cause of each change, compile times and
  * memory. CSV has a line a cell, JSON has everything. */
 void res_table_versus(const res_versus *versus, res_format format, bn_text *out);
-/* The same for people, text, Markdown or HTML, without the last line, for whoever says himself what
- * it comes to. */
+/* The same for people, text, Markdown or HTML, without the last line, for callers that have
+ * a summary of their own. */
 void res_table_judged(const res_versus *versus, res_format format, bn_text *out);
 /* Each series with its stretches and what changed between them. Text has a picture of blocks, JSON
  * has every night. */
@@ -166,7 +164,7 @@ void res_table_history(const res_history *history, res_format format, bn_text *o
 
 /* "resnet50 train lazy, 2 graphs: full, batch 4, f32, nhwc, serial, on cpu" */
 void res_timeline_title(const res_timeline *series, bn_text *out);
-/* What else changed where STRETCH begins: "other build, other host". */
+/* Other changes where STRETCH begins: "other build, other host". */
 void res_stretch_cause(const res_stretch *stretch, bn_text *out);
 
 /* ---- sheets: tables of texts (grid_render.c) ---------------------------------- */

@@ -21,7 +21,6 @@ typedef struct res_grid {
     bn_text bytes;     /* the cells, each terminated */
     size_t *starts;    /* of each cell in BYTES */
     size_t count, capacity;
-    bool failed;
 } res_grid;
 
 /* A grid with as many columns as ALIGN has letters. The first row that is
@@ -64,8 +63,8 @@ typedef void res_grid_renderer(const res_grid *grid, size_t rows, const size_t *
 size_t res_grid_total(const res_grid *grid, const size_t *widths);
 res_grid_renderer res_grid_text, res_grid_markdown, res_grid_csv, res_grid_latex, res_grid_html;
 
-/* Appends the table in any FORMAT but JSON. A grid that ran out of memory marks OUT as failed.
- * Columns in which no row has anything are left out, but not in CSV (grid_render.c). */
+/* Appends the table in any FORMAT but JSON. Columns in which no row has anything are left out, but
+ * not in CSV (grid_render.c). */
 void res_grid_render(const res_grid *grid, res_format format, bn_text *out);
 
 /* Whether the column called HEADING is in what res_grid_render appends: narrow text may have no
@@ -74,14 +73,14 @@ bool res_grid_shows(const res_grid *grid, res_format format, const char *heading
 
 /* ---- figures for people (figures.c) ---------------------------------------- */
 
-/* What stands behind the runtime of RECORD: "", " (simulated)" or " (simulated, opaque)". */
+/* The suffix of RECORD's runtime: "", " (simulated)" or " (simulated, opaque)". */
 const char *res_simulated_shown(const res_record *record);
 
 /* Three significant digits and a unit that suits: "812 ns", "13.7 ms"; "-" for
  * NaN. */
 res_figure res_time(double ns);
-/* A difference of two measured times as res_difference_shows says: "1.1 ms", "< 1.2 ms", "not
- * told", "-". */
+/* A difference of two measured times as res_difference_shows says: "1.1 ms", "< 1.2 ms",
+ * "unknown", "-". */
 res_figure res_time_difference(res_interval ns);
 /* The same of an overhead: RES_NOT_TOLD where it was refused. */
 res_figure res_time_refusable(res_interval ns, bool refused);
@@ -101,7 +100,7 @@ res_figure res_ratio_range(res_interval ratio);
 res_figure res_ratio_alone(double ratio);
 /* "+0.3 % [-1.0, +1.6]"; without the bracket where there are no bounds. */
 res_figure res_share(res_interval share);
-/* A part of a whole, 0 to 1: "49.8 %", "< 0.1 %" for what is less, "not known" for NaN; its bounds:
+/* A part of a whole, 0 to 1: "49.8 %", "< 0.1 %" for what is less, "unknown" for NaN; its bounds:
  * "[48.1, 51.5]". */
 res_figure res_percent(double share);
 res_figure res_percent_range(double low, double high);
@@ -157,13 +156,13 @@ typedef struct res_column {
 /* A step may have many executions, in eager mode one an op: tables list at most so many. */
 #define RES_MOST_ROWS 12
 /* RECORD's executions in the order of the step or, if they are more than RES_MOST_ROWS, the
- * costliest of a step first; malloc, NULL without memory. */
+ * costliest of a step first; for free. */
 const res_execution **res_rank_executions(const res_record *record);
 /* PJRT time of EXECUTION in a step, all its runs together; 0 where it is unknown. */
 double res_step_pjrt_ns(const res_execution *execution);
 
-/* Whether the axis says how many graphs a step was cut into: not of imported records, and of other
- * front ends than bench it is no count of their programs. */
+/* Whether the axis is the number of graphs that a step was cut into: not of imported records, and
+ * of other front ends than bench it is no count of their programs. */
 bool res_graphs_told(const res_experiment *experiment);
 /* The number of graphs, or "-". */
 void res_grid_graphs(res_grid *grid, const res_experiment *experiment);

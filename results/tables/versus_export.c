@@ -1,6 +1,6 @@
 /*
- * versus_export.c - two runtimes for programs: JSON with everything, CSV with a line a
- * cell; and what the table for people says, too: whose the records are, the cause of a change.
+ * versus_export.c - two runtimes for programs: JSON with everything, CSV with a line a cell; and
+ * what it shares with the table for people: an example of each side, the cause of a change.
  */
 #include "results/tables/versus_priv.h"
 
@@ -30,12 +30,12 @@ const char *res_versus_blame(const res_attribution *why)
                    "runtime has no code";
         return "same text, same optimized program: the runtime's execution, not the compiler";
     case RES_PROGRAM_COMPILED:
-        return "same text, another optimized program: the compiler, before all else";
+        return "same text, another optimized program: most likely the compiler";
     case RES_PROGRAM_TEXT:
-        return "another text was asked for: not a difference of runtimes alone";
+        return "different texts were compiled: not a difference of the runtimes alone";
     case RES_PROGRAM_UNSTEADY:
-        return "same text, but one side's compiler makes another program in each process: not "
-               "told from the runtime";
+        return "same text, but one side's compiler makes another program in each process: compiler "
+               "or runtime";
     case RES_PROGRAM_UNKNOWN:
         break;
     }

@@ -1,5 +1,5 @@
 /*
- * witness.c - what tables say of the machine while their rows were measured.
+ * witness.c - the interference monitor in tables: what disturbed the machine during measurements.
  */
 #include "results/tables/tables_priv.h"
 
@@ -7,7 +7,7 @@
 
 /* ---- words ----------------------------------------------------------------------------------- */
 
-/* Between two parts of what is put below. */
+/* Before an item of the list below. */
 static const char *comma(bool *first)
 {
     const char *mark = *first ? " " : ", ";
@@ -15,13 +15,13 @@ static const char *comma(bool *first)
     return mark;
 }
 
-/* ": 80 % of the time something waited for a core, ..." */
+/* ": for 80 % of the time something waited for a core, ..." */
 static void put_witness(const res_witness *w, bn_text *out)
 {
     bool first = true;
     bn_text_putc(out, ':');
     if (w->stalled_of_ns > 0)
-        bn_text_printf(out, "%s%.0f %% of the time something waited for a core", comma(&first),
+        bn_text_printf(out, "%sfor %.0f %% of the time something waited for a core", comma(&first),
                        100 * w->stalled_ns / w->stalled_of_ns);
     if (w->others_ns > RES_BUSY_OTHERS * w->others_of_ns)
         bn_text_printf(out, "%sother programs used %.0f %% of the cores' time", comma(&first),
@@ -31,15 +31,14 @@ static void put_witness(const res_witness *w, bn_text *out)
                        100 * w->stolen_ns / w->stolen_of_ns);
     if (w->apart > RES_BUSY_APART * w->apart_of)
         bn_text_printf(out,
-                       "%sin %.0f %% of the rounds the cores shared no cache, since a hypervisor "
-                       "had moved them apart",
+                       "%sin %.0f %% of the rounds the cores shared no cache, because a hypervisor "
+                       "had moved them",
                        comma(&first), 100 * w->apart / w->apart_of);
     const double switches =
         w->switches_of_ns > 0 ? round(1e9 * w->switches / w->switches_of_ns) : 0;
-    if (w->switches_of_ns > 0 && switches == 1)
-        bn_text_puts(out, "; once a second bench lost its core");
-    else if (w->switches_of_ns > 0)
-        bn_text_printf(out, "; %.0f times a second bench lost its core", switches);
+    if (w->switches_of_ns > 0)
+        bn_text_printf(out, "; bench lost its core %.0f time%s a second", switches,
+                       switches == 1 ? "" : "s");
     bn_text_putc(out, '.');
 }
 
@@ -47,20 +46,19 @@ void res_put_witness(const res_witness *all, const res_witness *busiest, const c
                      bn_text *out)
 {
     if (res_witness_busy(all)) {
-        bn_text_puts(out, "The machine was busy");
+        bn_text_puts(out, "Interference");
         put_witness(all, out);
     } else if (busiest && res_witness_busy(busiest)) {
-        bn_text_printf(out, "The machine was busy at times, most of all for %s", name ? name : "");
+        bn_text_printf(out, "Interference at times, most for %s", name ? name : "");
         put_witness(busiest, out);
     } else if (res_witness_untold(all)) {
-        bn_text_puts(out, "Nobody can tell whether the machine was busy: the system has no "
-                          "/proc/pressure/cpu.");
+        bn_text_puts(out, "Interference is unknown: the system has no /proc/pressure/cpu.");
     }
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-/* Null where no round told. */
+/* Null where no round knows it. */
 static json_t *share(double part, double whole)
 {
     return whole > 0 ? res_json_real(part / whole) : json_null();

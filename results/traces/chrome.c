@@ -22,9 +22,7 @@ bool res_trace_is_space(const char *path)
 
 void res_trace_into_space(res_trace *t)
 {
-    t->space = t->code == BN_OK ? res_space_new() : NULL;
-    if (t->code == BN_OK && !t->space)
-        t->code = bn_fail(t->st, BN_OUT_OF_MEMORY, "no memory for a timeline");
+    t->space = res_space_new();
 }
 
 void res_trace_plane(res_trace *t, uint64_t process, const char *plane)
@@ -49,15 +47,13 @@ void res_trace_free(res_trace *t)
 char *res_trace_quote(const char *text)
 {
     json_t *json = res_json_text(text);
-    char *dump = json ? json_dumps(json, JSON_ENCODE_ANY | JSON_ENSURE_ASCII) : NULL;
+    char *dump = json_dumps(json, JSON_ENCODE_ANY | JSON_ENSURE_ASCII);
     json_decref(json);
     return dump;
 }
 
 static void flush(res_trace *t)
 {
-    if (t->code == BN_OK && t->text.failed)
-        t->code = bn_fail(t->st, BN_OUT_OF_MEMORY, "no memory for a timeline");
     if (!t->writer)
         return;
     if (t->code == BN_OK && t->text.length > 0)
@@ -67,10 +63,9 @@ static void flush(res_trace *t)
 
 void res_trace_head(res_trace *t, json_t *other)
 {
-    char *text = other ? json_dumps(other, JSON_ENSURE_ASCII | REALS) : NULL;
-    t->text.failed = t->text.failed || !text;
+    char *text = json_dumps(other, JSON_ENSURE_ASCII | REALS);
     bn_text_printf(&t->text, "{\"displayTimeUnit\":\"ns\",\n\"otherData\":%s,\n\"traceEvents\":[",
-                   text ? text : "{}");
+                   text);
     free(text);
     json_decref(other);
 }
@@ -126,9 +121,9 @@ void res_trace_name(res_trace *t, const char *what, uint64_t process, uint64_t l
     if (t->space)
         res_space_line(t->space, process, lane, name);
     next_event(t);
-    bn_text_printf(
-        &t->text, "\"name\":\"%s\",\"ph\":\"M\",\"pid\":%llu,\"tid\":%llu,\"args\":{\"name\":%s}}",
-        what, (unsigned long long)process, (unsigned long long)lane, text ? text : "\"\"");
+    bn_text_printf(&t->text,
+                   "\"name\":\"%s\",\"ph\":\"M\",\"pid\":%llu,\"tid\":%llu,\"args\":{\"name\":%s}}",
+                   what, (unsigned long long)process, (unsigned long long)lane, text);
     free(text);
 }
 

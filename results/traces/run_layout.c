@@ -1,6 +1,6 @@
 /*
  * run_layout.c - which slices the spans of a timeline are. An execution on the device begins with
- * its call, or when the one before it has ended, and ends when the plugin or the wait told so; the
+ * its call, or when the one before it has ended, and ends when the plugin or the wait says so; the
  * profile's executions have a lane of their own.
  */
 #include "results/traces/run_priv.h"
@@ -112,13 +112,13 @@ static void visit_span(walk *w, const bn_span *span, uint64_t flow)
     w->visit(w->context, &slice);
 }
 
-/* A call that submits, what the device then did, and before that, where it is known, nothing. */
+/* A call that submits, the device's execution, and the gap before it, where it is known. */
 static void visit_execution(walk *w, const bn_span *span)
 {
     const uint64_t done = bn_completion_time(&span->done);
     if (done == 0) {
         visit_span(w, span, 0);
-        /* The device did it nobody knows when. */
+        /* The time of the execution is unknown. */
         w->watched = false;
         return;
     }
@@ -163,7 +163,7 @@ static void visit_until(walk *w, size_t from, size_t step)
 {
     uint64_t part_ns[BN_PART_COUNT] = {0}, accounted = 0;
     const bn_span *whole = step < bn_timeline_count(w->row) ? bn_timeline_at(w->row, step) : NULL;
-    /* Between steps that are not neighbours the device did what nobody noted. */
+    /* Between steps that are not neighbours the device's work is unknown. */
     if (!whole || whole->begin_ns != w->last_step_ns)
         w->watched = false;
     for (size_t i = from; i < step; i++) {

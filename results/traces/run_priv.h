@@ -16,9 +16,9 @@ typedef enum run_lane {
     RUN_LANE_PROFILE,
     RUN_LANE_END
 } run_lane;
-/* What LANE of ROW is called. */
+/* The name of LANE of ROW. */
 void res_run_lane_name(bn_timeline *row, run_lane lane, char *name, size_t size);
-/* What a step of KIND is called, without its number. */
+/* The name of a step of KIND, without its number. */
 const char *res_run_step_name(bn_step_kind kind);
 
 /* A slice of a lane. */
@@ -40,7 +40,7 @@ size_t res_run_lane_most(const bn_timeline *row, run_lane lane);
 /* The first time of all spans of the COUNT ROWS; 0 without any. */
 uint64_t res_run_first_ns(bn_timeline *const *rows, size_t count);
 
-/* The COUNT ROWS as XSpace (run_xspace.c); false without memory. */
-bool res_run_xspace(bn_timeline *const *rows, size_t count, bn_text *out);
+/* Appends the COUNT ROWS as XSpace (run_xspace.c). */
+void res_run_xspace(bn_timeline *const *rows, size_t count, bn_text *out);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * run_trace.c - the timelines of a run in Chrome's trace event format, a row a process, and which
- * format a file gets.
+ * run_trace.c - the timelines of a run in Chrome's trace event format, a row a process, and the
+ * choice of a file's format.
  */
 #include "results/traces/run_priv.h"
 
@@ -30,17 +30,15 @@ static void put_step(const run_slice *s, bn_text *out)
 
 static void put_bytes(bn_timeline *row, const run_slice *s, bn_text *out)
 {
+    const bool compile = s->span->kind == BN_SPAN_COMPILE;
     char *program = res_trace_quote(bn_timeline_name(row, s->span));
     bn_text_printf(out, ",\"cat\":\"call\",\"args\":{\"bytes\":%llu%s%s}}",
-                   (unsigned long long)s->span->value,
-                   s->span->kind == BN_SPAN_COMPILE ? ",\"program\":" : "",
-                   s->span->kind != BN_SPAN_COMPILE ? ""
-                   : program                        ? program
-                                                    : "\"\"");
+                   (unsigned long long)s->span->value, compile ? ",\"program\":" : "",
+                   compile ? program : "");
     free(program);
 }
 
-/* What follows on a slice's times. */
+/* The members of a slice after its times. */
 static void put_rest(bn_timeline *row, const run_slice *s, bn_text *out)
 {
     static const char *const categories[RUN_LANE_END] = {[RUN_LANE_PARTS] = "part",
@@ -70,7 +68,7 @@ static void put_slice(void *context, const run_slice *s)
     const visiting *v = context;
     res_trace *trace = v->out->trace;
     char *name = res_trace_quote(s->name);
-    res_trace_slice(trace, name ? name : "\"\"", v->out->number, s->lane, s->begin_ns, s->end_ns);
+    res_trace_slice(trace, name, v->out->number, s->lane, s->begin_ns, s->end_ns);
     put_rest(v->row, s, &trace->text);
     free(name);
     if (s->flow > 0) {
@@ -97,7 +95,7 @@ static void put_names(row_out *out, bn_timeline *row)
     }
 }
 
-/* What is known of ROW beside its spans (new reference). */
+/* Description of ROW besides its spans (new reference). */
 static json_t *about_json(bn_timeline *row, size_t number)
 {
     const bn_timeline_about *a = bn_timeline_describe(row);
@@ -154,17 +152,6 @@ static size_t fitting(bn_timeline *const *rows, size_t count)
     return count;
 }
 
-/* All as XSpace through TRACE's writer. */
-static void put_space(res_trace *trace, bn_timeline *const *rows, size_t count)
-{
-    bn_text out = {0};
-    if (!res_run_xspace(rows, count, &out))
-        trace->code = bn_fail(trace->st, BN_OUT_OF_MEMORY, "no memory for a timeline");
-    else
-        trace->code = bn_writer_add(trace->writer, out.data, out.length, trace->st);
-    bn_text_free(&out);
-}
-
 bn_code res_trace_write_run(bn_timeline *const *rows, size_t count, const char *path, bool replace,
                             size_t *left_out, bn_status *st)
 {
@@ -173,10 +160,12 @@ bn_code res_trace_write_run(bn_timeline *const *rows, size_t count, const char *
     if (left_out)
         *left_out = count - some;
     trace.code = bn_writer_begin(path, &trace.writer, st);
-    if (trace.code == BN_OK && res_trace_is_space(path))
-        put_space(&trace, rows, some);
-    else if (trace.code == BN_OK)
+    if (trace.code == BN_OK && res_trace_is_space(path)) {
+        res_run_xspace(rows, some, &trace.text);
+        trace.code = bn_writer_add(trace.writer, trace.text.data, trace.text.length, st);
+    } else if (trace.code == BN_OK) {
         put_rows(&trace, rows, some, count - some);
+    }
     bn_text_free(&trace.text);
     if (trace.code == BN_OK)
         return bn_writer_finish(trace.writer, replace, st);

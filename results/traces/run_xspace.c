@@ -25,7 +25,7 @@ typedef struct row_planes {
     bool alone;        /* the only one */
     size_t first_name; /* of its names: each row has numbers of its own */
     uint64_t from_ns;
-    Bench__Trace__Line *lines[RUN_LANE_END]; /* NULL: there is nothing on it */
+    Bench__Trace__Line *lines[RUN_LANE_END]; /* NULL: it is empty */
     Bench__Trace__Plane *plane_of[RUN_LANE_END];
     bool named[2][NAME_COUNT]; /* of the host's plane, of the device's */
 } row_planes;
@@ -58,7 +58,7 @@ static void add_slice(void *context, const run_slice *s)
     row_planes *p = context;
     Bench__Trace__Line *line = p->lines[s->lane];
     Bench__Trace__Plane *plane = p->plane_of[s->lane];
-    if (!line || p->b->failed)
+    if (!line)
         return;
     const size_t number = number_of(s);
     bool *named = &p->named[on_device(s->lane)][number];
@@ -70,7 +70,7 @@ static void add_slice(void *context, const run_slice *s)
     *named = true;
     Bench__Trace__Event *event =
         res_xspace_add_event(p->b, line, id, s->begin_ns - p->from_ns, s->end_ns - s->begin_ns);
-    if (!event || !s->span)
+    if (!s->span)
         return;
     if (step)
         res_xspace_set_stat(p->b, event, STAT_STEP, (int64_t)s->span->value);
@@ -82,7 +82,7 @@ static void add_lines(row_planes *p, Bench__Trace__Plane *plane, bool device)
 {
     const bn_timeline_about *about = bn_timeline_describe(p->row);
     char name[1000], lane_name[600];
-    for (run_lane lane = RUN_LANE_STEPS; plane && lane < RUN_LANE_END; lane++) {
+    for (run_lane lane = RUN_LANE_STEPS; lane < RUN_LANE_END; lane++) {
         const size_t most = res_run_lane_most(p->row, lane);
         if (most == 0 || on_device(lane) != device)
             continue;
@@ -102,11 +102,9 @@ static Bench__Trace__Plane *make_plane(res_xspace *b, size_t number, const char 
 {
     Bench__Trace__Plane *plane = res_xspace_make_plane(
         b, (int64_t)number, name, count * RUN_LANE_END, count * NAME_COUNT, STAT_COUNT);
-    if (!plane)
-        return NULL;
     res_xspace_add_name(b, plane->stat_names, &plane->n_stat_names, STAT_STEP, "step_num");
     res_xspace_add_name(b, plane->stat_names, &plane->n_stat_names, STAT_BYTES, "bytes");
-    return b->failed ? NULL : plane;
+    return plane;
 }
 
 /* Row INDEX of COUNT: its lines in the first of PLANES, and its device's plane behind all N. */
@@ -117,8 +115,6 @@ static void add_row(res_xspace *b, bn_timeline *const *rows, size_t index, size_
     bn_timeline *row = rows[index];
     const bn_timeline_about *about = bn_timeline_describe(row);
     char device[400];
-    if (!p)
-        return;
     *p = (row_planes){.b = b,
                       .row = row,
                       .alone = count == 1,
@@ -131,28 +127,22 @@ static void add_row(res_xspace *b, bn_timeline *const *rows, size_t index, size_
         planes[*n] = make_plane(b, *n + 1, device, 1);
         add_lines(p, planes[(*n)++], true);
     }
-    if (!b->failed)
-        res_run_walk(row, add_slice, p);
+    res_run_walk(row, add_slice, p);
 }
 
-bool res_run_xspace(bn_timeline *const *rows, size_t count, bn_text *out)
+void res_run_xspace(bn_timeline *const *rows, size_t count, bn_text *out)
 {
     res_xspace b = {.memory = bn_arena_new(1 << 16)};
-    b.failed = !b.memory;
     Bench__Trace__Space space = BENCH__TRACE__SPACE__INIT;
     Bench__Trace__Plane **planes = res_xspace_take(&b, count + 1, sizeof(Bench__Trace__Plane *));
     char **hosts = res_xspace_take(&b, 1, sizeof(char *));
-    if (!b.failed)
-        planes[space.n_planes++] = make_plane(&b, 1, "/host:CPU", count);
-    for (size_t i = 0; i < count && !b.failed; i++)
+    planes[space.n_planes++] = make_plane(&b, 1, "/host:CPU", count);
+    for (size_t i = 0; i < count; i++)
         add_row(&b, rows, i, count, planes, &space.n_planes);
-    if (!b.failed) {
-        hosts[0] = res_xspace_take_text(&b, "bench");
-        space.planes = planes;
-        space.hosts = hosts;
-        space.n_hosts = 1;
-        res_xspace_pack(&space, out);
-    }
+    hosts[0] = bn_arena_strdup(b.memory, "bench");
+    space.planes = planes;
+    space.hosts = hosts;
+    space.n_hosts = 1;
+    res_xspace_pack(&space, out);
     bn_arena_free(b.memory);
-    return !b.failed && !out->failed;
 }

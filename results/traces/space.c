@@ -25,7 +25,7 @@ typedef struct name {
     uint32_t id; /* from 1 */
 } name;
 
-/* What a line is called. */
+/* The name of a line. */
 typedef struct line {
     uint64_t process, lane;
     const char *name;
@@ -48,13 +48,8 @@ struct res_space {
 
 res_space *res_space_new(void)
 {
-    res_space *s = calloc(1, sizeof *s);
-    bn_arena *memory = s ? bn_arena_new(1 << 16) : NULL;
-    if (!memory) {
-        free(s);
-        return NULL;
-    }
-    s->b.memory = memory;
+    res_space *s = bn_zalloc(1, sizeof *s);
+    s->b.memory = bn_arena_new(1 << 16);
     return s;
 }
 
@@ -94,11 +89,8 @@ static const char *plane_of(const res_space *s, uint64_t process)
 
 void res_space_line(res_space *s, uint64_t process, uint64_t lane, const char *text)
 {
-    char *copy = res_xspace_take_text(&s->b, text);
-    if (!copy || !bn_reserve(&s->lines, s->line_count + 1, &s->line_room, sizeof *s->lines))
-        s->b.failed = true;
-    else
-        s->lines[s->line_count++] = (line){process, lane, copy};
+    bn_grow(&s->lines, s->line_count + 1, &s->line_room, sizeof *s->lines);
+    s->lines[s->line_count++] = (line){process, lane, bn_arena_strdup(s->b.memory, text)};
 }
 
 /* ---- slices ---------------------------------------------------------------------------------- */
@@ -111,19 +103,16 @@ static int by_text(const void *a, const void *b)
 /* Gives the new name OWN its number, and the text that it stands for. */
 static void add_name(res_space *s, name *own)
 {
-    if (!bn_reserve(&s->texts, s->name_count + 1, &s->name_room, sizeof *s->texts)) {
-        s->b.failed = true;
-        return;
-    }
-    /* Whoever calls has quoted it: it is not foreign. */
+    bn_grow(&s->texts, s->name_count + 1, &s->name_room, sizeof *s->texts);
+    /* Callers quoted it: it is not foreign. */
     json_t *text = json_loads(own->quoted, JSON_DECODE_ANY, NULL);
     const char *plain = json_is_string(text) ? json_string_value(text) : own->quoted;
-    s->texts[s->name_count++] = res_xspace_take_text(&s->b, plain);
+    s->texts[s->name_count++] = bn_arena_strdup(s->b.memory, plain);
     own->id = (uint32_t)s->name_count;
     json_decref(text);
 }
 
-/* The number of the name QUOTED; 0 without memory. */
+/* The number of the name QUOTED. */
 static uint32_t number_of(res_space *s, const char *quoted)
 {
     const name key = {quoted, 0};
@@ -131,12 +120,9 @@ static uint32_t number_of(res_space *s, const char *quoted)
     if (found)
         return (*found)->id;
     name *own = res_xspace_take(&s->b, 1, sizeof *own);
-    char *copy = res_xspace_take_text(&s->b, quoted);
-    if (!own || !copy)
-        return 0;
-    own->quoted = copy;
+    own->quoted = bn_arena_strdup(s->b.memory, quoted);
     if (!tsearch(own, &s->names, by_text))
-        s->b.failed = true;
+        bn_out_of_memory(sizeof *own);
     add_name(s, own);
     return own->id;
 }
@@ -145,13 +131,10 @@ void res_space_slice(res_space *s, const char *quoted, uint64_t process, uint64_
                      uint64_t begin_ns, uint64_t end_ns)
 {
     s->full = s->full || s->slice_count >= RES_TRACE_MOST_SPANS;
-    if (s->full || s->b.failed || !plane_of(s, process))
+    if (s->full || !plane_of(s, process))
         return;
     const uint32_t id = number_of(s, quoted);
-    if (!bn_reserve(&s->slices, s->slice_count + 1, &s->slice_room, sizeof *s->slices)) {
-        s->b.failed = true;
-        return;
-    }
+    bn_grow(&s->slices, s->slice_count + 1, &s->slice_room, sizeof *s->slices);
     s->slices[s->slice_count++] = (slice){process, lane, begin_ns, end_ns, UINT64_MAX, id};
 }
 
@@ -168,7 +151,7 @@ static int compare(uint64_t a, uint64_t b)
     return (a > b) - (a < b);
 }
 
-/* By lines, and in a line by time, what lies around others first. */
+/* By lines, and in a line by time, enclosing slices first. */
 static int by_line(const void *a, const void *b)
 {
     const slice *x = a, *y = b;
@@ -206,13 +189,13 @@ static void add_line(res_space *s, Bench__Trace__Plane *plane, size_t at, size_t
 {
     Bench__Trace__Line *made = res_xspace_add_line(
         &s->b, plane, line_name(s, s->slices[at].process, s->slices[at].lane), to - at);
-    for (; made && at < to; at++) {
+    for (; at < to; at++) {
         const slice *x = &s->slices[at];
         const uint64_t begin_ns = x->begin_ns > from_ns ? x->begin_ns - from_ns : 0;
         const uint64_t duration_ns = x->end_ns > x->begin_ns ? x->end_ns - x->begin_ns : 0;
         Bench__Trace__Event *event =
             res_xspace_add_event(&s->b, made, x->name, begin_ns, duration_ns);
-        if (event && x->number != UINT64_MAX)
+        if (x->number != UINT64_MAX)
             res_xspace_set_stat(&s->b, event, STAT_STEP, (int64_t)x->number);
     }
 }
@@ -223,8 +206,6 @@ static Bench__Trace__Plane *make_plane(res_space *s, size_t id, const char *plan
 {
     Bench__Trace__Plane *plane =
         res_xspace_make_plane(&s->b, (int64_t)id, plane_name, lines, s->name_count, STAT_COUNT);
-    if (!plane)
-        return NULL;
     res_xspace_add_name(&s->b, plane->stat_names, &plane->n_stat_names, STAT_STEP, "step_num");
     for (size_t i = 0; i < s->name_count; i++)
         res_xspace_add_name(&s->b, plane->event_names, &plane->n_event_names, (int64_t)i + 1,
@@ -261,15 +242,13 @@ bn_code res_space_put(res_space *s, uint64_t from_ns, bn_text *out, bn_status *s
         qsort(s->slices, s->slice_count, sizeof *s->slices, by_line);
     for (size_t at = 0; at < s->slice_count; at = behind_line(s, at))
         lines++;
-    for (size_t i = 0; i < s->plane_count && !s->b.failed; i++) {
+    for (size_t i = 0; i < s->plane_count; i++) {
         if (!is_first(s, i))
             continue;
         planes[space.n_planes] =
             make_plane(s, space.n_planes + 1, s->planes[i].plane, lines, from_ns);
-        space.n_planes += planes[space.n_planes] && planes[space.n_planes]->n_lines > 0;
+        space.n_planes += planes[space.n_planes]->n_lines > 0;
     }
-    if (s->b.failed)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a timeline");
     space.planes = planes;
     space.hosts = hosts;
     space.n_hosts = 1;

@@ -29,16 +29,16 @@ typedef struct res_trace {
 /* Whether a timeline in PATH is an XSpace message: it ends in .pb. */
 bool res_trace_is_space(const char *path);
 /* Makes TRACE, before its head, an XSpace message: of events it gets the slices, without what
- * callers append to them, and of processes those that have a plane. Sets CODE without memory. */
+ * callers append to them, and of processes those that have a plane. */
 void res_trace_into_space(res_trace *trace);
 /* In an XSpace message the lanes of PROCESS lie in PLANE, which is static. There are eight
  * processes at most. */
 void res_trace_plane(res_trace *trace, uint64_t process, const char *plane);
 /* In an XSpace message the last slice is the step NUMBER. */
 void res_trace_number(res_trace *trace, uint64_t number);
-/* TEXT as a JSON string (malloc); NULL without memory. */
+/* TEXT as a JSON string, for free. */
 char *res_trace_quote(const char *text);
-/* All before the first event. Steals OTHER, an object that says what the trace is of. */
+/* All before the first event. Steals OTHER, an object that describes the trace. */
 void res_trace_head(res_trace *trace, json_t *other);
 /* An event of KIND on LANE of PROCESS at AT_NS, but for further members and its end "}", which the
  * caller appends to TEXT. NAME is quoted. */
@@ -50,17 +50,17 @@ void res_trace_slice(res_trace *trace, const char *name, uint64_t process, uint6
 /* A flow called "dispatch" leaves the slice at AT_NS on LANE, or comes to it. Both ends have ID. */
 void res_trace_flow(res_trace *trace, bool arrives, uint64_t process, uint64_t lane, uint64_t at_ns,
                     uint64_t id);
-/* What a process, or one of its lanes, is called: WHAT is process_name or thread_name. */
+/* The name of a process, or of one of its lanes: WHAT is process_name or thread_name. */
 void res_trace_name(res_trace *trace, const char *what, uint64_t process, uint64_t lane,
                     const char *name);
 /* All behind the last event, and to the file. */
 void res_trace_tail(res_trace *trace);
-/* Gives back all but the writer. */
+/* Releases all but the writer. */
 void res_trace_free(res_trace *trace);
 
 /* ---- timelines of runs (run_trace.c, run_xspace.c) ----------------------------------------- */
 
-/* Spans in one file at most; of what follows it says that it was left out. */
+/* Spans in one file at most; it counts the rows that were left out. */
 #define RES_TRACE_MOST_SPANS 2000000
 
 /*

@@ -5,16 +5,7 @@
 
 void *res_xspace_take(res_xspace *b, size_t count, size_t size)
 {
-    void *items = b->failed ? NULL : bn_arena_zalloc(b->memory, (count + 1) * size);
-    b->failed = b->failed || !items;
-    return items;
-}
-
-char *res_xspace_take_text(res_xspace *b, const char *text)
-{
-    char *copy = b->failed ? NULL : bn_arena_strdup(b->memory, text);
-    b->failed = b->failed || !copy;
-    return copy;
+    return bn_arena_zalloc(b->memory, (count + 1) * size);
 }
 
 void res_xspace_add_name(res_xspace *b, Bench__Trace__NameEntry **entries, size_t *count,
@@ -22,13 +13,10 @@ void res_xspace_add_name(res_xspace *b, Bench__Trace__NameEntry **entries, size_
 {
     Bench__Trace__NameEntry *entry = res_xspace_take(b, 1, sizeof *entry);
     Bench__Trace__Name *value = res_xspace_take(b, 1, sizeof *value);
-    char *text = res_xspace_take_text(b, name);
-    if (b->failed)
-        return;
     bench__trace__name__init(value);
     value->has_id = true;
     value->id = id;
-    value->name = text;
+    value->name = bn_arena_strdup(b->memory, name);
     bench__trace__name_entry__init(entry);
     entry->has_id = true;
     entry->id = id;
@@ -39,8 +27,6 @@ void res_xspace_add_name(res_xspace *b, Bench__Trace__NameEntry **entries, size_
 Bench__Trace__Stat *res_xspace_make_stat(res_xspace *b, int64_t name)
 {
     Bench__Trace__Stat *stat = res_xspace_take(b, 1, sizeof *stat);
-    if (!stat)
-        return NULL;
     bench__trace__stat__init(stat);
     stat->has_name_id = true;
     stat->name_id = name;
@@ -51,40 +37,34 @@ Bench__Trace__Plane *res_xspace_make_plane(res_xspace *b, int64_t id, const char
                                            size_t lines, size_t events, size_t stats)
 {
     Bench__Trace__Plane *plane = res_xspace_take(b, 1, sizeof *plane);
-    if (!plane)
-        return NULL;
     bench__trace__plane__init(plane);
     plane->has_id = true;
     plane->id = id;
-    plane->name = res_xspace_take_text(b, name);
+    plane->name = bn_arena_strdup(b->memory, name);
     plane->lines = res_xspace_take(b, lines, sizeof *plane->lines);
     plane->event_names = res_xspace_take(b, events, sizeof *plane->event_names);
     plane->stat_names = res_xspace_take(b, stats, sizeof *plane->stat_names);
     plane->stats = res_xspace_take(b, stats, sizeof *plane->stats);
-    return b->failed ? NULL : plane;
+    return plane;
 }
 
 Bench__Trace__Line *res_xspace_add_line(res_xspace *b, Bench__Trace__Plane *plane, const char *name,
                                         size_t most)
 {
     Bench__Trace__Line *line = res_xspace_take(b, 1, sizeof *line);
-    if (!line)
-        return NULL;
     bench__trace__line__init(line);
     line->has_id = true;
     line->id = (int64_t)plane->n_lines + 1;
-    line->name = line->display_name = res_xspace_take_text(b, name);
+    line->name = line->display_name = bn_arena_strdup(b->memory, name);
     line->events = res_xspace_take(b, most, sizeof *line->events);
     plane->lines[plane->n_lines++] = line;
-    return b->failed ? NULL : line;
+    return line;
 }
 
 Bench__Trace__Event *res_xspace_add_event(res_xspace *b, Bench__Trace__Line *line, size_t name,
                                           uint64_t start_ns, uint64_t duration_ns)
 {
     Bench__Trace__Event *event = res_xspace_take(b, 1, sizeof *event);
-    if (!event)
-        return NULL;
     bench__trace__event__init(event);
     event->has_name_id = event->has_offset_ps = event->has_duration_ps = true;
     event->name_id = (int64_t)name;
@@ -98,8 +78,6 @@ void res_xspace_set_stat(res_xspace *b, Bench__Trace__Event *event, int64_t name
 {
     Bench__Trace__Stat *stat = res_xspace_make_stat(b, name);
     Bench__Trace__Stat **stats = res_xspace_take(b, 1, sizeof(Bench__Trace__Stat *));
-    if (b->failed)
-        return;
     stat->has_int_value = true;
     stat->int_value = value;
     stats[0] = stat;

@@ -8,15 +8,13 @@
 #include "results/traces/xspace.pb-c.h"
 #include "runtime/base/base.h"
 
-/* The memory of a message being built. Without memory FAILED is set, and all calls give NULL. */
+/* The memory of a message being built. */
 typedef struct res_xspace {
     bn_arena *memory;
-    bool failed;
 } res_xspace;
 
 /* Zeros for COUNT items. */
 void *res_xspace_take(res_xspace *b, size_t count, size_t size);
-char *res_xspace_take_text(res_xspace *b, const char *text);
 /* Adds ID with NAME to the COUNT entries of a plane's map, which has room. */
 void res_xspace_add_name(res_xspace *b, Bench__Trace__NameEntry **entries, size_t *count,
                          int64_t id, const char *name);

@@ -68,13 +68,13 @@ parsed_only=$(
 *git bisect*	the same
 *bench completion zsh*	zsh; check_completion.sh runs it
 *bench completion fish*	fish; check_completion.sh runs it
-*bench graph diff 000208*	programs of the example's recording
+*bench diff 000208*	programs of the example's recording
 *bench metrics bench-results/*.h5*	a record of the example's store; check_metrics.sh runs it
 * [*	words that may be left out
 END
 )
 # Columns of shown tables that a short run of small models has not.
-excused='setup|where|p|visible|source|overhead|device|device time|null test|vs lazy|difference|program|a step|B less A'
+excused='setup|where|p|MDE|source|overhead|device|device time|null test|vs lazy|difference|program|a step|B minus A'
 # Columns that tables of the tests' store have, since it holds several setups.
 unasked='setup'
 
@@ -139,7 +139,7 @@ export PATH=$folder/bin:$PATH DOCS_BENCH=$bench DOCS_ROOT=$PWD DOCS_TARGETS=$fol
 export DOCS_PROGRAM=$program DOCS_FAKE=$fake
 # bench has options of its own for the runtimes cpu and cpu-xla, so the words change in carry_out.
 echo '{"run": {"runtime": "sim"}, "replay": {"runtime": "sim"}, "study": {"runtime": "sim"}}' >"$folder/config.json"
-echo '{"run": {"runtime": "sim"}, "explain": {"runtime": "sim"}, "scopes": {"runtime": "sim"},
+echo '{"run": {"runtime": "sim"}, "explain": {"runtime": "sim"}, "study scopes": {"runtime": "sim"},
     "study": {"runtime": "sim"}}' >"$folder/simulated.json"
 export BENCH_CONFIG=$folder/config.json PJRT_SIM=values=none,device_us=200
 
@@ -189,7 +189,7 @@ way_of() {
         # shellcheck disable=SC2053 # a pattern is meant
         [[ $1 != $pattern ]] || { echo parse; return; }
     done <<<"$parsed_only"
-    case $1 in *bench\ plot* | *bench\ report* | *bench\ history*--output* | *bench\ scopes*--output* | \
+    case $1 in *bench\ report* | *bench\ history*--output* | \
         *bench\ study*--output* | *bench\ estimate*--output*)
         command -v gnuplot >/dev/null || { echo parse; return; } ;;
     esac

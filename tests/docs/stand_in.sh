@@ -22,6 +22,7 @@ parse() {
     help) help=() at=$# ;;
     [a-z]*) at=1 ;;
     esac
+    case "${1:-} ${2:-}" in "study scopes" | "export weights") at=2 ;; esac
     "$DOCS_BENCH" "${@:1:at}" "${help[@]}" "${@:at+1}" >/dev/null 2>"$said" </dev/null ||
         fault "refused: $(head -n 1 "$said")"
 }
@@ -30,6 +31,7 @@ run() {
     local command=run allowed=0 status
     local -a short=(--steps 3 --min-time 0 --warmup 8 --device-time none) quick=()
     case ${1:-} in [a-z]*) command=$1 ;; esac
+    case "${1:-} ${2:-}" in "study scopes" | "export weights") command="$1 $2" ;; esac
     case $command in
     run)
         quick=("${short[@]}" --processes "$DOCS_PROCESSES")
@@ -47,9 +49,9 @@ run() {
         esac
         ;;
     nightly) allowed='0 2 4' ;;
-    table | list | history | plot | report | publish | export | import | steps | explain) ;;
+    table | list | history | report | export | import | steps | explain) ;;
     doctor | metrics | completion) ;;
-    graph) allowed='0 1' ;;
+    graph | diff) allowed='0 1' ;;
     study) quick=("${short[@]}" --processes "$DOCS_PROCESSES" --variant small) ;;
     verify) quick=(--variant small) ;;
     selftest)
@@ -71,8 +73,8 @@ run() {
         quick=(--runtime "$DOCS_FAKE")
         ;;
     suite) [[ $2 == *.json ]] || quick=(--dry-run) ;;
-    scopes) quick=(--variant small --steps 2) ;;
-    export-weights) quick=(--variant small) ;;
+    "study scopes") quick=(--variant small --steps 2) ;;
+    "export weights") quick=(--variant small) ;;
     record)
         set -- record --runtime sim "${@:2}"
         ;;

@@ -1,19 +1,17 @@
 /* test_options.c - the rows of options: values, defaults, refusals, help and manual. */
+#include "results/tables/tables.h"
 #include "tests/harness/options_fixture.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-static void parse_fails(unsigned command, char *one, char *two, const char *text)
+static void parse_fails(const cli_command *command, char *one, char *two, const char *text)
 {
-    options o;
     bn_status st = {0};
-    const char *word[1];
-    int words;
+    cli_call call;
     char *argv[] = {one, two};
-    assert_fails(options_parse(command, two ? 2 : 1, argv, memory, &o, word, 1, &words, &st),
-                 BN_INVALID, text, &st);
+    assert_fails(read_line(command, argv, two ? 2 : 1, &call, &st), BN_INVALID, text, &st);
 }
 
 static void options_take_values_and_defaults(void **state)
@@ -21,60 +19,73 @@ static void options_take_values_and_defaults(void **state)
     (void)state;
     char *argv[] = {"--model", "resnet18",         "--steps=7", "--runtime-option",
                     "a=1",     "--runtime-option", "b=2",       "--verbose"};
-    options o = parse(OPTION_RUN, argv, 8);
-    assert_string_equal(o.matrix.axis[RES_AXIS_MODEL].value[0].word, "resnet18");
-    assert_string_equal(o.matrix.axis[RES_AXIS_MODE].value[0].word, "lazy");
-    assert_int_equal(o.matrix.steps, 7);
-    assert_string_equal(o.matrix.runtime_option[1], "b=2");
-    assert_null(o.matrix.runtime_option[2]);
-    assert_true(o.output.verbose);
-    json_t *echo = cli_echo(options_table(), OPTION_RUN, &o);
-    assert_string_equal(json_string_value(json_object_get(echo, "model")), "resnet18");
+    json_t *echo = parse(&command_run, argv, 8);
+    assert_string_equal(text_of(echo, "model"), "resnet18");
+    assert_string_equal(text_of(echo, "mode"), "lazy");
     assert_int_equal(json_integer_value(json_object_get(echo, "steps")), 7);
-    assert_int_equal(json_array_size(json_object_get(echo, "runtime-option")), 2);
+    assert_true(json_is_true(json_object_get(echo, "verbose")));
+    const json_t *pairs = json_object_get(echo, "runtime-option");
+    assert_int_equal(json_array_size(pairs), 2);
+    assert_string_equal(json_string_value(json_array_get(pairs, 1)), "b=2");
     json_decref(echo);
 }
 
 static void options_refuse_nonsense(void **state)
 {
     (void)state;
-    parse_fails(OPTION_RUN, "--fast", NULL, "no option --fast");
-    parse_fails(OPTION_TABLE, "--steps", "3", "does not take --steps");
-    parse_fails(OPTION_RUN, "--steps", "many", "'many'");
-    parse_fails(OPTION_RUN, "--steps", "0", "from 1");
-    parse_fails(OPTION_RUN, "--min-time", "-1", "a time, 500ms");
-    parse_fails(OPTION_RUN, "--min-time", "nan", "nan");
-    parse_fails(OPTION_RUN, "--model", NULL, "needs a value");
-    parse_fails(OPTION_RUN, "--verbose=1", NULL, "takes no value");
-    parse_fails(OPTION_RUN, "--runtime-option", "x", "NAME=VALUE");
+    parse_fails(&command_run, "--fast", NULL, "--fast");
+    parse_fails(&command_table, "--steps", "3", "--steps");
+    parse_fails(&command_run, "--steps", "many", "'many'");
+    parse_fails(&command_run, "--steps", "0", "from 1");
+    parse_fails(&command_run, "--min-time", "-1", "-1");
+    parse_fails(&command_run, "--min-time", "nan", "nan");
+    parse_fails(&command_run, "--model", NULL, "--model");
+    parse_fails(&command_run, "--verbose=1", NULL, "--verbose");
+    parse_fails(&command_run, "--runtime-option", "x", "NAME=VALUE");
+}
+
+/* What a matrix is by default is what bench run measures by default: suites begin with it. */
+static void a_matrix_alone_is_that_of_bench_run(void **state)
+{
+    (void)state;
+    job_matrix *usual = bn_arena_zalloc(memory, sizeof *usual);
+    job_matrix_usual(usual, memory);
+    json_t *alone = job_matrix_echo(usual), *run = parse(&command_run, NULL, 0), *value;
+    const char *name;
+    size_t count = 0;
+    json_object_foreach(alone, name, value)
+    {
+        if (!json_equal(value, json_object_get(run, name)))
+            fail_msg("--%s differs", name);
+        count++;
+    }
+    assert_true(count > RES_AXIS_COUNT);
+    json_decref(alone);
+    json_decref(run);
 }
 
 static void every_option_is_in_help_and_man(void **state)
 {
     (void)state;
-    static const char *const wanted[][2] = {{"model", "model"},     {"mode", "mode"},
-                                            {"phase", "phase"},     {"batch", "batch"},
-                                            {"image", "image"},     {"dtype", "dtype"},
-                                            {"graphs", "graphs"},   {"runtime", "runtime"},
-                                            {"steps", "steps"},     {"min-time", "min\\-time"},
-                                            {"warmup", "warmup"},   {"in-flight", "in\\-flight"},
-                                            {"pin", "pin"},         {"cache-dir", "cache\\-dir"},
-                                            {"store", "store"},     {"format", "format"},
-                                            {"timeout", "timeout"}, {"seed", "seed"},
-                                            {"verbose", "verbose"}};
     bn_text help = {0}, man = {0};
-    cli_help(options_table(), OPTION_RUN, &help);
-    cli_man(options_table(), OPTION_RUN, &man);
-    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+    const cli_table *run = cli_rows(&command_run);
+    cli_help(run, &help);
+    cli_man(run, &man);
+    for (size_t i = 0; i < run->count; i++) {
         char name[64];
-        snprintf(name, sizeof name, "  --%s ", wanted[i][0]);
+        bn_text dashed = {0};
+        for (const char *at = run->rows[i].name; *at; at++)
+            bn_text_printf(&dashed, "%s%c", *at == '-' ? "\\" : "", *at);
+        snprintf(name, sizeof name, "  --%s%s", run->rows[i].name,
+                 run->rows[i].argument ? " " : "");
         assert_non_null(strstr(help.data, name));
-        snprintf(name, sizeof name, ".B \\-\\-%s", wanted[i][1]);
+        snprintf(name, sizeof name, ".B \\-\\-%s", dashed.data);
         assert_non_null(strstr(man.data, name));
+        bn_text_free(&dashed);
     }
     /* Each command has its own. */
     bn_text_clear(&man);
-    cli_man(options_table(), OPTION_TABLE, &man);
+    cli_man(cli_rows(&command_table), &man);
     assert_non_null(strstr(man.data, ".B \\-\\-table "));
     assert_null(strstr(man.data, ".B \\-\\-steps"));
     bn_text_free(&help);
@@ -86,19 +97,19 @@ static void defaults_of_times_have_units(void **state)
 {
     (void)state;
     static const struct {
-        uint32_t command;
+        const cli_command *command;
         const char *help, *man;
-    } cases[] = {{OPTION_RUN, " [1 s]\n", "(default: 1 s)"},
-                 {OPTION_RUN, " [1800 s]\n", "(default: 1800 s)"},
-                 {OPTION_COMPARE, " [0 s]\n", "(default: 0 s)"},
-                 {OPTION_HISTORY, " [12 h]\n", "(default: 12 h)"},
+    } cases[] = {{&command_run, " [1 s]\n", "(default: 1 s)"},
+                 {&command_run, " [1800 s]\n", "(default: 1800 s)"},
+                 {&compare_command, " [0 s]\n", "(default: 0 s)"},
+                 {&command_history, " [12 h]\n", "(default: 12 h)"},
                  /* Other numbers have none. */
-                 {OPTION_RUN, " [60]\n", "(default: 60)"},
-                 {OPTION_HISTORY, " [0.05]\n", "(default: 0.05)"}};
+                 {&command_run, " [60]\n", "(default: 60)"},
+                 {&command_history, " [0.05]\n", "(default: 0.05)"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         bn_text help = {0}, man = {0};
-        cli_help(options_table(), cases[i].command, &help);
-        cli_man(options_table(), cases[i].command, &man);
+        cli_help(cli_rows(cases[i].command), &help);
+        cli_man(cli_rows(cases[i].command), &man);
         if (!strstr(help.data, cases[i].help) || !strstr(man.data, cases[i].man))
             fail_msg("no '%s' or no '%s'", cases[i].help, cases[i].man);
         bn_text_free(&help);
@@ -106,46 +117,79 @@ static void defaults_of_times_have_units(void **state)
     }
 }
 
+static const cli_command *const all[] = {
+    &command_run,     &compare_command,        &suite_command,    &night_command,
+    &verify_command,  &selftest_command,       &command_table,    &command_report,
+    &command_history, &command_metrics,        &command_list,     &command_export,
+    &command_import,  &command_export_weights, &command_doctor,   &explain_command,
+    &command_diff,    &study_command,          &scopes_command,   &estimate_command,
+    &command_graph,   &command_record,         &command_steps,    &selftest_replay_command,
+    &cli_completion};
+#define ALL (sizeof all / sizeof *all)
+
 /* A file of defaults is judged by what rows say that they take. */
 static void formats_say_what_they_take(void **state)
 {
     (void)state;
-    const cli_table *table = options_table();
     size_t formats = 0;
-    for (size_t i = 0; i < table->count; i++) {
-        const cli_option *row = &table->rows[i];
-        /* --format of export and import is called --to and --from. */
-        if (strcmp(row->name, "format") != 0)
-            continue;
-        formats++;
-        assert_non_null(row->takes);
-        assert_true(bn_is_choice(row->fallback, row->takes));
-        for (const char *at = row->takes; *at; at += strspn(at, ", ")) {
-            char word[32];
-            const size_t length = strcspn(at, ",");
-            snprintf(word, sizeof word, "%.*s", (int)length, at);
-            if (!strstr(row->text, word))
-                fail_msg("the help of --format does not say %s: %s", word, row->text);
-            at += length;
+    for (size_t c = 0; c < ALL; c++) {
+        const cli_table *table = cli_rows(all[c]);
+        for (size_t i = 0; i < table->count; i++) {
+            const cli_option *row = &table->rows[i];
+            /* --format of export and import is called --to and --from. */
+            if (strcmp(row->name, "format") != 0)
+                continue;
+            formats++;
+            assert_non_null(row->choices);
+            assert_true(bn_is_choice(row->fallback, row->choices));
+            for (const char *at = row->choices; *at; at += strspn(at, ", ")) {
+                char word[32];
+                const size_t length = strcspn(at, ",");
+                snprintf(word, sizeof word, "%.*s", (int)length, at);
+                if (!strstr(row->text, word))
+                    fail_msg("the help of --format does not say %s: %s", word, row->text);
+                at += length;
+            }
         }
     }
-    assert_true(formats > 1);
+    assert_true(formats > 10);
+    assert_string_equal(cli_output_table()->rows[0].choices, RES_FORMAT_NAMES);
+}
+
+/* Each command has each option once, reads its own defaults, and says how to call it. */
+static void commands_are_whole(void **state)
+{
+    (void)state;
+    for (size_t c = 0; c < ALL; c++) {
+        const cli_table *table = cli_rows(all[c]);
+        for (size_t i = 0; i < table->count; i++)
+            for (size_t k = 0; k < i; k++)
+                if (strcmp(table->rows[i].name, table->rows[k].name) == 0)
+                    fail_msg("bench %s has --%s twice", all[c]->name, table->rows[i].name);
+        for (size_t i = 0; i < table->count; i++)
+            assert_true(table->rows[i].offset < all[c]->size);
+        json_t *echo = parse(all[c], NULL, 0);
+        assert_int_equal(json_object_size(echo), table->count);
+        assert_non_null(json_object_get(echo, "help"));
+        assert_non_null(json_object_get(echo, "quiet"));
+        assert_non_null(strstr(all[c]->usage, all[c]->name));
+        json_decref(echo);
+    }
 }
 
 static void two_hyphens_end_the_options(void **state)
 {
     (void)state;
-    options o;
     bn_status st = {0};
-    const char *word[4];
-    int words;
+    cli_call call;
     char *list[] = {"--", "models"};
-    assert_ok(options_parse(OPTION_LIST, 2, list, memory, &o, word, 1, &words, &st), &st);
-    assert_int_equal(words, 1);
-    assert_string_equal(word[0], "models");
+    assert_ok(read_line(&command_list, list, 2, &call, &st), &st);
+    assert_int_equal(call.word_count, 1);
+    assert_string_equal(call.words[0], "models");
+    assert_null(call.words[1]);
 }
 
-/* What is run says which options fit. */
+/* What is run decides which options fit. */
 static void programs_and_recordings_have_their_own(void **state)
 {
     (void)state;
@@ -153,57 +197,64 @@ static void programs_and_recordings_have_their_own(void **state)
         char *argv[4];
         const char *text;
     } wrong[] = {
-        {{"--recording", "r", "--program", "p"}, "give --program or --recording, not both"},
-        {{"--recording", "r", "--model", "gpt2"}, "--recording runs a step as it was recorded"},
-        {{"--program", "p", "--mode", "lazy"}, "--program runs a text as it is, so --mode"},
-        {{"--recording", "r", "--argument", "f32[]"}, "--argument is for --program"},
-        {{"--cost", "roofline", "--steps", "3"}, "--cost is for --recording"},
-        {{"--step-program", "x", "--steps", "3"}, "--step-program is for --recording"},
+        {{"--recording", "r", "--program", "p"}, "--program"},
+        {{"--recording", "r", "--model", "gpt2"}, "--model"},
+        {{"--program", "p", "--mode", "lazy"}, "--mode"},
+        {{"--recording", "r", "--argument", "f32[]"}, "--argument"},
+        {{"--cost", "roofline", "--steps", "3"}, "--cost"},
+        {{"--step-program", "x", "--steps", "3"}, "--step-program"},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        options o;
         bn_status st = {0};
-        int words;
+        cli_call call;
         char *argv[4];
         memcpy(argv, wrong[i].argv, sizeof argv);
-        assert_fails(options_parse(OPTION_COMPARE, 4, argv, memory, &o, NULL, 0, &words, &st),
-                     BN_INVALID, wrong[i].text, &st);
+        assert_fails(read_line(&compare_command, argv, 4, &call, &st), BN_INVALID, wrong[i].text,
+                     &st);
     }
     char *argv[] = {"--recording", "r", "--process", "4711"};
-    options o = parse(OPTION_COMPARE, argv, 4);
-    assert_string_equal(o.matrix.recorded.folder, "r");
-    assert_int_equal(o.matrix.recorded.process, 4711);
-    assert_string_equal(o.matrix.recorded.cost, "recorded");
-    assert_string_equal(o.what, "recording");
+    bn_status st = {0};
+    cli_call call;
+    assert_ok(read_line(&compare_command, argv, 4, &call, &st), &st);
+    assert_string_equal(cli_given(&call, JOB_ABOUT_WORK), "recording");
+    assert_null(cli_given(&call, JOB_ABOUT_PAIRS));
+    json_t *echo = cli_echo(call.table, call.options);
+    assert_string_equal(text_of(echo, "recording"), "r");
+    assert_int_equal(json_integer_value(json_object_get(echo, "process")), 4711);
+    assert_string_equal(text_of(echo, "cost"), "recorded");
+    json_decref(echo);
     char *replay[] = {"--step-program", "x", "--model", "mine"};
-    o = parse(OPTION_REPLAY, replay, 4);
-    assert_string_equal(o.matrix.recorded.step_program, "x");
-    assert_string_equal(o.matrix.recorded.name, "mine");
+    echo = parse(&selftest_replay_command, replay, 4);
+    assert_string_equal(text_of(echo, "step-program"), "x");
+    assert_string_equal(text_of(echo, "model"), "mine");
+    json_decref(echo);
 }
 
 /* Of a program that is recorded, no word is ours. */
 static void a_program_has_its_own_options(void **state)
 {
     (void)state;
-    options o;
     bn_status st = {0};
-    const char *word[4];
-    int words;
+    cli_call call;
     char *plain[] = {"--limit=2M", "python", "--output", "-h"};
-    assert_ok(options_parse(OPTION_RECORD, 4, plain, memory, &o, word, 4, &words, &st), &st);
-    assert_int_equal(words, 3);
-    assert_string_equal(word[0], "python");
-    assert_string_equal(word[2], "-h");
-    assert_null(o.recording.folder);
-    assert_false(o.help);
-    assert_true(o.recording.limit_bytes == 2097152);
+    assert_ok(read_line(&command_record, plain, 4, &call, &st), &st);
+    assert_int_equal(call.word_count, 3);
+    assert_string_equal(call.words[0], "python");
+    assert_string_equal(call.words[2], "-h");
+    assert_false(cli_was_given(&call, "help"));
+    assert_false(cli_was_given(&call, "output"));
+    json_t *echo = cli_echo(call.table, call.options);
+    assert_true(json_real_value(json_object_get(echo, "limit")) == 2097152);
+    json_decref(echo);
     char *behind[] = {"--output", "x", "--", "--", "-h"};
-    assert_ok(options_parse(OPTION_RECORD, 5, behind, memory, &o, word, 4, &words, &st), &st);
-    assert_int_equal(words, 2);
-    assert_string_equal(word[0], "--");
-    assert_string_equal(o.recording.folder, "x");
-    assert_string_equal(o.recording.runtime, "auto");
-    assert_true(o.recording.limit_bytes == 1073741824);
+    assert_ok(read_line(&command_record, behind, 5, &call, &st), &st);
+    assert_int_equal(call.word_count, 2);
+    assert_string_equal(call.words[0], "--");
+    echo = cli_echo(call.table, call.options);
+    assert_string_equal(text_of(echo, "output"), "x");
+    assert_string_equal(text_of(echo, "runtime"), "auto");
+    assert_true(json_real_value(json_object_get(echo, "limit")) == 1073741824);
+    json_decref(echo);
 }
 
 static void sizes_have_units(void **state)
@@ -215,13 +266,14 @@ static void sizes_have_units(void **state)
     } cases[] = {{"--limit=65536", 65536}, {"--limit=64K", 65536}, {"--limit=1.5G", 1610612736}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *argv[] = {cases[i].text};
-        options o = parse(OPTION_RECORD, argv, 1);
-        assert_true(o.recording.limit_bytes == cases[i].bytes);
+        json_t *echo = parse(&command_record, argv, 1);
+        assert_true(json_real_value(json_object_get(echo, "limit")) == cases[i].bytes);
+        json_decref(echo);
     }
-    parse_fails(OPTION_RECORD, "--limit", "10", "from 65536");
-    parse_fails(OPTION_RECORD, "--limit", "10X", "a size, 512M or 2G");
-    parse_fails(OPTION_RECORD, "--limit", "-1G", "a size, 512M or 2G");
-    parse_fails(OPTION_RECORD, "--limit", "9999999999T", "4194304T");
+    parse_fails(&command_record, "--limit", "10", "65536");
+    parse_fails(&command_record, "--limit", "10X", "'10X'");
+    parse_fails(&command_record, "--limit", "-1G", "'-1G'");
+    parse_fails(&command_record, "--limit", "9999999999T", "4194304T");
 }
 
 /* A number alone is of seconds, and of hours where nights are meant. */
@@ -236,13 +288,16 @@ static void times_have_units(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *argv[] = {"--min-time", (char *)(uintptr_t)cases[i].word};
         char *night[] = {"--night-hours", argv[1]};
-        options o = parse(OPTION_RUN, argv, 2);
-        assert_true(fabs(o.matrix.min_time - cases[i].seconds) < 1e-12 * cases[i].seconds);
-        o = parse(OPTION_HISTORY, night, 2);
-        assert_true(fabs(o.series.night_hours - cases[i].hours) < 1e-12 * cases[i].hours);
+        json_t *run = parse(&command_run, argv, 2), *history = parse(&command_history, night, 2);
+        const double seconds = json_real_value(json_object_get(run, "min-time"));
+        const double hours = json_real_value(json_object_get(history, "night-hours"));
+        assert_true(fabs(seconds - cases[i].seconds) < 1e-12 * cases[i].seconds);
+        assert_true(fabs(hours - cases[i].hours) < 1e-12 * cases[i].hours);
+        json_decref(run);
+        json_decref(history);
     }
-    parse_fails(OPTION_HISTORY, "--night-hours", "12x", "a time, 12h, 90m or 12 for 12 hours");
-    parse_fails(OPTION_PUBLISH, "--night-hours", "-1h", "a time");
+    parse_fails(&command_history, "--night-hours", "12x", "'12x'");
+    parse_fails(&command_report, "--night-hours", "-1h", "'-1h'");
 }
 
 int main(void)
@@ -250,9 +305,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(options_take_values_and_defaults, begin, end),
         cmocka_unit_test_setup_teardown(options_refuse_nonsense, begin, end),
+        cmocka_unit_test_setup_teardown(a_matrix_alone_is_that_of_bench_run, begin, end),
         cmocka_unit_test(every_option_is_in_help_and_man),
         cmocka_unit_test(defaults_of_times_have_units),
         cmocka_unit_test(formats_say_what_they_take),
+        cmocka_unit_test_setup_teardown(commands_are_whole, begin, end),
         cmocka_unit_test_setup_teardown(two_hyphens_end_the_options, begin, end),
         cmocka_unit_test_setup_teardown(programs_and_recordings_have_their_own, begin, end),
         cmocka_unit_test_setup_teardown(a_program_has_its_own_options, begin, end),

@@ -1,5 +1,5 @@
 #!/bin/bash
-# check_report.sh - bench plot and bench report by their files: whole, readable by
+# check_report.sh - bench report --plot and bench report by their files: whole, readable by
 # others, the same for the same store, and needing nothing from elsewhere.
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
@@ -74,11 +74,11 @@ PYTHON
 for kind in $kinds; do
     faults=
     for ending in svg png gp; do
-        run plot $kind --store "$store" --output "$folder/$kind.$ending"
+        run report --plot $kind --store "$store" --output "$folder/$kind.$ending"
         faults+=$(fault_of 0)
         [ ! -s "$folder/out" ] || faults+="$ending: something on standard output"
         cp "$folder/$kind.$ending" "$folder/before"
-        run plot $kind --store "$store" --output "$folder/$kind.$ending"
+        run report --plot $kind --store "$store" --output "$folder/$kind.$ending"
         cmp -s "$folder/before" "$folder/$kind.$ending" || faults+="$ending: not the same again"
     done
     "$python" -c 'import sys, xml.dom.minidom as m
@@ -100,7 +100,7 @@ faults+=$(page "$folder/page.html" 2>&1)
 grep -q '<title>Last &lt;night&gt;</title>' "$folder/page.html" || faults+="no title"
 report "a page that needs nothing else" "$faults"
 report "one picture has the speedups of its runtime" "$(
-    pictures=$(grep -o 'Bars of speedup over the lazy step' "$folder/page.html" | wc -l)
+    pictures=$(grep -o '<title>Bars of speedup' "$folder/page.html" | wc -l)
     [ "$pictures" -eq 1 ] || echo "$pictures pictures"
 )"
 
@@ -123,31 +123,31 @@ cp -R "$store" "$folder/harmed"
 printf 'no record' >"$folder/harmed/20260101T000000.000000000Z-host-1-0-a-b-c.h5"
 run report --store "$folder/harmed" --output "$folder/page.html"
 faults=$(fault_of 1)
-grep -q 'damaged-file' "$folder/page.html" || faults+="the page does not tell"
+grep -q 'damaged-file' "$folder/page.html" || faults+="the page does not list it"
 report "a damaged record" "$faults"
 
 mkdir "$folder/ruin" && cp "$folder"/harmed/20260101*.h5 "$folder/ruin"
 run report --store "$folder/ruin" --output "$folder/page.html"
 faults=$(fault_of 1)
-grep -q 'damaged-file' "$folder/page.html" || faults+="the page does not tell"
+grep -q 'damaged-file' "$folder/page.html" || faults+="the page does not list it"
 report "a store of nothing but damage" "$faults"
 
-refuses "another kind of plot" 2 "no plot 'pie'|ledger" -- \
-    plot pie --store "$store" --output "$folder/x.svg"
-refuses "another ending" 2 ".svg, .png or .gp" -- \
-    plot ledger --store "$store" --output "$folder/x.pdf"
-refuses "no name for a plot" 2 "--output" -- plot ledger --store "$store"
+refuses "another kind of plot" 2 "pie|ledger" -- \
+    report --plot pie --store "$store" --output "$folder/x.svg"
+refuses "another ending" 2 "x.pdf|.svg|.png|.gp" -- \
+    report --plot ledger --store "$store" --output "$folder/x.pdf"
+refuses "no name for a plot" 2 "--output" -- report --plot ledger --store "$store"
 refuses "no name for a page" 2 "--output" -- report --store "$store"
-refuses "no kind of plot" 2 "needs a word" -- plot --store "$store" --output "$folder/x.svg"
+refuses "no kind of plot" 2 "--plot|NAME" -- report --plot --store "$store" --output "$folder/x.svg"
 refuses "a series, which is another command" 2 "bench history --output" -- \
-    plot history --store "$store" --output "$folder/x.svg"
-refuses "a filter that leaves nothing" 3 "none of 4 records" -- \
-    plot ledger --store "$store" --model vgg16 --output "$folder/x.svg"
-refuses "a store that is not there" 3 "nowhere" -- \
+    report --plot history --store "$store" --output "$folder/x.svg"
+refuses "a filter that leaves nothing" 3 "$store|4" -- \
+    report --plot ledger --store "$store" --model vgg16 --output "$folder/x.svg"
+refuses "a store that is not there" 3 "$folder/nowhere" -- \
     report --store "$folder/nowhere" --output "$folder/x.html"
-refuses "a folder that is not there" 3 "nowhere" -- \
-    plot ledger --store "$store" --output "$folder/nowhere/x.svg"
-PATH=/nowhere "$bench" plot ledger --store "$store" --output "$folder/x.svg" \
+refuses "a folder that is not there" 3 "$folder/nowhere" -- \
+    report --plot ledger --store "$store" --output "$folder/nowhere/x.svg"
+PATH=/nowhere "$bench" report --plot ledger --store "$store" --output "$folder/x.svg" \
     >"$folder/out" 2>"$folder/err" </dev/null
 status=$?
 report "no gnuplot" "$(fault_of 3 gnuplot-nox)"

@@ -103,7 +103,7 @@ static void timeline_skips_gaps(void **state)
     plot_free(&p);
 }
 
-static void lines_have_points_and_a_law(void **state)
+static void lines_have_points_and_a_fit(void **state)
 {
     (void)state;
     const double x[] = {1, 5}, same[] = {2, 2};
@@ -172,7 +172,7 @@ int main(void)
         cmocka_unit_test(distribution_has_every_step),
         cmocka_unit_test(history_has_points_and_changes),
         cmocka_unit_test(timeline_skips_gaps),
-        cmocka_unit_test(lines_have_points_and_a_law),
+        cmocka_unit_test(lines_have_points_and_a_fit),
         cmocka_unit_test(panels_have_each_figure),
     };
     return cmocka_run_group_tests(tests, begin, NULL);

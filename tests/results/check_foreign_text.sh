@@ -87,7 +87,7 @@ cp "$folder/page.html" "$folder/said/page.html"
 keep report
 if command -v gnuplot >/dev/null; then
     for plot in speedup ledger overhead; do
-        run plot $plot --store "$evil" --output "$folder/$plot.svg"
+        run report --plot $plot --store "$evil" --output "$folder/$plot.svg"
         [ ! -f "$folder/$plot.svg" ] || cp "$folder/$plot.svg" "$folder/said/"
         keep "plot.$plot"
     done

@@ -27,7 +27,7 @@ static const bn_text *good_bytes(void)
         record->wall_ns[i] = record->part_ns[i * BN_PART_COUNT] = 1000 + i;
     record->rounds[0].steps = 1;
     record->rounds[1].steps = 2;
-    fuzz_require(res_wire_put(record, &bytes, &st) == BN_OK, "no good record");
+    res_wire_put(record, &bytes);
     res_record_free(record);
     return &bytes;
 }
@@ -63,7 +63,7 @@ static void check(res_record *record)
     bn_text again = {0}, table = {0};
     res_record *back = NULL;
     json_t *first = res_record_to_json(record);
-    fuzz_require(res_wire_put(record, &again, &st) == BN_OK, "it cannot be put");
+    res_wire_put(record, &again);
     fuzz_require(res_wire_take(again.data, again.length, &back, &st) == BN_OK,
                  "it cannot be taken again");
     json_t *second = res_record_to_json(back);

@@ -45,7 +45,7 @@ report "text: segments, the builds beside a change, gaps, the newest night, tota
     fault_of 0
     for text in 'model00 infer lazy: full, batch 4' 'wall, 100 nights' '2022-03-18  2022-04-10' \
         'commit-0025   commit-0025  same build' '3 nights without a figure:' \
-        'newest, 2022-04-10:' '1 series, 1 change point: 1 up, 0 down'; do
+        ', 2022-04-10: ' '1 series, 1 change point: 1 up, 0 down'; do
         grep -qF -- "$text" "$folder/out" || echo "no '$text'"
     done
     grep -qE '^2022-03-18 .*\+5\.[0-9] % \[\+' "$folder/out" || echo "no ratio with interval"

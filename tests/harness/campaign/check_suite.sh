@@ -81,7 +81,7 @@ report "what succeeded is not repeated, and stands in the table" "$(
 )"
 "$bench" suite "$mine" --store "$store" >"$folder/log" 2>&1 </dev/null
 report "in a log that gets both, the table comes whole before what follows it" "$(
-    awk '/^squeezenet1_1 /{ table = NR } /^What was found/{ found = NR } /^suite .*: 0 done/{ summary = NR }
+    awk '/^squeezenet1_1 /{ table = NR } /^Findings$/{ found = NR } /^suite .*: 0 done/{ summary = NR }
         END { exit !(table && table < found && found < summary) }' "$folder/log" || tail -n 5 "$folder/log"
 )"
 # A record that is damaged since the index was made, which its size and time do not tell.

@@ -31,7 +31,7 @@ touch "$folder/smaller.json"
 report "and the values of options that have a list of them" "$(
     for row in "export --to bench:benchstat" "export --to x:xla xspace" "export --to o:" \
         "import --from py:pytorch-xla" "run --pin ho:host" "run --idle-cores aw:awake" "run --device-time sl:slope" \
-        "replay --cost ro:roofline" "scopes --weight no:nodes" "nightly --suite smo:smoke" "compare --suite smo:smoke" \
+        "replay --cost ro:roofline" "study scopes --weight no:nodes" "nightly --suite smo:smoke" "compare --suite smo:smoke" \
         "nightly --suite $folder/sm:$folder/smaller.json"; do
         read -ra words <<<"${row%%:*}"
         got=$(completed bench "${words[@]}" | tr '\n' ' ')
@@ -49,12 +49,12 @@ report "and the values of --option=, in one word or in three" "$(
         [ "${got% }" = "${row#*:}" ] || echo "${row%%:*}: $got"
     done
 )"
-run scopes --model resnet18 --variant small --preset no-such
+run study scopes --model resnet18 --variant small --preset no-such
 report "and the presets that the simulated device has, and none" "$(
     fault_of 2 "no-such"
     has=$(sed -n 's/.*[Tt]here are \([^;.]*\).*/\1/p' "$folder/err" | tr -d ' ' | tr ',' '\n' | sort)
-    [ "$has" = "$(completed bench scopes --preset '' | grep -vx none | sort)" ] || echo "it has" $has
-    completed bench scopes --preset no | grep -qx none || echo "no none"
+    [ "$has" = "$(completed bench study scopes --preset '' | grep -vx none | sort)" ] || echo "it has" $has
+    completed bench study scopes --preset no | grep -qx none || echo "no none"
 )"
 "$bench" help table >"$folder/out" 2>&1
 report "the help of --table names each table" "$(
@@ -63,7 +63,7 @@ report "the help of --table names each table" "$(
     done
 )"
 report "and second words" "$(
-    for row in "list mod:models modes" "study gr:graphs" "plot led:ledger" "selftest st:statistics" "graph d:diff" "metrics d:diff" \
+    for row in "list mod:models modes" "study gr:graphs" "report --plot led:ledger" "selftest st:statistics" "study sc:scopes" "export we:weights" \
         "help dep:" "help comp:compare completion" "completion z:zsh" "list models m:" "steps D:"; do
         read -ra words <<<"${row%%:*}"
         got=$(completed bench "${words[@]}" | tr '\n' ' ')
@@ -115,7 +115,7 @@ completes zsh "bench com:help run .*compare.*" "bench run --mode laz:eager lazy.
     "bench export --to x:google-benchmark .*xla.*"
 completes fish "bench com:compare completion" "bench --mode laz:lazy" "bench run --mode laz:lazy" \
     "bench --mod:--mode --model" "bench study gr:graphs" "bench list mod:models modes" "bench table --tab:--table" \
-    "bench help comp:compare completion" "bench graph di:diff" \
+    "bench help comp:compare completion" "bench study sco:scopes" \
     "bench run --pin hos:host" "bench export --to benchs:benchstat"
 refuses "completion of another shell" 2 "there is no shell 'bsh'; did you mean bash?" -- completion bsh
 echo "1..$count"

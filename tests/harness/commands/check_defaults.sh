@@ -33,7 +33,7 @@ report "defaults of what is run leave out no records" "$(
 )"
 # A format for all commands is that of the commands which have it.
 explain=(explain resnet18 --mode lazy --variant small --runtime sim)
-weights=(export-weights --model resnet18 --variant small --output "$folder/w.safetensors" --force)
+weights=(export weights --model resnet18 --variant small --output "$folder/w.safetensors" --force)
 nightly=(nightly smoke --filter no-such-title --store "$folder/night" --report "$folder/page")
 defaults "{\"store\": \"$store\", \"format\": \"csv\"}"
 run table
@@ -61,11 +61,11 @@ for words in "${explain[*]}" "metrics $store" "${weights[*]}"; do
         holds 'assert records'
     )"
 done
-for command in explain metrics export-weights estimate; do
+for command in explain metrics "export weights" estimate; do
     case $command in
         explain) arguments=("${explain[@]}") ;;
         metrics) arguments=(metrics "$store") ;;
-        export-weights) arguments=("${weights[@]}") ;;
+        "export weights") arguments=("${weights[@]}") ;;
         estimate) arguments=(estimate --model resnet18 --runtime /nowhere/plugin.so) ;;
     esac
     defaults "{\"$command\": {\"format\": \"latex\"}}"

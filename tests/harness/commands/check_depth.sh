@@ -59,7 +59,7 @@ report "suites have depths, and exclude by them" "$(
     grep -q 'llama.small infer lazy depth 3 f32' "$folder/out" || echo "no llama of depth 3"
 )"
 
-run export-weights --model llama --variant small --depth 3 --output "$folder/three" --format json
+run export weights --model llama --variant small --depth 3 --output "$folder/three" --format json
 report "weights of three layers" "$(
     fault_of 0
     holds 'assert records[0]["depth"] == 3, records'

@@ -40,8 +40,8 @@ begins "bench verify" something \
     '^\[2/' verify --all --runtime sim --mode lazy,capture
 begins "bench explain" nothing 'resnet18\.small .* on sim: the first 50 steps, in one process' '^\[0/1\] Ctrl-C' \
     explain "${small[@]}" --mode lazy --steps 50
-begins "bench scopes" nothing 'resnet18\.small .* on sim: device times of 50 steps on the runtime itself' \
-    '^\[0/1\] Ctrl-C' scopes "${small[@]}" --steps 50
+begins "bench study scopes" nothing 'resnet18\.small .* on sim: device times of 50 steps on the runtime itself' \
+    '^\[0/1\] Ctrl-C' study scopes "${small[@]}" --steps 50
 begins "bench selftest accuracy" nothing \
     '180 cells on the simulated device, a process each: on 2 cores that took six minutes' '^\[1/180\]' \
     selftest accuracy

@@ -82,7 +82,7 @@ forms() {
         grep -q "capture" "$folder/out" || echo "$format has no row of capture"
     done
     run table --store "$folder/none" --table goodput
-    grep -q "not known" "$folder/out" || echo "the unknown share is not called so"
+    grep -q "unknown" "$folder/out" || echo "the unknown share is not called so"
     # The shares that people read sum to 100, but for their rounding.
     run table --store "$folder/set" --table goodput
     awk '/%/ && /(lazy|capture)/ { sub(/\[.*\]/, ""); sum = 0; n++

@@ -112,13 +112,13 @@ for g in later:
 
 # ---- differences ----------------------------------------------------------------------
 
-run graph diff "$one" "$one"
+run diff "$one" "$one"
 report "a graph is the same as itself" "$(
     fault_of 0
     said "The graphs are the same: 0 changed, 0 added, 0 removed."
 )"
 sed 's/%\([0-9x]\)/%v\1/g; s/ loc(".*")$//' "$one" >"$folder/renamed.mlir"
-run graph diff "$one" "$folder/renamed.mlir"
+run diff "$one" "$folder/renamed.mlir"
 report "names and places do not count" "$(
     fault_of 0
     cmp -s "$one" "$folder/renamed.mlir" && echo "nothing was renamed"
@@ -154,14 +154,14 @@ cat >"$folder/generic.mlir" <<'END'
 END
 for order in "usual generic" "generic usual"; do
     read -r a b <<<"$order"
-    run graph diff "$folder/$a.mlir" "$folder/$b.mlir"
+    run diff "$folder/$a.mlir" "$folder/$b.mlir"
     report "a text is the same in MLIR's other form ($order)" "$(
         fault_of 0
         said "The graphs are the same: 0 changed, 0 added, 0 removed."
     )"
 done
 sed 's/array<i64: 0>/array<i64: 1>/' "$folder/generic.mlir" >"$folder/generic-changed.mlir"
-run graph diff "$folder/usual.mlir" "$folder/generic-changed.mlir" --format json
+run diff "$folder/usual.mlir" "$folder/generic-changed.mlir" --format json
 report "what differs is found in the other form, too" "$(
     fault_of 1
     holds '
@@ -171,14 +171,14 @@ assert d["reasons"] == ["attribute"] and d["a"]["op"] == "stablehlo.reduce", d'
 sed 's/^    %1 = .*/    %1 = foo.bar %arg0 by %0 : tensor<2x3xf32>/' "$folder/usual.mlir" >"$folder/usual-unknown.mlir"
 sed 's/"stablehlo.add"(%arg0/"foo.bar"(%arg0/' "$folder/generic.mlir" >"$folder/generic-unknown.mlir"
 sed '0,/stablehlo.maximum/s//stablehlo.minimum/' "$one" >"$folder/changed.mlir"
-run graph diff "$one" "$folder/changed.mlir"
+run diff "$one" "$folder/changed.mlir"
 report "an op that was changed is found, and its place" "$(
     fault_of 1
     complaints
     said "The graphs differ: 1 changed, 0 added, 0 removed." "The first difference:" \
         "max: op: stablehlo.maximum in A, stablehlo.minimum in B" "): op 1"
 )"
-run graph diff "$one" "$folder/changed.mlir" --format json
+run diff "$one" "$folder/changed.mlir" --format json
 report "the same as JSON" "$(
     fault_of 1
     holds '
@@ -191,7 +191,7 @@ assert ops["stablehlo.minimum"]["changed"] == 1 and records["reasons"]["op"] == 
 assert ops["stablehlo.maximum"]["a"] == ops["stablehlo.maximum"]["b"] + 1
 assert records["a"]["statements"] == records["b"]["statements"] > 50'
 )"
-run graph diff "$one" "$two" --format json
+run diff "$one" "$two" --format json
 report "another batch is another shape, and nothing else" "$(
     fault_of 1
     holds '
@@ -199,18 +199,18 @@ assert records["added"] == records["removed"] == 0 and records["changed"] > 10
 assert records["reasons"]["shape"] == records["changed"], records["reasons"]
 assert all("shape" in d["reasons"] for d in records["differences"])'
 )"
-run graph diff "$one" "$two"
+run diff "$one" "$two"
 report "people see the first differences, and with --verbose all" "$(
     fault_of 1
     left=$(sed -n 's/^  and \([0-9]*\) more (--verbose)$/\1/p' "$folder/out")
     shown=$(grep -c '^    B, line ' "$folder/out")
     [ "${left:-0}" -gt 0 ] || echo "none is left out"
-    run graph diff "$one" "$two" -v
+    run diff "$one" "$two" -v
     fault_of 1
     [ "$(grep -c '^    B, line ' "$folder/out")" -eq $((shown + ${left:-0})) ] || echo "not all are shown"
     ! grep -- '(--verbose)' "$folder/out"
 )"
-run graph diff "$one" "$two" --format csv
+run diff "$one" "$two" --format csv
 report "other formats have the table of ops" "$(
     fault_of 1
     said "op,A,B,changed,added,removed" "stablehlo.add,"
@@ -226,24 +226,24 @@ byte_code() {
     { printf 'ML\357R' && cat; } >"$folder/$1"
 }
 byte_code one.bc <"$one"
-run graph diff "$one" "$folder/one.bc"
+run diff "$one" "$folder/one.bc"
 report "byte code is compared with text" "$(
     fault_of 0
     complaints
     said "The graphs are the same"
 )"
-run graph text "$folder/one.bc"
+run graph "$folder/one.bc"
 report "and shown as text" "$(
     fault_of 0
     cmp "$folder/out" "$one"
 )"
-run graph text "$one"
+run graph "$one"
 report "a text is shown as it is" "$(
     fault_of 0
     cmp "$folder/out" "$one"
 )"
 hlo=$(ls "$folder"/given/*.hlo.pb)
-run graph text "$hlo"
+run graph "$hlo"
 report "HLO is shown as text" "$(
     fault_of 0
     said "func.func @main() {" "// $(sha256sum <"$hlo" | cut -d' ' -f1)"
@@ -252,14 +252,14 @@ for fault in absent damaged crash large; do
     echo "$fault" | byte_code "$fault.bc"
 done
 refuses "byte code without JAX" 3 "$folder/absent.bc: |this byte code|has no jaxlib; install JAX with: make frontends" \
-    -- graph text "$folder/absent.bc"
+    -- graph "$folder/absent.bc"
 refuses "byte code that JAX refuses" 3 "$folder/damaged.bc: |JAX cannot read it: ValueError: not a?[31m version" \
-    -- graph text "$folder/damaged.bc"
-refuses "byte code that crashes JAX" 3 "$folder/crash.bc: |killed by signal 11" -- graph text "$folder/crash.bc"
+    -- graph "$folder/damaged.bc"
+refuses "byte code that crashes JAX" 3 "$folder/crash.bc: |killed by signal 11" -- graph "$folder/crash.bc"
 refuses "byte code of too much text" 3 "$folder/large.bc: |more than 268435456 bytes" \
-    -- graph text "$folder/large.bc"
+    -- graph "$folder/large.bc"
 BENCH_FRONTEND_PYTHON_JAX=$folder/none refuses "a Python that is not there" 3 "$folder/none', cannot be run" \
-    -- graph text "$folder/one.bc"
+    -- graph "$folder/one.bc"
 # Python takes a file beside the script for its own module of that name.
 beside=$folder/beside/contrib/frontends
 mkdir -p "$folder/beside/bin" "$beside"
@@ -267,7 +267,7 @@ cp "$bench" "$folder/beside/bin"
 cp -r tests/harness/frontends/fake/jax "$beside"
 echo 'raise SystemExit("it ran")' >"$beside/jax/hashlib.py"
 own_text() { # as run, by a bench that has scripts beside itself
-    env -u BENCH_FRONTENDS "$folder/beside/bin/bench" graph text "$folder/one.bc" >"$folder/out" 2>"$folder/err"
+    env -u BENCH_FRONTENDS "$folder/beside/bin/bench" graph "$folder/one.bc" >"$folder/out" 2>"$folder/err"
     status=$?
 }
 chmod 666 "$beside/jax/hashlib.py"
@@ -281,27 +281,27 @@ report "without it the byte code is shown" "$(
     fault_of 0
     cmp "$folder/out" "$one"
 )"
-refuses "a format of a program" 2 "graph text has no --format" -- graph text "$one" --format json
-refuses "two files for text" 2 "graph text takes one file" -- graph text "$one" "$two"
-refuses "a text that is none" 3 "zero bytes" -- graph text "$bench"
+refuses "a format of a program" 2 "--format" -- graph "$one" --format json
+refuses "two files for text" 2 "$two" -- graph "$one" "$two"
+refuses "a text that is none" 3 "zero bytes" -- graph "$bench"
 
 # ---- a recording -------------------------------------------------------------------------------
 
 run record --quiet --runtime sim --output "$folder/anew" -- "$program" --steps 12 --anew-every 4
-run graph diff "$folder/anew"
+run diff "$folder/anew"
 report "programs of one name are compared with the one before" "$(
     fault_of 1
     complaints
     said "fused in process " ", executed 4 times, then " ", 4 times:" "  1 changed, 0 added, 0 removed" \
-        "constant: " "All differences of the first two, in "
+        "constant: " "  bench diff $folder/anew/"
 )"
-run graph diff "$folder/anew" --verbose
+run diff "$folder/anew" --verbose
 report "with --verbose all differences are there, so nobody is sent on for them" "$(
     fault_of 1
     said "  1 changed, 0 added, 0 removed" "constant: "
     ! grep "All differences of the first two" "$folder/out"
 )"
-run graph diff "$folder/anew" --format json
+run diff "$folder/anew" --format json
 report "the same as JSON" "$(
     fault_of 1
     holds '
@@ -316,20 +316,20 @@ for pair in pairs:
     assert d["changed"] == 1 and d["added"] == d["removed"] == 0, d
     assert d["differences"][0]["reasons"] == ["constant"], d'
 )"
-run graph diff "$folder/anew" --format csv
+run diff "$folder/anew" --format csv
 report "and as a table" "$(
     fault_of 1
     said "process,program,A,executed,B,executed,difference" "1 changed, 0 added, 0 removed"
 )"
 for format in md html; do
-    run graph diff "$folder/anew" --format $format
+    run diff "$folder/anew" --format $format
     report "and as $format" "$(
         fault_of 1
         said "fused" "1 changed, 0 added, 0 removed"
     )"
 done
 run record --quiet --runtime sim --output "$folder/often" -- "$program" --steps 60 --anew-every 1
-run graph diff "$folder/often" --format json
+run diff "$folder/often" --format json
 report "of many pairs it is said how many are left out" "$(
     fault_of 1 "more such pairs: not compared"
     holds '
@@ -338,7 +338,7 @@ times = [p["b"]["compile_ns"] for p in records["pairs"]]
 assert times == sorted(times, reverse=True)'
 )"
 run record --quiet --runtime sim --output "$folder/once" -- "$program" --steps 4
-run graph diff "$folder/once"
+run diff "$folder/once"
 report "programs that were compiled once" "$(
     fault_of 0
     said "no process compiled two programs of one name"
@@ -346,13 +346,13 @@ report "programs that were compiled once" "$(
 
 # The fake plugin compiles any bytes, so a program can hand it byte code.
 run record --quiet --runtime "$fake" --output "$folder/bytes" -- "$program" --byte-code --steps 12 --anew-every 4
-run graph diff "$folder/bytes"
+run diff "$folder/bytes"
 report "byte code of a recording is compared where JAX reads it" "$(
     fault_of 1
     complaints
     said "fused in process " "  1 changed, 0 added, 0 removed" "constant: "
 )"
-BENCH_FRONTEND_PYTHON_JAX=$folder/none run graph diff "$folder/bytes" --format json
+BENCH_FRONTEND_PYTHON_JAX=$folder/none run diff "$folder/bytes" --format json
 report "without JAX it is said once what cannot be read" "$(
     fault_of 3 "JAX's libraries are to read this byte code"
     [ "$(grep -c "$folder/none" "$folder/err")" -eq 1 ] || echo "it is said more than once"
@@ -367,7 +367,7 @@ for file in "$folder"/more/*/programs/*.mlir; do
     echo "// more" >>"$file"
     break
 done
-run graph diff "$folder/more" --format json
+run diff "$folder/more" --format json
 report "a program that was changed afterwards" "$(
     fault_of 3 "its hash differs"
     holds '
@@ -378,18 +378,41 @@ assert all("its hash differs" in p["fault"] and p["difference"] is None for p in
 for file in "$folder"/more/*/programs/*.mlir; do
     ln -sf "$one" "$file"
 done
-run graph diff "$folder/more" --format json
+run diff "$folder/more" --format json
 report "programs that are links" "$(
     fault_of 3
     holds 'assert records["same"] is None and all(p["fault"] for p in records["pairs"])'
 )"
 cp -R "$folder/anew" "$folder/damaged"
 mkdir "$folder/damaged/1-1" && echo none >"$folder/damaged/1-1/events"
-run graph diff "$folder/damaged"
+run diff "$folder/damaged"
 report "a process whose events are damaged" "$(
     [ "$status" -eq 3 ] || echo "exit status $status"
     complaints | grep -q "not all processes could be read" || echo "it is not said"
     said "1 changed, 0 added, 0 removed"
+)"
+
+# ---- two recordings ------------------------------------------------------------------------
+
+run diff "$folder/anew" "$folder/anew" --format json
+report "a recording has the programs of itself" "$(
+    fault_of 0
+    holds 'assert records["same"] is True and records["only_a"] == records["only_b"] == [], records
+assert records["pairs"] and all(p["difference"]["changed"] == 0 for p in records["pairs"]), records["pairs"]
+assert records["recording"] == records["other"] == folder + "/anew", records'
+)"
+run record --quiet --runtime sim --output "$folder/other" -- "$program" --steps 12
+run diff "$folder/anew" "$folder/other" --format json
+report "of two recordings the programs of one name are compared" "$(
+    case $status in 0 | 1) ;; *) echo "exit status $status" ;; esac
+    holds 'names = [p["name"] for p in records["pairs"]]
+assert "fused" in names and len(set(names)) == len(names), names
+assert (records["same"] is True) == ("'$status'" == "0"), records["same"]'
+)"
+run diff "$folder/other" "$folder/anew"
+report "and each is named" "$(
+    case $status in 0 | 1) ;; *) echo "exit status $status" ;; esac
+    said "A: $folder/other" "B: $folder/anew" "fused"
 )"
 
 # ---- what is refused --------------------------------------------------------------------
@@ -399,22 +422,23 @@ head -c 4000 "$bench" >"$folder/binary.mlir"
 printf 'HloModule jit_f\n\nENTRY main { }\n' >"$folder/hlo.mlir"
 : >"$folder/empty.mlir"
 truncate -s 300M "$folder/huge.mlir"
-refuses "a file that is not there" 3 "$folder/none.mlir|No such file" -- graph diff "$one" "$folder/none.mlir"
-refuses "a folder" 2 "$folder|not a regular file" -- graph diff "$folder" "$one"
-refuses "a folder without a recording" 3 "$folder/graphs: no recording" -- graph diff "$folder/graphs"
-refuses "a recording that is not there" 3 "$folder/typo: No such file" -- graph diff "$folder/typo"
-refuses "a text that was cut" 3 "$folder/cut.mlir: line |cut" -- graph diff "$one" "$folder/cut.mlir"
-refuses "a binary file" 3 "$folder/binary.mlir: |zero bytes" -- graph diff "$folder/binary.mlir" "$one"
-refuses "HLO text" 3 "$folder/hlo.mlir: line 1: no statement of StableHLO" -- graph diff "$folder/hlo.mlir" "$one"
-refuses "an empty file" 3 "$folder/empty.mlir: no func.func" -- graph diff "$one" "$folder/empty.mlir"
-refuses "a huge file" 3 "$folder/huge.mlir: 314572800 bytes" -- graph diff "$one" "$folder/huge.mlir"
+refuses "a file that is not there" 3 "$folder/none.mlir|No such file" -- diff "$one" "$folder/none.mlir"
+refuses "a folder" 2 "$folder|$one" -- diff "$folder" "$one"
+refuses "a folder without a recording" 3 "$folder/graphs" -- diff "$folder/graphs"
+refuses "a recording that is not there" 3 "$folder/typo: No such file" -- diff "$folder/typo"
+refuses "a text that was cut" 3 "$folder/cut.mlir: line |cut" -- diff "$one" "$folder/cut.mlir"
+refuses "a binary file" 3 "$folder/binary.mlir: |zero bytes" -- diff "$folder/binary.mlir" "$one"
+refuses "HLO text" 3 "$folder/hlo.mlir: line 1: no statement of StableHLO" -- diff "$folder/hlo.mlir" "$one"
+refuses "an empty file" 3 "$folder/empty.mlir: no func.func" -- diff "$one" "$folder/empty.mlir"
+refuses "a huge file" 3 "$folder/huge.mlir: 314572800 bytes" -- diff "$one" "$folder/huge.mlir"
 refuses "an op that is in generic form in one text only" 3 "foo.bar|generic form" -- \
-    graph diff "$folder/usual-unknown.mlir" "$folder/generic-unknown.mlir"
-refuses "one file" 2 "takes two files" -- graph diff "$one"
-refuses "three files" 2 "one word too many" -- graph diff "$one" "$one" "$one"
-refuses "another command" 2 "did you mean diff" -- graph dif "$one" "$one"
-refuses "no words" 2 "bench graph needs a word" -- graph
-refuses "a format that is none" 2 "xml|json" -- graph diff "$one" "$one" --format xml
+    diff "$folder/usual-unknown.mlir" "$folder/generic-unknown.mlir"
+refuses "one file" 2 "$one" -- diff "$one"
+refuses "three files" 2 "$one" -- diff "$one" "$one" "$one"
+refuses "no words" 2 "bench graph|FILE" -- graph
+refuses "no words for a difference" 2 "bench diff|RECORDING" -- diff
+refuses "a program and a recording" 2 "$one|$folder/anew" -- diff "$one" "$folder/anew"
+refuses "a format that is none" 2 "xml|json" -- diff "$one" "$one" --format xml
 touch "$folder/file"
 refuses "a report's folder that is a file" 3 "$folder/file" -- "${brief[@]}" --model resnet18 \
     --graph-report "$folder/file"

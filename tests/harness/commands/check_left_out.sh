@@ -60,7 +60,7 @@ run history --store "$store"
 cp -p "$record" "$folder/good"
 printf 'bits' | dd of="$record" bs=1 seek=20000 conv=notrunc status=none
 touch -r "$folder/good" "$record"
-run publish --store "$store" --output "$folder/rotten"
+run report --store "$store" --site "$folder/rotten"
 report "a site names a record that is damaged since the index was written" "$(
     fault_of 1 "$(basename "$record")" "sha256"
     grep -q '"damaged_count":1,' "$folder/rotten/data/site.js" || echo "not counted on the site"

@@ -50,7 +50,7 @@ assert lazy["ExecuteTime"][0] > 0 and "TransferToDeviceTime" not in lazy, lazy
 '
 )"
 
-run metrics diff "$folder/run.txt" "$store" --format json
+run diff "$folder/run.txt" "$store" --format json
 report "the store says the same" "$(
     fault_of 0
     holds '
@@ -74,7 +74,7 @@ for r in records["reports"]:
     assert r["experiment"]["model"] == "resnet18", r
 '
 )"
-run metrics diff "$folder/run.txt" "$folder/store.json"
+run diff "$folder/run.txt" "$folder/store.json"
 report "which is read back" "$(
     fault_of 0
     [ "$(grep -c '^the same: \([0-9]*\) of \1 figures$' "$folder/out")" -eq 2 ] || echo "not the same"
@@ -145,7 +145,7 @@ assert reads == slow["MarkStep"] == slow["GraphBreak"] and reads["measured_steps
 assert "HostFallback" not in slow and "aten::_local_scalar_dense" not in healthy, of'
 )"
 "$bench" metrics "$folder/reads" --model example_loss_read >"$folder/reads.txt"
-run metrics diff "$folder/reads.txt" "$folder/host.txt"
+run diff "$folder/reads.txt" "$folder/host.txt"
 report "and differs as any counter does" "$(
     fault_of 0
     grep -qE '^aten::_local_scalar_dense +value +[0-9]+ +- +- +-$' "$folder/out" || echo "no row of it"
@@ -153,7 +153,7 @@ report "and differs as any counter does" "$(
 
 # ---- differences ----------------------------------------------------------------------------------
 
-run metrics diff "$folder/third" "$folder/other"
+run diff "$folder/third" "$folder/other"
 report "what differs between two stores" "$(
     fault_of 0
     for text in '^A: resnet18.small infer lazy' '^TransferToDeviceTime  *samples' '^MarkStep' 'B - A'; do
@@ -169,7 +169,7 @@ Metric: CompileTime
 Counter: aten::nonzero
   Value: 33
 LOG
-run metrics diff "$folder/third" "$folder/log" --format json
+run diff "$folder/third" "$folder/log" --format json
 report "a log with a report of PyTorch/XLA" "$(
     fault_of 0
     holds '
@@ -186,7 +186,7 @@ old_log() {
 }
 old_log 02s250ms40.500us >"$folder/old-a"
 old_log 02s260ms40.500us >"$folder/old-b"
-run metrics diff "$folder/old-a" "$folder/old-b" --format json
+run diff "$folder/old-a" "$folder/old-b" --format json
 report "logs of 2019, whose other lines are counted" "$(
     fault_of 0
     holds '
@@ -203,7 +203,7 @@ printf '{"kind": "metrics", "reports": [{"title": "a\\u001b[2Jb", "metrics": {"m
     >"$folder/odd.json"
 run metrics "$folder/odd.json"
 cp "$folder/out" "$folder/odd.txt"
-run metrics diff "$folder/odd.json" "$folder/third"
+run diff "$folder/odd.json" "$folder/third"
 report "names of others do not steer a terminal" "$(
     fault_of 0
     LC_ALL=C grep -c $'\e' "$folder/odd.txt" "$folder/out" | grep -v ':0$'
@@ -213,9 +213,9 @@ report "names of others do not steer a terminal" "$(
 
 # ---- what is refused --------------------------------------------------------------------------------
 
-refuses "no word" 2 "bench metrics needs a word: DIR|RECORD|diff A B" -- metrics
+refuses "no word" 2 "bench metrics|FILE" -- metrics
 refuses "two words" 2 "one word too many" -- metrics "$store" "$store"
-refuses "half a difference" 2 "bench metrics diff needs two words" -- metrics diff "$store"
+refuses "half a difference" 3 "$store" -- diff "$store"
 refuses "a format of tables" 2 "metrics are text or json, not csv" -- metrics "$store" --format csv
 refuses "what is not there" 3 "no-store" -- metrics "$folder/no-store"
 refuses "what is no report" 3 "VERSION|no metrics report" -- metrics VERSION

@@ -46,7 +46,7 @@ report "suites have scans, and exclude by them" "$(
     grep -q 'llama.small infer lazy scan on' "$folder/out" || echo "no llama as a loop"
 )"
 
-run export-weights --model llama --variant small --output "$folder/weights"
+run export weights --model llama --variant small --output "$folder/weights"
 report "weights are written by layer" "$(
     fault_of 0
     head -c 8000 "$folder/weights" | grep -qF 'model.layers.1.self_attn.q_proj.weight' || echo "no layer 1"

@@ -45,7 +45,7 @@ assert r["programs"][0]["name"] == "jit_step" and r["programs"][0]["donated"] ==
 run steps "$folder/two"
 report "two programs are a step" "$(
     fault_of 0
-    lines "of 2 executions each" "jit_grad" "jit_update" "With one execution in place of 2"
+    lines "of 2 executions each" "jit_grad" "jit_update" " execution instead of 2 "
 )"
 
 report "whose the gaps are, program by program" "$(

@@ -123,19 +123,19 @@ assert on["cpu"]["back_to_back"]["ns"] is None and on["cpu"]["one_by_one"]["proc
 
 # ---- graphs -------------------------------------------------------------------------------
 
-run graph diff "$folder/all"
+run diff "$folder/all"
 report "programs that nobody compares need not be read" "$(
     silent 0
     said "no process compiled two programs of one name"
 )"
 files=("$folder"/all/*/programs/*.mlir)
 refuses "one of them has no text" 3 "all/|.mlir: JAX's libraries are to read this byte code: JAX cannot read it: " \
-    -- graph text "${files[0]}"
+    -- graph "${files[0]}"
 
 # Five programs of one name, of which JAX reads the first two.
 PJRT_SIM=compile_us=20000 run record --quiet --runtime sim --output "$folder/some" -- \
     "$program" --byte-code --damaged-after 2 --steps 50 --anew-every 10
-run graph diff "$folder/some" --format json
+run diff "$folder/some" --format json
 report "those that can be read are compared, and of each other pair it is said why it is not" "$(
     fault_of 3 "JAX's libraries are to read this byte code: JAX cannot read it: ValueError: not a"
     holds '
@@ -148,13 +148,13 @@ assert good[0]["difference"]["changed"] == 1 and good[0]["a"]["executions"] > 0,
 assert all(p["difference"] is None and "cannot read it: ValueError: not a" in p["fault"] for p in bad), bad
 assert len({p["b"]["hash"] for p in pairs}) == len(pairs), "a pair is told twice"'
 )"
-run graph diff "$folder/some"
+run diff "$folder/some"
 report "in words, too" "$(
     fault_of 3 "JAX cannot read it"
     said "1 changed, 0 added, 0 removed" "constant: " "cannot read it: ValueError" \
-        "All differences of the first two, in "
+        "  bench diff $folder/some/"
 )"
-run graph diff "$folder/some" --format csv
+run diff "$folder/some" --format csv
 report "and in a table" "$(
     fault_of 3 "JAX cannot read it"
     [ "$(grep -c "cannot read it" "$folder/out")" -ge 3 ] || echo "not all rows say it"

@@ -18,10 +18,10 @@ done <<'ROWS'
 2#there is no command lst; did you mean list?#lst
 2#there is no command histroy; did you mean history?#histroy --store x
 2#did you mean nightly?#nigthly
-2#did you mean export-weights?#exportweights
+2#did you mean export weights?#exportweights
 2#there is no command resnet50; did you mean bench --model resnet50?#resnet50
 2#did you mean bench --model resnet50?#ResNet50
-2#did you mean bench compare?#diff a b
+3#a: No such file or directory#diff a b
 2#did you mean bench list models?#models
 2#did you mean bench --version?#version
 2#did you mean bench table?#show
@@ -94,7 +94,7 @@ done <<'ROWS'
 2#did you mean --runtime cpu?#run cpu
 2#did you mean --runtime cuda?#run resnet18 gpu
 2#did you mean --front-end jax?#run resnet18 jax
-2#did you mean --batch 32?#run resnet18 32
+2#'32' is one word too many#run resnet18 32
 2#did you mean --format json?#run resnet18 json
 2#did you mean --model all?#run all
 2#'none' is one word too many; see --help#run resnet18 none
@@ -103,8 +103,8 @@ done <<'ROWS'
 2#did you mean --batch 32,64?#run --batch 32 64
 2#did you mean --batch 1,2,4?#study batch resnet18 1,2,4
 2#did you mean --depth 2,4?#study depth llama 2,4
-2#did you mean --topology v5e:1x1?#estimate resnet18 v5e:1x1
-2#did you mean --output out.svg?#scopes resnet18 out.svg
+2#'v5e:1x1' is one word too many#estimate resnet18 v5e:1x1
+2#did you mean --output out.svg?#study scopes resnet18 out.svg
 2#did you mean --quick?#selftest accuracy quick
 2#did you mean --batch?#run resnet18 batch 32
 2#--mode needs a value: MODE,...#run resnet18 --mode --phase infer
@@ -130,11 +130,11 @@ done <<'ROWS'
 2#did you mean --dtype?#run --precision bf16
 2#did you mean --seq?#run --seq-len 128
 2#this command does not take --table; bench table does that#--table
-2#bench replay DIR does that#run --recording docs
-2#this command does not take --suite; bench suite does that#run --suite smoke
+2#bench replay does that#run --recording docs
+2#this command does not take --suite (compare, nightly: yes)#run --suite smoke
 2#'table' is one word too many; did you mean bench table?#--store docs table
 2#'history' is one word too many; did you mean bench history?#--quiet history docs
-2#bench metrics diff docs tests compares two#metrics docs tests
+2#'tests' is one word too many#metrics docs tests
 3#bench record makes one#steps docs
 2#did you mean --runtime ./plugin.so?#run ./plugin.so
 2#'frobs' is one word too many; see --help#run frobs
@@ -146,11 +146,11 @@ done <<'ROWS'
 3#store /nowhere/store: No such file or directory#table /nowhere/store
 3#store no-such-nights: No such file or directory#table no-such-nights
 3#store no-such-nights: No such file or directory#doctor no-such-nights
-3#store no-such-nights: No such file or directory#plot ledger no-such-nights --output x.svg
-3#store no-such-nights: No such file or directory#publish no-such-nights --output x
-2#did you mean --output out?#publish docs out
+3#store no-such-nights: No such file or directory#report --plot ledger no-such-nights --output x.svg
+3#store no-such-nights: No such file or directory#report no-such-nights --site x
+2#'out' is one word too many: --store docs#report docs out
 2#did you mean --output page.html?#report docs page.html
-2#did you mean --output l.svg?#plot ledger docs l.svg
+2#did you mean --output l.svg?#report --plot ledger docs l.svg
 2#did you mean --to csv?#export docs csv
 2#did you mean --to csv?#export csv
 2#did you mean --table ledger?#table ledger
@@ -162,17 +162,17 @@ done <<'ROWS'
 2#did you mean --store docs?#suite smoke docs
 2#did you mean --runtime cpu-xla?#suite smoke cpu-xla
 2#did you mean --runtime sim?#replay recordings/a sim
-2#a published case on the simulated device, with settings of its own, so --runtime#replay resnet50 --runtime tpu
-2#so --processes, which is for a recording, cannot be given#replay models --processes 8
-2#so --runtime, which is for a recording, cannot be given#replay resnet50 sim
-2#so --model, which is for a recording, cannot be given#replay models resnet18
-2#'tests' is one word too many: one store is read at a time; bench compare --store A --store B#table docs tests
-2#'tests' is one word too many: one store is read at a time#doctor docs tests
-2#'tests' is one word too many: one store is read at a time#history tests --store docs
-2#did you mean --output tests?#publish docs tests
+2#resnet50;;--runtime#replay resnet50 --runtime tpu
+2#models;;--processes#replay models --processes 8
+2#'sim' is one word too many;;--runtime sim#replay resnet50 sim
+2#'resnet18' is one word too many#replay models resnet18
+2#'tests' is one word too many: --store docs#table docs tests
+2#'tests' is one word too many: --store docs#doctor docs tests
+2#'tests' is one word too many: --store docs#history tests --store docs
+2#'tests' is one word too many: --store docs#report docs tests
 2#did you mean --format json?#list models json
 2#'resnet50' is one word too many; did you mean --model resnet50?#table resnet50
-2#did you mean --model resnet50?#plot ledger resnet50
+2#did you mean --model resnet50?#report --plot ledger resnet50
 2#did you mean --model resnet50?#history ResNet50
 3#store resnet50: No such file or directory; bench run --store DIR writes one#export resnet50 --to csv
 2#did you mean csv?#export resnet50 --to csvv
@@ -181,14 +181,19 @@ done <<'ROWS'
 2#there is no import format 'pytorch-xl'; did you mean pytorch-xla?#import --from pytorch-xl /nowhere/file
 2#there is no list 'modls'; did you mean models?#list modls
 2#there is no study 'graps'; did you mean graphs?#study graps
-2#there is no graph command 'dif'; did you mean diff?#graph dif A B
-2#there is no metrics command 'dif'; did you mean diff?#metrics dif A B
-2#there is no --weight 'nods'; did you mean nodes?#scopes --weight nods
+2#'A' is one word too many#graph dif A B
+2#'A' is one word too many#metrics dif A B
+2#--site;;--output#report --site x --output y
+2#--site;;--model#report --site x --model bert
+2#--record;;--site#report --output x.html --record 1
+3#docs#diff docs
+2#README.md#diff README.md
+2#there is no --weight 'nods'; did you mean nodes?#study scopes --weight nods
 2#there is no selftest 'statistcs'; did you mean statistics?#selftest statistcs
 2#there is no table format 'jsn'; did you mean json?#--format jsn
 2#there is no table 'speed'; did you mean speedup?#table --table speed
-2#there is no plot 'speedups'; did you mean speedup?#plot speedups --output x.svg
-2#for series use bench history --output#plot series --output x.svg
+2#there is no plot 'speedups'; did you mean speedup?#report --plot speedups --output x.svg
+2#for series use bench history --output#report --plot series --output x.svg
 2#there is no --device-time 'profiler'; there is auto#--device-time profiler
 2#there is no --device-time 'slop'; did you mean slope?#--device-time slop
 2#--pin takes none, host, all;;core3#--pin core3
@@ -196,15 +201,15 @@ done <<'ROWS'
 2#not 'hots'; did you mean host? This process may use#--pin hots
 2#there is no suite smok; did you mean smoke? These come with bench#suite smok
 1#there is no suite refrence; did you mean reference?#compare cpu cpu-xla --suite refrence
-1#there is no suite nightlly; did you mean nightly?#nightly nightlly --store x --report y
-2#does not take --by-scope; bench scopes --model NAME does that#--model resnet18 --by-scope
-2#bench record needs a word: a program#record
+1#did you mean --suite nightly?#nightly nightlly --store x --report y
+2#does not take --by-scope; bench study scopes does that#--model resnet18 --by-scope
+2#bench record needs;;a program#record
 1#there is no option --frob#nightly --frob
 1#bench nightly needs --report DIR#nightly smoke
 1#bench nightly needs --suite FILE#nightly --report x
 1#bench nightly needs --suite FILE and --report DIR#nightly
 1#did you mean --store docs?#nightly smoke docs
-1#did you mean --report page?#nightly smoke page
+1#'page' is one word too many: --suite smoke#nightly smoke page
 ROWS
 
 # Where a plugin was looked for are many paths, so the complaint has their number.
@@ -225,10 +230,10 @@ report "nothing ran" "$([ "$(stored)" -eq 0 ] || echo "there are records"
     [ "$(ls -d bench-results 2>/dev/null)" = "$before" ] || echo "there is a folder bench-results")"
 
 mkdir "$folder/empty"
-for words in table "plot speedup --output $folder/x.svg" "report --output $folder/x.html" history "export --to csv" \
-    "publish --output $folder/x.site" doctor; do
+for words in table "report --plot speedup --output $folder/x.svg" "report --output $folder/x.html" history "export --to csv" \
+    "report --site $folder/x.site" doctor; do
     read -ra arguments <<<"$words"
-    refuses "bench ${arguments[0]} of a folder without records" 3 "$folder/empty|no records" -- \
+    refuses "bench $words of a folder without records" 3 "$folder/empty|no records" -- \
         "${arguments[@]}" --store "$folder/empty"
 done
 refuses "bench metrics of a folder without records" 3 "$folder/empty|no records" -- metrics "$folder/empty"
@@ -247,10 +252,10 @@ report "bench run MODEL is bench run --model MODEL" "$(
     fault_of 0
     holds 'assert [r["experiment"]["model"] for r in records] == ["resnet18"], records'
 )"
-for words in "explain --mode lazy --variant small --runtime sim" "scopes --variant small" \
+for words in "explain --mode lazy --variant small --runtime sim" "study scopes --variant small" \
     "study batch --variant small --phase infer --batch 1,2 --processes 1 --steps 3 --warmup 8 --min-time 0s
         --device-time none --runtime sim --store $folder/studied" \
-    "export-weights --variant small --force --output $folder/weights.safetensors"; do
+    "export weights --variant small --force --output $folder/weights.safetensors"; do
     read -rd '' -a arguments <<<"$words"
     run "${arguments[@]}" resnet18
     report "so does bench ${arguments[0]}" "$(fault_of 0)"
@@ -287,7 +292,7 @@ done <<ROWS
 --runtime smi; did you mean sim?#table --runtime smi
 --dtype f23; did you mean f32?#doctor --dtype f23
 --model vgg61; did you mean vgg16?#history --model vgg61
---model vgg61; did you mean vgg16?#plot ledger --output $folder/none.svg --model vgg61
+--model vgg61; did you mean vgg16?#report --plot ledger --output $folder/none.svg --model vgg61
 --model vgg61; did you mean vgg16?#report --output $folder/none.html --model vgg61
 ROWS
 run table --store "$store" --model vgg16,resnt18 --format csv
@@ -325,17 +330,42 @@ same_by_option() {
         done
     )"
 }
-run plot ledger "$store" --output "$folder/lone.gp"
-report "bench plot NAME DIR is bench plot NAME --store DIR" "$(
+run report --plot ledger "$store" --output "$folder/lone.gp"
+report "bench report --plot NAME DIR is of this store" "$(
     fault_of 0
     [ -s "$folder/lone.gp" ] || echo "no picture"
 )"
 same_by_option "bench history DIR is bench history --store DIR" history --format csv
 same_by_option "bench export DIR is bench export --store DIR" export --to csv
-same_by_option "bench publish DIR is bench publish --store DIR" publish --output "$folder/made"
+same_by_option "so is its site" report --site "$folder/made"
 if command -v gnuplot >/dev/null; then
     same_by_option "bench report DIR is bench report --store DIR" report --output "$folder/made.html"
 fi
+
+# ---- spellings of the version before ------------------------------------------------------------
+
+# old NEW WORDS...: bench WORDS runs, and its first line on standard error names NEW.
+old() {
+    local new=$1
+    shift
+    run "$@"
+    report "bench $1 is run as bench $new, with a warning" "$(
+        [ "$status" -le 1 ] || echo "exit status $status"
+        head -n 1 "$folder/err" | grep -qF -- "'$new'" || echo "the new spelling is not named"
+        [ -s "$folder/out" ] || [ -e "$folder/olden" ] || echo "nothing came of it"
+    )"
+    rm -rf "$folder/olden"
+}
+printf '%s\n' 'func.func @main(%arg0: tensor<2xf32>) -> tensor<2xf32> {' \
+    '  %0 = stablehlo.add %arg0, %arg0 : tensor<2xf32>' '  return %0 : tensor<2xf32>' '}' >"$folder/program.mlir"
+old "report --plot" plot ledger --store "$store" --output "$folder/made.gp" --verbose --help
+old "report" publish --store "$store" --output "$folder/olden"
+old "study scopes" scopes --model resnet18 --variant small --runtime sim --levels 1
+old "export weights" export-weights --model resnet18 --variant small --output "$folder/olden"
+old "diff" metrics diff "$store" "$store"
+old "diff" graph diff "$folder/program.mlir" "$folder/program.mlir"
+old "graph" graph text "$folder/program.mlir"
+
 tiny_suite '"lazy"' 1
 run nightly "$folder/suite.json" --store "$folder/night" --report "$folder/page" --keep-builds 0
 report "bench nightly FILE is bench nightly --suite FILE" "$(
@@ -354,7 +384,7 @@ run table "$store" --format narrow
 report "a narrow table has 80 columns at most, and its findings" "$(
     fault_of 0
     wide "$folder/out"
-    grep -q 'What was found' "$folder/out" || echo "no findings"
+    grep -q '^Findings$' "$folder/out" || echo "no findings"
     grep -q 'bench table --wide' "$folder/out" || echo "no word of the rest"
 )"
 for table in executions ledger goodput compile memory; do
@@ -392,7 +422,7 @@ if command -v script >/dev/null; then
         wide "$folder/screen"
         for text in '^\[0/6\] 4 experiments in 6 processes on runtime sim; records go to here$' \
             '^\[0/6\] at least 1 s; no record here says how long starting and compiling take;$' \
-            '^\[0/6\] Ctrl-C keeps what is done$' '^\[[2-6]/6\] [0-9:]* left, [a-z]' 'What was found' \
+            '^\[0/6\] Ctrl-C keeps what is done$' '^\[[2-6]/6\] [0-9:]* left, [a-z]' '^Findings' \
             '^\[6/6\] records: here$' '^\[6/6\] next: bench table --wide --store here$'; do
             grep -q "$text" "$folder/screen" || echo "no line '$text'"
         done
@@ -563,8 +593,11 @@ done
 run help
 report "bench help lists the commands" "$(
     fault_of 0
-    grep -q 'bench compare' "$folder/out" || echo "no compare"
-    ! grep 'each in a process of its own' "$folder/out"
+    for command in run compare table report doctor diff record replay; do
+        grep -q "^  $command " "$folder/out" || echo "no $command"
+    done
+    [ "$(grep -c '^  [a-z]' "$folder/out")" -lt 25 ] || echo "too many"
+    ! grep -e ' --batch' "$folder/out"
 )"
 cp "$folder/out" "$folder/by_option"
 run help help

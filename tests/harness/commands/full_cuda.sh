@@ -52,7 +52,7 @@ for r in rows:
         holds 'assert len(records) > 50 and all(r["pass"] for r in records), len(records)'
     )"
 
-    run scopes "${on[@]}" --model bert --variant small --phase infer --format json
+    run study scopes "${on[@]}" --model bert --variant small --phase infer --format json
     report "scopes have measured times, which add up to the step's" "$(
         fault_of 0
         holds '

@@ -85,7 +85,7 @@ assert most['devices'] == $devices, (most['name'], most['devices'])
 
     run record --quiet --output "$folder/anew" -- "$python" "$scripts/anew_jax.py"
     export BENCH_FRONTEND_PYTHON_JAX=$python
-    run graph diff "$folder/anew"
+    run diff "$folder/anew"
     report "what differs between two programs of one name, and in which line of the source" "$(
         [ "$status" -eq 1 ] || echo "exit status $status"
         grep -qE "anew_jax.py:15\): constant: dense<1.0+e-01> in A, dense<5.0+e-02> in B" "$folder/out" ||

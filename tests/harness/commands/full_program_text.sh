@@ -11,7 +11,7 @@ fake_front_ends
 for way in sleep work; do
     printf 'ML\357R%s' "$way" >"$folder/$way.bc"
     begin=$SECONDS
-    run graph text "$folder/$way.bc"
+    run graph "$folder/$way.bc"
     took=$((SECONDS - begin))
     report "byte code over which JAX would $way for ever" "$(
         fault_of 3

@@ -47,7 +47,6 @@ static inline void temporary(char path[256])
     snprintf(path, 256, "%s/test_estimate.XXXXXX", parent ? parent : P_tmpdir);
 }
 
-static const char *const no_words[] = {NULL};
 
 /* What estimate_keep writes of LINES, which it releases, on a v4 of two cores; ALL has the records.
  */
@@ -58,7 +57,7 @@ static inline void keep(json_t *lines, size_t wanted, res_collection *all)
     bn_status st = {.code = BN_OK};
     temporary(folder);
     assert_non_null(mkdtemp(folder));
-    const estimate_options options = {.store = folder, .option = no_words};
+    const estimate_options options = {.store = folder};
     const estimate_task task = {.experiment = &experiment, .topology = "v4:1x1x1/megacore"};
     estimate_run run = {.options = &options, .lines = lines};
     snprintf(experiment.what.runtime, sizeof experiment.what.runtime, "/somewhere/libtpu.so");

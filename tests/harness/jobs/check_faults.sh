@@ -13,7 +13,7 @@ start() {
     # Emptied here and now: what an earlier run said must not pass for this one's.
     : >"$folder/out"
     : >"$folder/err"
-    # The stages of a worker are told with --verbose.
+    # The stages of a worker are shown with --verbose.
     "$bench" "$@" --verbose >"$folder/out" 2>"$folder/err" </dev/null &
     started=$!
 }
@@ -241,7 +241,7 @@ report "a second Ctrl-C ends it" "$(twice)"
 twice_at_once() { twice 1500; }
 live "and does not wait" twice_at_once busy_machine
 
-# Nobody reads: the run goes on, records are kept.
+# The reader is gone: the run goes on, records are kept.
 unset FAKE_PJRT
 "$bench" "${quick[@]}" --store "$folder/pipe" --runtime "$fake" --mode lazy,capture 2>&1 </dev/null |
     head -n 1 >/dev/null

@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static size_t expand(const options *o, job_experiment **list, bn_text *notes)
+static size_t expand(const job_matrix *m, job_experiment **list, bn_text *notes)
 {
     size_t count;
     bn_status st = {0};
-    assert_ok(job_matrix_expand(&o->matrix, list, &count, notes, &st), &st);
+    assert_ok(job_matrix_expand(m, list, &count, notes, &st), &st);
     return count;
 }
 
@@ -18,14 +18,14 @@ static void lists_make_all_combinations(void **state)
     (void)state;
     char *argv[] = {"--model",     "all",      "--mode", "lazy,capture", "--phase",
                     "train,infer", "--graphs", "1,5",    "--batch",      "1,4"};
-    options o = parse(OPTION_RUN, argv, 10);
+    job_matrix *m = parse_matrix(argv, 10);
     job_experiment *list;
     bn_text notes = {0};
     size_t models = 0;
     model_info info;
     while (model_describe(models, &info))
         models++;
-    size_t count = expand(&o, &list, &notes);
+    size_t count = expand(m, &list, &notes);
     assert_int_equal(count, models * 2 * (3 + 2)); /* whole each; training captured in five, too */
     assert_non_null(strstr(notes.data, "not train lazy; left out"));
     for (size_t i = 0; i < count; i++) {
@@ -47,11 +47,11 @@ static void weights_are_of_one_model(void **state)
 {
     (void)state;
     char *argv[] = {"--weights", "w.safetensors", "--model", "resnet18", "--mode", "lazy,eager"};
-    options o = parse(OPTION_RUN, argv, 6);
+    job_matrix *m = parse_matrix(argv, 6);
     job_experiment *list = NULL, back;
     bn_text notes = {0};
     bn_status st = {0};
-    size_t count = expand(&o, &list, &notes);
+    size_t count = expand(m, &list, &notes);
     assert_int_equal(count, 2);
     for (size_t i = 0; i < count; i++) {
         json_t *json = job_experiment_to_json(&list[i]);
@@ -62,8 +62,8 @@ static void weights_are_of_one_model(void **state)
     free(list);
     list = NULL;
     argv[3] = "resnet18,resnet50";
-    o = parse(OPTION_RUN, argv, 6);
-    assert_fails(job_matrix_expand(&o.matrix, &list, &count, &notes, &st), BN_INVALID, "--weights",
+    m = parse_matrix(argv, 6);
+    assert_fails(job_matrix_expand(m, &list, &count, &notes, &st), BN_INVALID, "--weights",
                  &st);
     free(list);
     bn_text_free(&notes);
@@ -72,11 +72,10 @@ static void weights_are_of_one_model(void **state)
 static bn_code parse_and_expand(char **argv, int argc, job_experiment **list, bn_text *notes,
                                 bn_status *st)
 {
-    options o;
+    job_matrix *m;
     size_t count;
-    int words;
-    bn_code code = options_parse(OPTION_RUN, argc, argv, memory, &o, NULL, 0, &words, st);
-    return code == BN_OK ? job_matrix_expand(&o.matrix, list, &count, notes, st) : code;
+    bn_code code = read_matrix(argv, argc, &m, st);
+    return code == BN_OK ? job_matrix_expand(m, list, &count, notes, st) : code;
 }
 
 static void unknown_names_are_listed(void **state)
@@ -115,12 +114,12 @@ static void too_long_and_too_many_are_refused(void **state)
     bn_text notes = {0};
     bn_status st = {0};
     size_t count;
-    options o = parse(OPTION_RUN, NULL, 0);
+    job_matrix *m = parse_matrix(NULL, 0);
     memset(runtime, 'r', sizeof runtime - 1);
     runtime[sizeof runtime - 1] = '\0';
     assert_fails(parse_and_expand(argv, 2, &list, &notes, &st), BN_INVALID, "too long", &st);
-    job_matrix_set(&o.matrix, RES_AXIS_RUNTIME, runtime);
-    assert_fails(job_matrix_expand(&o.matrix, &list, &count, &notes, &st), BN_INVALID,
+    job_matrix_set(m, RES_AXIS_RUNTIME, runtime);
+    assert_fails(job_matrix_expand(m, &list, &count, &notes, &st), BN_INVALID,
                  "--runtime is too long", &st);
     for (int i = 2; i <= 60; i++)
         snprintf(numbers + strlen(numbers), sizeof numbers - strlen(numbers), ",%d", i);
@@ -137,8 +136,8 @@ static void settings_are_what_the_record_will_say(void **state)
                     "--runtime-option", "a=1\tb",   "--runtime-option", "c=\x1b[1m\n"};
     job_experiment *list = NULL;
     bn_text notes = {0};
-    options o = parse(OPTION_RUN, argv, 8);
-    assert_int_equal(expand(&o, &list, &notes), 1);
+    job_matrix *m = parse_matrix(argv, 8);
+    assert_int_equal(expand(m, &list, &notes), 1);
     assert_string_equal(list[0].what.settings, "a=1 b c=?[1m ");
     free(list);
     bn_text_free(&notes);
@@ -158,8 +157,8 @@ static void long_settings_are_cut_between_characters(void **state)
         option[2 + more] = '\0';
         for (int i = 0; i < CHARACTERS; i++)
             strcat(option, "\xc3\xa9");
-        options o = parse(OPTION_RUN, argv, 6);
-        assert_int_equal(expand(&o, &list, &notes), 1);
+        job_matrix *m = parse_matrix(argv, 6);
+        assert_int_equal(expand(m, &list, &notes), 1);
         assert_true(bn_is_plain(list[0].what.settings));
         assert_non_null(strstr(list[0].what.settings, "\xc3\xa9...#"));
         free(list);
@@ -176,13 +175,13 @@ static json_t *step_request(const char *cost)
 }
 
 /* Lists of models say nothing of them. */
-static options step_options(json_t *request)
+static job_matrix *step_matrix(json_t *request)
 {
     char *argv[] = {"--runtime", "cpu,sim", "--model", "resnet18,gpt2", "--seed", "3"};
-    options o = parse(OPTION_RUN, argv, 6);
-    o.matrix.request = request;
-    o.matrix.axis[RES_AXIS_MODE].count = 0;
-    return o;
+    job_matrix *m = parse_matrix(argv, 6);
+    m->request = request;
+    m->axis[RES_AXIS_MODE].count = 0;
+    return m;
 }
 
 static void recorded_steps_run_in_their_modes(void **state)
@@ -192,8 +191,8 @@ static void recorded_steps_run_in_their_modes(void **state)
     job_experiment *list = NULL;
     bn_text notes = {0};
     char title[256];
-    options o = step_options(request);
-    assert_int_equal(expand(&o, &list, &notes), 4);
+    job_matrix *m = step_matrix(request);
+    assert_int_equal(expand(m, &list, &notes), 4);
     for (size_t i = 0; i < 4; i++) {
         const res_experiment *what = &list[i].what;
         res_experiment resolved;
@@ -219,19 +218,19 @@ static void recorded_steps_run_in_their_modes(void **state)
     job_experiment_title(&list[3], title, sizeof title);
     assert_string_equal(title, "train replay-awaited on sim");
     free(list);
-    job_matrix_set(&o.matrix, RES_AXIS_MODE, "replay");
-    assert_int_equal(expand(&o, &list, &notes), 2);
+    job_matrix_set(m, RES_AXIS_MODE, "replay");
+    assert_int_equal(expand(m, &list, &notes), 2);
     free(list);
     /* With the host's time only where somebody asks for it. */
-    job_matrix_set(&o.matrix, RES_AXIS_MODE, "all");
-    assert_int_equal(expand(&o, &list, &notes), 6);
+    job_matrix_set(m, RES_AXIS_MODE, "all");
+    assert_int_equal(expand(m, &list, &notes), 6);
     assert_string_equal(list[2].what.mode, "replay-paced");
     assert_int_equal(list[2].what.in_flight, 1);
     assert_true(job_same_group(&list[0], &list[2]));
     free(list);
     /* A host that did not wait before each next step. */
     json_object_set_new(request, "host", json_pack("{sb}", "ahead", 1));
-    assert_int_equal(expand(&o, &list, &notes), 6);
+    assert_int_equal(expand(m, &list, &notes), 6);
     assert_int_equal(list[0].what.in_flight, 1);
     assert_int_equal(list[2].what.in_flight, 2);
     free(list);
@@ -246,8 +245,8 @@ static void other_costs_are_other_experiments(void **state)
     job_experiment *lists[2];
     bn_text notes = {0};
     for (int i = 0; i < 2; i++) {
-        options o = step_options(requests[i]);
-        assert_int_equal(expand(&o, &lists[i], &notes), 4);
+        job_matrix *m = step_matrix(requests[i]);
+        assert_int_equal(expand(m, &lists[i], &notes), 4);
     }
     assert_true(job_same_step(&lists[0][0], &lists[1][0]));
     assert_string_equal(lists[1][0].what.variant, "step 0123456789ab roofline");
@@ -267,22 +266,22 @@ static void what_recorded_steps_do_not_have_is_refused(void **state)
     bn_text notes = {0};
     bn_status st = {0};
     size_t count;
-    options o = step_options(request);
-    job_matrix_set(&o.matrix, RES_AXIS_MODE, "lazy");
-    assert_fails(job_matrix_expand(&o.matrix, &list, &count, &notes, &st), BN_INVALID,
+    job_matrix *m = step_matrix(request);
+    job_matrix_set(m, RES_AXIS_MODE, "lazy");
+    assert_fails(job_matrix_expand(m, &list, &count, &notes, &st), BN_INVALID,
                  "--mode: there is no 'lazy'; there is replay, replay-awaited, replay-paced", &st);
-    o = step_options(request);
-    job_matrix_set_number(&o.matrix, RES_AXIS_IN_FLIGHT, 2);
-    assert_fails(job_matrix_expand(&o.matrix, &list, &count, &notes, &st), BN_INVALID,
+    m = step_matrix(request);
+    job_matrix_set_number(m, RES_AXIS_IN_FLIGHT, 2);
+    assert_fails(job_matrix_expand(m, &list, &count, &notes, &st), BN_INVALID,
                  "--in-flight", &st);
-    o = step_options(request);
-    o.matrix.weights = "w.safetensors";
-    assert_fails(job_matrix_expand(&o.matrix, &list, &count, &notes, &st), BN_INVALID, "--weights",
+    m = step_matrix(request);
+    m->weights = "w.safetensors";
+    assert_fails(job_matrix_expand(m, &list, &count, &notes, &st), BN_INVALID, "--weights",
                  &st);
     /* Nor has a model what they have. */
-    o = step_options(NULL);
-    job_matrix_set(&o.matrix, RES_AXIS_MODE, "replay");
-    assert_fails(job_matrix_expand(&o.matrix, &list, &count, &notes, &st), BN_INVALID,
+    m = step_matrix(NULL);
+    job_matrix_set(m, RES_AXIS_MODE, "replay");
+    assert_fails(job_matrix_expand(m, &list, &count, &notes, &st), BN_INVALID,
                  "--mode: there is no 'replay'; there is eager", &st);
     json_decref(request);
     bn_text_free(&notes);
@@ -293,11 +292,11 @@ static void front_ends_have_modes_of_their_own(void **state)
 {
     (void)state;
     char *argv[] = {"--front-end", "all", "--mode", "all", "--phase", "train,infer"};
-    options o = parse(OPTION_RUN, argv, 6);
+    job_matrix *m = parse_matrix(argv, 6);
     job_experiment *list = NULL;
     bn_text notes = {0}, unused = {0};
     size_t own = 0, others = 0;
-    const size_t count = expand(&o, &list, &notes);
+    const size_t count = expand(m, &list, &notes);
     for (size_t i = 0; i < count; i++) {
         const res_experiment *w = &list[i].what;
         assert_true(job_front_end_has_mode(w->front_end, w->mode, w->phase));
@@ -314,8 +313,8 @@ static void front_ends_have_modes_of_their_own(void **state)
     bn_text_free(&notes);
     /* Without others, all modes are bench's. */
     char *alone[] = {"--mode", "all"};
-    o = parse(OPTION_RUN, alone, 2);
-    assert_int_equal(expand(&o, &list, &notes), 3);
+    m = parse_matrix(alone, 2);
+    assert_int_equal(expand(m, &list, &notes), 3);
     assert_int_equal(notes.length, 0);
     free(list);
     assert_false(job_axis_takes(RES_AXIS_FRONT_END, "tinygrad", &unused));

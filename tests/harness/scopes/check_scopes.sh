@@ -1,5 +1,5 @@
 #!/bin/bash
-# check_scopes.sh - bench scopes from outside, as TAP. On the simulated device, whose model gives each
+# check_scopes.sh - bench study scopes from outside, as TAP. On the simulated device, whose model gives each
 # fused group its time, so that the times of all scopes must add up to those of the executions.
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
@@ -11,17 +11,17 @@ sim=("${small[@]}" --runtime sim --runtime-option values=none --steps 2)
 
 # ---- refusals -------------------------------------------------------------------------------------
 
-refuses "two models" 2 "looks at one step" -- scopes --model resnet18,resnet50
-refuses "two batches" 2 "looks at one step" -- scopes "${small[@]}" --batch 4,8
-refuses "a mode" 2 "--mode" -- scopes "${small[@]}" --mode lazy
-refuses "a figure that there is none of" 2 "--weight|trace, flops" -- scopes "${small[@]}" --weight time
+refuses "two models" 2 "looks at one step" -- study scopes --model resnet18,resnet50
+refuses "two batches" 2 "looks at one step" -- study scopes "${small[@]}" --batch 4,8
+refuses "a mode" 2 "--mode" -- study scopes "${small[@]}" --mode lazy
+refuses "a figure that there is none of" 2 "--weight|trace, flops" -- study scopes "${small[@]}" --weight time
 refuses "a file of another format" 2 "x.pdf|.folded, .svg" -- \
-    scopes "${small[@]}" --output "$folder/x.pdf"
-refuses "a preset that there is none of" 2 "preset|tpu-v99; did you mean tpu-v4?|There are ideal" -- scopes "${small[@]}" --preset tpu-v99
-refuses "a runtime that there is none of" 3 "no-such" -- scopes "${small[@]}" --runtime no-such
+    study scopes "${small[@]}" --output "$folder/x.pdf"
+refuses "a preset that there is none of" 2 "preset|tpu-v99; did you mean tpu-v4?|There are ideal" -- study scopes "${small[@]}" --preset tpu-v99
+refuses "a runtime that there is none of" 3 "no-such" -- study scopes "${small[@]}" --runtime no-such
 report "none of these left a file" "$([ ! -e "$folder/x.pdf" ] || echo "x.pdf is there")"
 
-run scopes "${sim[@]}" --runtime-option 'faults=execute:*:fail' --output "$folder/none.folded"
+run study scopes "${sim[@]}" --runtime-option 'faults=execute:*:fail' --output "$folder/none.folded"
 report "a step that fails is told, and nothing is written" "$(
     fault_of 1 "simulated fault"
     [ ! -s "$folder/out" ] || echo "something on standard output"
@@ -36,7 +36,7 @@ def sum_of(figure, scope="", phase=None):
     return sum(l[figure] for l in lines if (not scope or l["scope"] == scope or
                l["scope"].startswith(scope + ".")) and phase in (None, l["phase"]))
 '
-run scopes "${sim[@]}" --format json --output "$folder/step.folded" --output "$folder/step.gp"
+run study scopes "${sim[@]}" --format json --output "$folder/step.folded" --output "$folder/step.gp"
 cp "$folder/out" "$folder/step.json"
 report "scopes add up to the step" "$(
     fault_of 0
@@ -57,7 +57,7 @@ assert len({(l["scope"], l["phase"]) for l in lines}) == len(lines)
 ')"
 
 cheap() {
-    run scopes "${sim[@]}" --preset none --format json
+    run study scopes "${sim[@]}" --preset none --format json
     fault_of 0
     holds 'assert records["tracing"]["ratio"] < 1.2, records["tracing"]'
 }
@@ -88,7 +88,7 @@ PYTHON
     grep -q 'SIMULATED' "$folder/step.gp" || echo "the picture does not say that it is simulated"
 )"
 
-run scopes "${sim[@]}" --format csv --weight trace --output "$folder/trace.folded"
+run study scopes "${sim[@]}" --format csv --weight trace --output "$folder/trace.folded"
 report "CSV has a line for each scope and phase" "$(
     fault_of 0
     "$python" - "$folder" 2>&1 <<'PYTHON' | tail -n 3
@@ -104,7 +104,7 @@ PYTHON
 )"
 
 refuses_weight() {
-    run scopes "${sim[@]}" --weight measured --output "$folder/none.folded"
+    run study scopes "${sim[@]}" --weight measured --output "$folder/none.folded"
     report "a figure that is not there cannot be drawn" "$(
         fault_of 1 "--weight measured"
         [ ! -e "$folder/none.folded" ] || echo "stacks of it"
@@ -114,7 +114,7 @@ refuses_weight
 
 # ---- the tree -------------------------------------------------------------------------------------
 
-run scopes "${sim[@]}" --levels 1 --least 5%
+run study scopes "${sim[@]}" --levels 1 --least 5%
 report "a tree of one level" "$(
     fault_of 0
     grep -q '^resnet18 train .* 100.0 %' "$folder/out" || echo "no row of the whole step"
@@ -125,14 +125,14 @@ report "a tree of one level" "$(
     grep -q 'Timing scopes costs' "$folder/out" || echo "the cost of timing is not told"
 )"
 
-run scopes "${sim[@]}" --levels 0 --least 0
+run study scopes "${sim[@]}" --levels 0 --least 0
 report "all of the tree" "$(
     fault_of 0
     grep -q '^      conv1 ' "$folder/out" || echo "no row of a convolution"
     grep -q 'smaller)' "$folder/out" && echo "branches are put together"
 )"
 
-run scopes "${small[@]}" --preset tpu-v4 --format json
+run study scopes "${small[@]}" --preset tpu-v4 --format json
 report "where the profiler tells nothing, it says so, and estimates" "$(
     fault_of 0
     holds "$sums"'
@@ -141,7 +141,7 @@ assert records["estimated"]["on"] == "preset tpu-v4" and records["experiment"]["
 assert sum_of("estimated_ns") > 0 and lines[0]["measured_ns"] is None
 ')"
 
-run scopes --model llama --variant small --scan on --runtime sim --runtime-option values=none \
+run study scopes --model llama --variant small --scan on --runtime sim --runtime-option values=none \
     --steps 1 --format json
 report "a loop's time is that of the scopes in its round" "$(
     fault_of 0
@@ -151,10 +151,10 @@ assert inside > 0.2 * sum_of("estimated_ns"), (inside, sum_of("estimated_ns"))
 assert any("self_attn" in l["scope"] and l["estimated_ns"] > 0 and l["trace_ns"] > 0 for l in lines)
 ')"
 
-run scopes --help
+run study scopes --help
 report "help has an example" "$(
     fault_of 0
-    grep -q '^  bench scopes --model' "$folder/out" || echo "no example"
+    grep -q '^  bench study scopes --model' "$folder/out" || echo "no example"
 )"
 
 echo "1..$count"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# check_weights.sh - bench export-weights and --weights from outside, as TAP.
+# check_weights.sh - bench export weights and --weights from outside, as TAP.
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh
@@ -17,7 +17,7 @@ edit() { # NAME EDIT...: $folder/NAME is $one, changed
 
 # ---- written -------------------------------------------------------------------
 
-run export-weights "${small[@]}" --output "$one"
+run export weights "${small[@]}" --output "$one"
 report "weights are exported, and what was written is said" "$(
     fault_of 0
     size=$(stat -c %s "$one")
@@ -34,7 +34,7 @@ report "Python reads names, shapes and values of the framework" "$(
         grep -q "^$line" "$folder/list" || echo "no line like $line"
     done
 )"
-run export-weights "${small[@]}" --dtype bf16 --seed 2 --output "$folder/bf16" --format json
+run export weights "${small[@]}" --dtype bf16 --seed 2 --output "$folder/bf16" --format json
 report "another type and seed, told as JSON" "$(
     fault_of 0
     holds 'import os
@@ -63,8 +63,8 @@ fi
 
 # Padding is in the inputs; the parameters of small_pad are those of small.
 for model in bert transformer_wmt_en_de unit_qnli; do
-    run export-weights --model $model --variant small --output "$folder/$model"
-    run export-weights --model $model --variant small_pad --output "$folder/$model.pad"
+    run export weights --model $model --variant small --output "$folder/$model"
+    run export weights --model $model --variant small_pad --output "$folder/$model.pad"
     report "$model: a variant that pads has the weights of the one that does not" "$(
         fault_of 0
         grep -q ": $model.small_pad, f32, seed 1: " "$folder/out" || echo "no such line"
@@ -74,17 +74,17 @@ for model in bert transformer_wmt_en_de unit_qnli; do
 done
 
 before=$(sha256sum "$one")
-refuses "a file that is there" 3 "$one|already" -- export-weights "${small[@]}" --output "$one"
+refuses "a file that is there" 3 "$one|already" -- export weights "${small[@]}" --output "$one"
 report "it is left alone" "$([ "$before" = "$(sha256sum "$one")" ] || echo "it changed")"
-refuses "no file to write" 2 "--output" -- export-weights "${small[@]}"
+refuses "no file to write" 2 "--output" -- export weights "${small[@]}"
 refuses "two models for one file" 2 "one --model" -- \
-    export-weights --model all --output "$folder/two"
+    export weights --model all --output "$folder/two"
 refuses "a model that is none" 2 "resnet99|resnet50" -- \
-    export-weights --model resnet99 --output "$folder/two"
+    export weights --model resnet99 --output "$folder/two"
 refuses "a folder that is not there" 3 "/nowhere/two" -- \
-    export-weights "${small[@]}" --output /nowhere/two
+    export weights "${small[@]}" --output /nowhere/two
 refuses "a format that export-weights has not" 2 "csv" -- \
-    export-weights "${small[@]}" --output "$folder/two" --format csv
+    export weights "${small[@]}" --output "$folder/two" --format csv
 
 mkdir "$folder/disk"
 if unshare -rm true 2>/dev/null; then
@@ -92,7 +92,7 @@ if unshare -rm true 2>/dev/null; then
         mount -t tmpfs -o size=64k none "$0" || exit 99
         "$@"; status=$?
         find "$0" -type f
-        exit $status' "$folder/disk" "$bench" export-weights "${small[@]}" \
+        exit $status' "$folder/disk" "$bench" export weights "${small[@]}" \
         --output "$folder/disk/w" >"$folder/out" 2>"$folder/err" </dev/null
     status=$?
     if [ $status -eq 99 ]; then
@@ -106,7 +106,7 @@ if unshare -rm true 2>/dev/null; then
 else
     skip "a full disk" "no name space of our own"
 fi
-(ulimit -f 100 && exec "$bench" export-weights "${small[@]}" --output "$folder/disk/w") \
+(ulimit -f 100 && exec "$bench" export weights "${small[@]}" --output "$folder/disk/w") \
     >"$folder/out" 2>"$folder/err" </dev/null
 status=$?
 report "a limit on the size of files" "$(
@@ -224,7 +224,7 @@ report "in the other layout and type as well" "$(
     loss_is other_way other_way_plain
     loss_differs other_way plain
 )"
-run export-weights "${small[@]}" --seed 2 --output "$folder/two"
+run export weights "${small[@]}" --seed 2 --output "$folder/two"
 trains two --weights "$folder/two"
 trains seed --seed 2
 report "the file of another seed gives another loss; inputs stay those of --seed" "$(

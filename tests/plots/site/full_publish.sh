@@ -45,7 +45,7 @@ within() { # LIMIT
 run history --store "$store" --format csv
 report "the store has an index" "$(fault_of 0)"
 
-spends publish --store "$store" --output "$site"
+spends report --store "$store" --site "$site"
 report "its site is made from the index in 60 s ($seconds s, by the clock $clock s, $peak MB)" "$(
     fault_of 0
     within 60
@@ -56,7 +56,7 @@ echo "# $(find "$site" -type f | wc -l) files, $(du -sm "$site" | cut -f 1) MB"
 
 "$make_history" "$store" 100 "$nights" $((nights + 1)) 7 >/dev/null
 run history --store "$store" --format csv
-spends publish --store "$store" --output "$site"
+spends report --store "$store" --site "$site"
 report "it grows by a night in 5 s ($seconds s, by the clock $clock s, $peak MB)" "$(
     fault_of 0
     within 5
@@ -64,7 +64,7 @@ report "it grows by a night in 5 s ($seconds s, by the clock $clock s, $peak MB)
 )"
 sed 's/^/# /' "$folder/out"
 
-spends publish --store "$store" --output "$folder/anew"
+spends report --store "$store" --site "$folder/anew"
 report "which makes the site of the whole store" "$(
     fault_of 0
     diff -rq "$site" "$folder/anew" | head -n 5
@@ -77,7 +77,7 @@ opens_in_time() {
     awk -v s="${opened:-99}" 'BEGIN { exit !(s > 2) }' && echo "${opened:-nobody knows how many} s"
 }
 "$built/tests/results/records/make_foreign" "$folder/evil" failed || echo "# make_foreign failed"
-run publish --store "$folder/evil" --output "$folder/failed"
+run report --store "$folder/evil" --site "$folder/failed"
 report "a store of a failure has a site" "$(fault_of 0)"
 cp -R "$folder/failed" "$folder/broken"
 rm "$folder/broken/data/site.js"

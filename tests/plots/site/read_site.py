@@ -1,7 +1,8 @@
 """read_site.py SITE - reads a site as a browser would, without one, and says what is wrong: files
 that are no call of bench_data, keys that lead nowhere, markup that is not whole, addresses that lead
-elsewhere. With --hostile, texts of records must be there, and steer nothing. With --table FILE, which
-bench table --format json made of the same store, both must say the same of each cell."""
+elsewhere. With --hostile, texts of records must be there, and steer nothing. With --words, some night
+has words in place of a figure. With --table FILE, which bench table --format json made of the same
+store, both must show the same of each cell."""
 
 import json
 import os
@@ -98,9 +99,14 @@ def check(what, right):
         faults.append(what)
 
 
+def is_words(value):
+    """Words in place of a figure of which nothing is known but that it is not significant."""
+    return isinstance(value, str) and value != "" and not any(c.isdigit() for c in value)
+
+
 def is_shown(value):
-    """A time, nothing, or the words that stand in place of one that is not told."""
-    return value is None or value == "not told" or (
+    """A time, nothing, or the words in place of one that is not significant."""
+    return value is None or is_words(value) or (
         value.startswith("< ") if isinstance(value, str) else isinstance(value, (int, float)))
 
 
@@ -118,15 +124,15 @@ FIGURES = {"wall": ("wall_ns", "wall_low_ns", "wall_high_ns", "processes"),
 
 
 def shows(row, metric):
-    """What becomes of the figure: told, not told, or not known."""
+    """What the table shows: the figure, words in its place, a bound, or nothing."""
     estimate, low, high = [row.get(name) for name in (FIGURES[metric] + (None, None))[:3]]
     if metric == "overhead" and row["overhead_refused"]:
-        return "not told"
+        return "words"
     if estimate is None:
         return None
     if metric != "overhead" or (estimate if low is None else low) > 0:
-        return "told"
-    return "not told" if high is None or high < 0 else "<"
+        return "figure"
+    return "words" if high is None or high < 0 else "<"
 
 
 def compare_tables(rows, cells):
@@ -152,8 +158,8 @@ def compare_tables(rows, cells):
             for value, name in zip(figure, members):
                 check(about + metric + ", " + str(name), name is None or same(row[name], value))
             words = figure[5]
-            check(about + metric + " is " + wanted, (figure[4] == 1) == (wanted == "told") and (
-                words == "not told" if wanted == "not told" else words.startswith("< ") == (wanted == "<")))
+            check(about + metric + " is " + wanted, (figure[4] == 1) == (wanted == "figure") and
+                  is_words(words) == (wanted == "words") and words.startswith("< ") == (wanted == "<"))
 
 
 files = data()
@@ -168,7 +174,7 @@ check("details", {f[7:] for f in files if f.startswith("record-")} == set(lists[
 check("judged nights", {f[8:] for f in files if f.startswith("verdict-")} == {n[0] for n in lists["nights"] if n[5]})
 check("nights are in order", nights == sorted(nights))
 
-records, keys, series_keys = 0, set(), set()
+records, keys, series_keys, worded = 0, set(), set(), 0
 for name in nights:
     night = files["night-" + name]
     for row in night["records"]:
@@ -178,7 +184,9 @@ for name in nights:
         check("a record's build", row[4] == "" or row[4] in builds)
         check("a row's width", len(row) == 12 or len(row) == 13 and 0 < row[12] < len(lists["remarks"]))
         check("a figure of a record", all(is_shown(value) for value in row[7:12]))
+        worded += any(is_words(value) for value in row[7:12])
 check("all records have a night", records == lists["records"])
+check("words in place of a figure", worded > 0 or "--words" not in sys.argv)
 check("details are of records", set(lists["details"]) <= keys)
 cells, by_newest = set(), {}
 for key in builds:

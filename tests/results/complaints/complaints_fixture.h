@@ -43,7 +43,7 @@ static inline void says(const seen *s, const char *text)
 }
 
 /* The complaint of RULE, which must be one of COUNT. */
-static inline const rec_complaint *complaint(const seen *s, rec_rule rule, size_t count)
+static inline const rec_finding *complaint(const seen *s, rec_rule rule, size_t count)
 {
     bn_text out = {0};
     rec_checkup_put(&s->checkup, &out);
@@ -58,7 +58,7 @@ static inline const rec_complaint *complaint(const seen *s, rec_rule rule, size_
     return NULL;
 }
 
-static inline void costs(const rec_complaint *c, double ns, double within)
+static inline void costs(const rec_finding *c, double ns, double within)
 {
     if (fabs(c->cost_ns.estimate - ns) > within)
         fail_msg("%s: %.0f ns, not %.0f", rec_rule_name(c->rule), c->cost_ns.estimate, ns);

@@ -31,12 +31,13 @@ static void few_long_calls_are_priced(void **state)
 {
     (void)state;
     seen s = see_steps(3, long_call);
-    const rec_complaint *c = complaint(&s, REC_RULE_EXECUTIONS, 1);
+    const rec_finding *c = complaint(&s, REC_RULE_EXECUTIONS, 1);
     /* One call of 2 ms and 300 us of the device are left of 6.1 ms. */
     costs(c, 38e5, 1e3);
     assert_near(c->count, 3, 1e-9);
-    says(&s, "the fixed cost of 3 executions in place of one takes 3.80 ms");
-    says(&s, "dispatch-bound: ");
+    says(&s, "3 executions");
+    says(&s, "takes 3.80 ms");
+    says(&s, "dispatch-bound");
     forget(&s);
 }
 
@@ -44,12 +45,12 @@ static void one_long_call_may_be_waited_for(void **state)
 {
     (void)state;
     seen s = see_steps(1, other_call);
-    const rec_complaint *c = complaint(&s, REC_RULE_DISPATCH, 1);
+    const rec_finding *c = complaint(&s, REC_RULE_DISPATCH, 1);
     costs(c, 8e5, 1e3);
     assert_true(c->at_most);
-    says(&s, "handing over 1 execution, while the device may wait, takes up to 800 us");
-    says(&s, "(most of it of jit_a)");
-    says(&s, "a profile tells whether it works meanwhile");
+    says(&s, "takes up to 800 us");
+    says(&s, " jit_a)");
+    says(&s, "--profile");
     json_t *o = rec_checkup_json(s.recording, &s.checkup);
     const json_t *first = json_array_get(json_object_get(o, "complaints"), 0);
     assert_true(json_is_true(json_object_get(first, "at_most")));
@@ -63,11 +64,11 @@ static void short_executions_count_as_a_whole(void **state)
 {
     (void)state;
     seen s = see_steps(6, (run){.call_ns = 10 * US, .launch_ns = 10 * US, .device_ns = 30 * US});
-    const rec_complaint *c = complaint(&s, REC_RULE_EXECUTIONS, 2); /* and of the host's 30 us */
+    const rec_finding *c = complaint(&s, REC_RULE_EXECUTIONS, 2); /* and of the host's 30 us */
     costs(c, 150e3, 1e3); /* the first takes 40 us with its launch, and stays */
     assert_true(c->at_most);
     says(&s, "takes up to 150 us");
-    says(&s, "The cost includes what short executions compute. On an accelerator a profile tells");
+    says(&s, "--profile");
     profile(&s, 130 * US);
     c = complaint(&s, REC_RULE_EXECUTIONS, 2);
     costs(c, 60e3, 1e3);
@@ -87,8 +88,8 @@ static void programs_that_run_within_their_calls_draw_none(void **state)
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
         seen s = see_steps(counts[i], r);
         assert_int_equal(s.checkup.count, 0);
-        says(&s, "device-bound: ");
-        says(&s, "completions do not tell whether the device works in them");
+        says(&s, "device-bound");
+        says(&s, " Execute calls");
         forget(&s);
     }
 }
@@ -100,11 +101,11 @@ static void a_profile_prices_a_call_that_is_waited_for(void **state)
     (void)state;
     seen s = see_steps(1, other_call);
     profile(&s, 350 * US);
-    const rec_complaint *c = complaint(&s, REC_RULE_DISPATCH, 1);
+    const rec_finding *c = complaint(&s, REC_RULE_DISPATCH, 1);
     costs(c, 85e4, 1e3);
     assert_false(c->at_most);
-    says(&s, "handing over 1 execution, while the device waits, takes 850 us");
-    says(&s, "dispatch-bound: the device works for 28 % of the time");
+    says(&s, "takes 850 us");
+    says(&s, "dispatch-bound: the device works for 28 %");
     profile(&s, 1150 * US);
     assert_int_equal(s.checkup.count, 0);
     says(&s, "device-bound: ");
@@ -118,10 +119,9 @@ static void a_profile_prices_what_merging_does_not_save(void **state)
     seen s = see_steps(3, (run){.call_ns = 50 * US, .launch_ns = 50 * US, .device_ns = 2 * MS});
     assert_int_equal(s.checkup.count, 0);
     profile(&s, 3 * MS);
-    const rec_complaint *c = complaint(&s, REC_RULE_DISPATCH, 1);
+    const rec_finding *c = complaint(&s, REC_RULE_DISPATCH, 1);
     costs(c, 305e4, 1e3);
     assert_near(c->count, 3, 1e-9);
-    says(&s, "The rest is what the rule dispatch looks at");
     forget(&s);
 }
 

@@ -12,7 +12,7 @@ set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh
 
-# Two builds, which are commits of a repository as asv wants it. What a tool says is held against
+# Two builds, which are commits of a repository as asv wants it. The output of a tool is compared with
 # the samples as the CSV export has them: a busy machine may have made any of them.
 mkdir "$folder/asv"
 (cd "$folder/asv" && git init -q -b main && for name in one two; do

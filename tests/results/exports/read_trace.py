@@ -21,7 +21,7 @@ import tempfile
 import threading
 import time
 
-# What the model that catapult made of the text in `text` has: warnings, and each slice as
+# Catapult's model of the text in `text`: warnings, and each slice as
 # process, thread, name, start and duration in milliseconds, and how deep it lies.
 CATAPULT = """(() => {
     const model = new tr.Model(), slices = [];

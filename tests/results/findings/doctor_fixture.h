@@ -81,14 +81,14 @@ static inline void plant(store *s, const planted *p)
 }
 
 /* The complaints about P; *LIST is the caller's. */
-static inline size_t complaints_of(const planted *p, res_complaint **list)
+static inline size_t complaints_of(const planted *p, res_doctor_finding **list)
 {
     store s = {.count = 0};
     size_t count;
     plant(&s, p);
     res_speedup table = made(&s);
     assert_int_equal(table.count, 1);
-    assert_true(res_doctor(&table, list, &count));
+    *list = res_doctor(&table, &count);
     res_speedup_free(&table);
     clear(&s);
     return count;
@@ -97,7 +97,7 @@ static inline size_t complaints_of(const planted *p, res_complaint **list)
 /* P draws one complaint, by RULE, whose cost is COST_NS. */
 static inline void draws(const planted *p, res_rule rule, double cost_ns, double count)
 {
-    res_complaint *list;
+    res_doctor_finding *list;
     const size_t complaints = complaints_of(p, &list);
     if (complaints != 1 || list[0].rule != rule)
         fail_msg("%s: %zu complaints, the first by %s", res_rule_name(rule), complaints,
@@ -110,7 +110,7 @@ static inline void draws(const planted *p, res_rule rule, double cost_ns, double
 
 static inline void draws_none(const planted *p)
 {
-    res_complaint *list;
+    res_doctor_finding *list;
     const size_t complaints = complaints_of(p, &list);
     if (complaints > 0)
         fail_msg("%zu complaints, the first by %s", complaints, res_rule_name(list[0].rule));

@@ -32,7 +32,7 @@ static void steps_in_flight_hide_tracing(void **state)
 {
     (void)state;
     planted p = healthy;
-    res_complaint *list;
+    res_doctor_finding *list;
     p.mode = "lazy";
     p.part_ns[BN_PART_TRACE] = 4000000;
     p.part_ns[BN_PART_HASH] = 0;
@@ -52,7 +52,7 @@ static void steps_in_flight_hide_tracing(void **state)
 /* P, which traces in each step, draws one complaint. Steps in flight hide HIDDEN_NS of it. */
 static void hides(const planted *p, double hidden_ns)
 {
-    res_complaint *list;
+    res_doctor_finding *list;
     assert_int_equal(complaints_of(p, &list), 1);
     assert_int_equal(list[0].rule, RES_RULE_TRACING);
     assert_true(isnan(list[0].hidden_ns) == isnan(hidden_ns));
@@ -121,7 +121,7 @@ static void what_one_process_compiles_for_all_is_found(void **state)
 {
     (void)state;
     store s = {.count = 0};
-    res_complaint *list;
+    res_doctor_finding *list;
     size_t count;
     for (int process = 1; process <= PROCESSES; process++) {
         planted p = healthy;
@@ -130,7 +130,7 @@ static void what_one_process_compiles_for_all_is_found(void **state)
         process_of(&s, &p, process);
     }
     res_speedup table = made(&s);
-    assert_true(res_doctor(&table, &list, &count));
+    list = res_doctor(&table, &count);
     assert_int_equal(count, 1);
     assert_int_equal(list[0].rule, RES_RULE_COMPILES);
     assert_near(list[0].cost_ns.estimate, 4e6, 1e5);
@@ -168,7 +168,7 @@ static void a_read_that_breaks_the_graph_costs_an_execution(void **state)
 {
     (void)state;
     planted p = healthy;
-    res_complaint *list;
+    res_doctor_finding *list;
     p.graphs = 2;
     p.cut = 1;
     p.device_ns = 4e6;
@@ -259,7 +259,7 @@ static void long_starts_are_found_and_come_last(void **state)
 {
     (void)state;
     planted p = healthy;
-    res_complaint *list;
+    res_doctor_finding *list;
     p.compile_ns = 30000000000;
     draws(&p, RES_RULE_START, 3e10, 1);
     p.part_ns[BN_PART_INPUT] = 1000000;
@@ -277,11 +277,11 @@ static void long_starts_are_found_and_come_last(void **state)
 /* What the one complaint about S says of its place, made of what RULE's complaint has. */
 static void tells_where(store *s, res_rule rule, const char *words)
 {
-    res_complaint *list;
+    res_doctor_finding *list;
     size_t count;
     bn_text where = {0};
     res_speedup table = made(s);
-    assert_true(res_doctor(&table, &list, &count));
+    list = res_doctor(&table, &count);
     assert_int_equal(count, 1);
     assert_int_equal(list[0].rule, rule);
     if (list[0].why)
@@ -315,10 +315,10 @@ static void the_place_of_what_compiles_is_told(void **state)
 /* The one complaint about S, by RULE, names the line PLACE; "": none. */
 static void names_line(store *s, res_rule rule, const char *place)
 {
-    res_complaint *list;
+    res_doctor_finding *list;
     size_t count;
     res_speedup table = made(s);
-    assert_true(res_doctor(&table, &list, &count));
+    list = res_doctor(&table, &count);
     assert_int_equal(count, 1);
     assert_int_equal(list[0].rule, rule);
     const char *told = json_string_value(json_object_get(list[0].why, "place"));
@@ -385,9 +385,9 @@ static void steps_in_turns_are_found(void **state)
     for (size_t i = 0; i < s.count; i++)
         s.records[i]->executions[1].per_step = 0;
     res_speedup table = made(&s);
-    res_complaint *list;
+    res_doctor_finding *list;
     size_t count;
-    assert_true(res_doctor(&table, &list, &count));
+    list = res_doctor(&table, &count);
     assert_int_equal(count, 0);
     free(list);
     res_speedup_free(&table);
@@ -504,7 +504,7 @@ static void costs_beside_one_batch_are_not_told(void **state)
 {
     (void)state;
     planted p = healthy;
-    res_complaint *list;
+    res_doctor_finding *list;
     p.lengths = "varying";
     p.buckets = 4;
     p.device_ns = 5e6;
@@ -536,7 +536,7 @@ static void what_is_not_told_is_no_complaint(void **state)
 {
     (void)state;
     store s = {.count = 0};
-    res_complaint *list;
+    res_doctor_finding *list;
     size_t count;
     for (int process = 1; process <= PROCESSES; process++) {
         planted p = healthy;
@@ -544,7 +544,7 @@ static void what_is_not_told_is_no_complaint(void **state)
         process_of(&s, &p, process);
     }
     res_speedup table = made(&s);
-    assert_true(res_doctor(&table, &list, &count));
+    list = res_doctor(&table, &count);
     assert_int_equal(count, 0);
     free(list);
     res_speedup_free(&table);

@@ -5,7 +5,7 @@
 #include "tests/results/findings/doctor_fixture.h"
 
 /* One complaint of RULE is among the COUNT of LIST, and its cost is COST_NS. */
-static void costs(const res_complaint *list, size_t count, res_rule rule, double cost_ns)
+static void costs(const res_doctor_finding *list, size_t count, res_rule rule, double cost_ns)
 {
     size_t found = 0;
     for (size_t i = 0; i < count; i++) {
@@ -21,7 +21,7 @@ static void costs(const res_complaint *list, size_t count, res_rule rule, double
 /* P draws two complaints, of A and B. */
 static void draws_both(const planted *p, res_rule a, double a_ns, res_rule b, double b_ns)
 {
-    res_complaint *list;
+    res_doctor_finding *list;
     const size_t count = complaints_of(p, &list);
     assert_int_equal(count, 2);
     costs(list, count, a, a_ns);
@@ -63,7 +63,7 @@ static void breaks_are_shared_too(void **state)
 {
     (void)state;
     planted p = healthy;
-    res_complaint *list;
+    res_doctor_finding *list;
     p.graphs = 2;
     p.cut = 1;
     p.device_ns = 3.5e6;

@@ -110,7 +110,7 @@ static void runs_apart_have_no_interval(void **state)
     res_speedup table = made(&s);
     const res_speedup_row *row = row_of(&table, "m", "capture");
     assert_int_equal(row->ratio.matching, RES_UNMATCHED);
-    assert_true(row->ratio.apart && isnan(row->ratio.ratio.high) && !row->told);
+    assert_true(row->ratio.apart && isnan(row->ratio.ratio.high) && !row->significant);
     assert_near(row->ratio.ratio.estimate, 2, 0.02);
     res_speedup_free(&table);
     clear(&s);
@@ -131,7 +131,7 @@ static void one_run_beside_three_has_no_interval(void **state)
     res_speedup table = made(&s);
     const res_speedup_row *row = row_of(&table, "m", "capture");
     assert_true(row_of(&table, "m", "lazy")->pool.runs.means && !row->pool.runs.means);
-    assert_true(row->ratio.apart && isnan(row->ratio.ratio.high) && !row->told);
+    assert_true(row->ratio.apart && isnan(row->ratio.ratio.high) && !row->significant);
     res_speedup_free(&table);
     clear(&s);
 }

@@ -97,8 +97,9 @@ static void processes_that_had_less_are_left_out(void **state)
     assert_string_equal(pool->differing,
                         "sleep of idle cores, cores, cores of the process, priority, pinning");
     char a[RES_MARK], b[RES_MARK], c[RES_MARK];
-    assert_true(res_conditions_mark(s.records[7], a) && res_conditions_mark(s.records[8], b) &&
-                res_conditions_mark(s.records[2], c));
+    res_conditions_mark(s.records[7], a);
+    res_conditions_mark(s.records[8], b);
+    res_conditions_mark(s.records[2], c);
     assert_string_equal(a, b);
     assert_string_not_equal(a, c);
     res_speedup_free(&table);

@@ -155,7 +155,7 @@ static void a_device_time_that_the_host_hides_is_found(void **state)
     assert_int_equal(sum.equivalent, 0);
     res_versus_summary(&j->versus, &text);
     assert_non_null(strstr(text.data, "1 of 1 slower (resnet50 train lazy: device time 20.0 % "
-                                      "slower); no control"));
+                                      "slower)"));
     for (res_format f = RES_TABLE_TEXT; f <= RES_TABLE_CSV; f++) {
         bn_text_clear(&text);
         res_table_versus(&j->versus, f, &text);
@@ -275,17 +275,19 @@ static void assert_summary(change c, double threshold, const char *wanted)
 static void what_is_undecided_is_not_counted_as_not_slower(void **state)
 {
     (void)state;
-    assert_summary((change){.wall = 0}, 0.03, "0 of 1 slower, 1 equivalent; no control");
-    assert_summary((change){.spread = 0.3}, 0.03, "undecided: 1 of 1; no control");
+    assert_summary((change){.wall = 0}, 0.03, "0 of 1 slower, 1 equivalent; no A/A control");
+    assert_summary((change){.spread = 0.3}, 0.03, "undecided: 1 of 1; no A/A control");
     /* A faster device hides no slower step, nor does a device that is slower by little. */
     assert_summary((change){.spread = 0.3, .device = -0.2}, 0.03,
-                   "undecided: 1 of 1, 1 faster; no control");
+                   "undecided: 1 of 1, 1 faster; no A/A control");
     assert_summary((change){.spread = 0.3, .device = 0.02}, 0.03,
-                   "undecided: 1 of 1, 1 slower by no more than 3 %; no control");
-    assert_summary((change){.spread = 0.3, .device = 0.2}, 0.03,
-                   "1 of 1 slower (resnet50 train lazy: device time 20.0 % slower); no control");
+                   "undecided: 1 of 1, 1 slower by no more than 3 %; no A/A control");
+    assert_summary(
+        (change){.spread = 0.3, .device = 0.2}, 0.03,
+        "1 of 1 slower (resnet50 train lazy: device time 20.0 % slower); no A/A control");
     /* Not by more than half, whatever else it is. */
-    assert_summary((change){.device_spread = 0.3}, 0.9, "0 of 1 slower, 1 equivalent; no control");
+    assert_summary((change){.device_spread = 0.3}, 0.9,
+                   "0 of 1 slower, 1 equivalent; no A/A control");
 }
 
 /* What the summary says of a judged cell and one that failed, or of one that failed. */
@@ -308,12 +310,12 @@ static void what_failed_is_not_counted_as_not_slower(void **state)
 {
     (void)state;
     const change none = {.wall = 0}, wide = {.spread = 0.3}, slow = {.device = 0.2};
-    assert_summary_of_failed(NULL, "1 of 1 failed; no control");
-    assert_summary_of_failed(&none, "1 of 2 failed, 1 equivalent; no control");
-    assert_summary_of_failed(&wide, "undecided: 1 of 1, 1 failed; no control");
+    assert_summary_of_failed(NULL, "1 of 1 failed; no A/A control");
+    assert_summary_of_failed(&none, "1 of 2 failed, 1 equivalent; no A/A control");
+    assert_summary_of_failed(&wide, "undecided: 1 of 1, 1 failed; no A/A control");
     assert_summary_of_failed(
         &slow,
-        "1 of 1 slower (resnet50 train lazy: device time 20.0 % slower), 1 failed; no control");
+        "1 of 1 slower (resnet50 train lazy: device time 20.0 % slower), 1 failed; no A/A control");
 }
 
 static void a_control_alarms_by_any_measure(void **state)

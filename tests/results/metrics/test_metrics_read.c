@@ -231,7 +231,7 @@ static void reports_of_a_log_are_not_mixed(void **state)
         {TIME("Execute", "1") "warning\n" TIME("Trace", "9") COUNT("b", "1") TIME("Execute", "2")
              TIME("Trace", "9"),
          {1, 2}},
-        /* What only the second one has stands before what both have. */
+        /* Entries of the second one alone stand before those of both. */
         {TIME("Execute", "1") COUNT("b", "1") TIME("Compile", "9") TIME("Execute", "2"), {1, 2}},
         {COUNT("b", "1") TIME("Execute", "2") COUNT("a", "2") COUNT("b", "2"), {0, 2}},
         /* Two halves of one report, each with metrics and counters. */

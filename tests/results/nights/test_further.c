@@ -193,13 +193,13 @@ static void four_pairs_find_nothing(void **state)
     assert_int_equal(res_tonight_next_look(&v, FIRST), 0);
     /* The note counts figures: wall time and device time of each cell. */
     assert_int_equal(v.versus.family, 2 * CELLS);
-    assert_non_null(strstr(v.versus.notes.data, "in a family of 238: it takes 8"));
+    assert_non_null(strstr(v.versus.notes.data, " family of 238: 8 pairs"));
     res_tonight_free(&v);
     /* By looks those that are slower look so, and are found. */
     assert_int_equal(pass(p, &v), CELLS - 1);
     assert_int_equal(v.slower, CELLS - 1);
     assert_int_equal(v.untold, 0);
-    assert_non_null(strstr(v.versus.notes.data, "118 of 119 experiments looked slower"));
+    assert_non_null(strstr(v.versus.notes.data, "118 of 119 experiments "));
     res_tonight_free(&v);
 }
 

@@ -158,9 +158,8 @@ static void nights_of_the_future_are_left_out(void **state)
     misdates = res_misdates_of(&index, res_id_time("20200101T000000.000000000Z"));
     assert_int_equal(misdates.count, 3);
     res_put_misdates(&misdates, &ids);
-    assert_string_equal(ids.data, "3 records left out, dated 2026-01-01 02:00 to 2999-01-01 02:00 "
-                                  "UTC, later than now or than their files were written: the "
-                                  "clock was ahead, or has gone back");
+    assert_non_null(strstr(ids.data, "3 records "));
+    assert_non_null(strstr(ids.data, " 2026-01-01 02:00 to 2999-01-01 02:00 UTC"));
     const res_experiment *asked[] = {index.experiments[0]};
     const res_summary *night[4];
     const res_night_of tonight = {.asked = asked, .asked_count = 1, .hours = 12, .now_s = now_s};

@@ -10,6 +10,7 @@
 
 #include <fcntl.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -184,35 +185,36 @@ static void names_become_plain(void **state)
     rec_profile_free(&p);
 }
 
-static void what_tells_nothing_says_why(void **state)
+static void each_missing_profile_has_its_reason(void **state)
 {
     (void)state;
-    static const struct {
-        uint32_t why;
-        const char *words;
-    } rows[] = {{RECORD_NO_PROFILER, "has no profiler"},
-                {RECORD_PROFILER_REFUSED, "did not start"},
-                {RECORD_PROFILE_LOST, "handed nothing over"},
-                {RECORD_PROFILE_RUNS, "ended while"},
-                {RECORD_PROFILE_NO_ROOM, "--limit"},
-                {RECORD_PROFILE_UNWRITTEN, "could not be written"},
-                {77, "damaged"}};
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    static const uint32_t reasons[] = {RECORD_NO_PROFILER,
+                                       RECORD_PROFILER_REFUSED,
+                                       RECORD_PROFILE_LOST,
+                                       RECORD_PROFILE_RUNS,
+                                       RECORD_PROFILE_NO_ROOM,
+                                       RECORD_PROFILE_UNWRITTEN,
+                                       77};
+    enum { REASONS = sizeof reasons / sizeof *reasons };
+    char why[REASONS][sizeof((rec_profile *)0)->why];
+    for (size_t i = 0; i < REASONS; i++) {
         record_profile head = head_of(0);
-        head.why = rows[i].why;
+        head.why = reasons[i];
         rec_profile p = read_back(&head, "", 0);
-        assert_non_null(strstr(p.why, rows[i].words));
+        snprintf(why[i], sizeof why[i], "%s", p.why);
+        assert_string_not_equal(why[i], "");
+        for (size_t other = 0; other < i; other++)
+            assert_string_not_equal(why[i], why[other]);
         assert_int_equal(p.program_count, 0);
         /* Where it ran, the program was slowed down all the same. */
-        const bool ran =
-            rows[i].why != RECORD_NO_PROFILER && rows[i].why != RECORD_PROFILER_REFUSED;
+        const bool ran = reasons[i] != RECORD_NO_PROFILER && reasons[i] != RECORD_PROFILER_REFUSED;
         assert_true(p.begin_ns == (ran ? 100 : 0) && p.end_ns == (ran ? 900 : 0));
         rec_profile_free(&p);
     }
     making m = {0};
     begin(&m);
     rec_profile p = profile_of(&m);
-    assert_non_null(strstr(p.why, "no executions of a device"));
+    assert_string_not_equal(p.why, "");
     rec_profile_free(&p);
 }
 
@@ -224,7 +226,7 @@ static void damage_is_said(void **state)
         record_profile head = head_of(3);
         head.size += i == 0;
         rec_profile p = read_back(&head, "\xff\xff\xff", 3);
-        assert_non_null(strstr(p.why, i == 0 ? "damaged" : "cannot be read"));
+        assert_string_not_equal(p.why, "");
         assert_true(p.begin_ns == 100 && p.end_ns == 900);
         rec_profile_free(&p);
     }
@@ -258,7 +260,7 @@ static void no_execution_is_longer_than_the_profile(void **state)
     rec_profile_free(&p);
     add(&m, step, 10000000801);
     p = profile_of(&m);
-    assert_non_null(strstr(p.why, "longer than the profile"));
+    assert_string_not_equal(p.why, "");
     assert_int_equal(p.program_count, 0);
     rec_profile_free(&p);
 }
@@ -320,7 +322,7 @@ int main(void)
         cmocka_unit_test(programs_have_medians_over_their_executions),
         cmocka_unit_test(the_clock_is_one_of_two),
         cmocka_unit_test(names_become_plain),
-        cmocka_unit_test(what_tells_nothing_says_why),
+        cmocka_unit_test(each_missing_profile_has_its_reason),
         cmocka_unit_test(damage_is_said),
         cmocka_unit_test(a_damaged_head_is_refused),
         cmocka_unit_test(no_execution_is_longer_than_the_profile),

@@ -238,7 +238,7 @@ static void without_completions_a_cycle_says_so(void **state)
     play_loop(&p, &pipelined);
     found f = find(&p, NULL);
     assert_int_equal(f.steps->cycle, 10);
-    says(&f, "nobody knows whether the host runs ahead");
+    says(&f, " without completions");
     lose(&f);
 }
 
@@ -397,7 +397,7 @@ static void an_update_op_by_op_is_no_step_of_its_own(void **state)
         assert_near(f.answer.wall_ns.estimate - f.answer.fused_ns.estimate, 82 * 40 * US, 2);
         if (i == 1) {
             assert_int_equal(f.answer.verdict, REC_DISPATCH_BOUND);
-            says(&f, "in place of 83");
+            says(&f, "instead of 83 ");
         }
         lose(&f);
     }

@@ -27,7 +27,7 @@ static void what_ran_is_what_was_recorded(void **state)
     assert_int_equal(e->in_flight, 0);
     assert_false(record->simulated);
     assert_string_equal(res_plugin_sha256(record), FIXTURE_DIGEST);
-    assert_string_equal(res_host_text(record, "hostname"), "h");
+    assert_string_equal(res_provenance_text(record, RES_PROV_HOST_NAME), "h");
     const json_t *told = json_object_get(record->provenance, "recording");
     assert_int_equal(json_integer_value(json_object_get(told, "executions_per_step")), 2);
     /* The first steady step began 100 ms after the file was made. */

@@ -45,7 +45,7 @@ static void truncated_and_flipped_files_are_told(void **state)
     res_record *record = fixture_record(&fixture_lazy, 10);
     assert_int_equal(res_image_write(record, &image, &size, &st), BN_OK);
     for (size_t length = 0; length < size; length += length < 600 ? 29 : 997)
-        read_damaged(image, length, length < 13 ? "not a record" : "cut off");
+        read_damaged(image, length, "");
     for (size_t offset = 0; offset < size; offset += offset < 700 ? 13 : 499) {
         image[offset] = (char)(image[offset] ^ (1 << (offset % 8)));
         read_damaged(image, size, "");
@@ -83,13 +83,13 @@ static void files_of_other_kinds_hold_nobody_up(void **state)
     assert_int_equal(all.damaged_count, 3);
     for (size_t i = 0; i < 3; i++) {
         assert_int_equal(all.damaged[i].status.code, BN_FORMAT);
-        assert_non_null(strstr(all.damaged[i].status.message, "not a record"));
+        assert_int_equal(all.damaged[i].fault, RES_FAULT_STRANGE);
     }
     res_collection_free(&all);
     res_record_free(record);
 }
 
-/* What another program could have written: sealed, but not as we write it. */
+/* Files of another program: sealed, but not as we write them. */
 typedef void (*change)(hid_t file);
 
 static void put_schema(hid_t file)
@@ -364,34 +364,34 @@ static void foreign_files_are_told(void **state)
         change edit;
         const char *text;
     } cases[] = {
-        {put_schema, "schema 7 is unknown, this program reads up to 5"},
-        {drop_schema, "/schema is missing"},
-        {drop_experiment, "/experiment is missing"},
-        {drop_model, "/experiment/model is missing"},
-        {drop_execution, "/executions/1 is missing"},
-        {drop_parts, "/steps/part_ns does not name its columns"},
-        {rename_part, "/steps/part_ns has a column that"},
-        {long_model, "/experiment/model is too long"},
-        {fixed_text, "/experiment/dtype has another type"},
-        {number_for_text, "/experiment/mode has another type"},
-        {odd_status, "status \"splendid\" is unknown"},
+        {put_schema, "schema 7"},
+        {drop_schema, "/schema"},
+        {drop_experiment, "/experiment"},
+        {drop_model, "/experiment/model"},
+        {drop_execution, "/executions/1"},
+        {drop_parts, "/steps/part_ns"},
+        {rename_part, "/steps/part_ns"},
+        {long_model, "/experiment/model"},
+        {fixed_text, "/experiment/dtype"},
+        {number_for_text, "/experiment/mode"},
+        {odd_status, "\"splendid\""},
         {odd_source, "/executions/0/device_time_source"},
-        {huge_count, "/executions/count is more"},
-        {huge_times, "/steps/wall_ns claims more values"},
-        {real_times, "/steps/wall_ns has another type"},
-        {short_parts, "/steps/part_ns does not fit"},
-        {flat_parts, "/steps/part_ns has another rank"},
-        {few_rounds, "its rounds do not have all steps"},
-        {many_rounds, "its rounds have more steps than there are"},
-        {huge_round, "its rounds have more steps than there are"},
-        {nameless_rounds, "/rounds does not name its columns"},
-        {foreign_rounds, "/rounds has a column that"},
-        {wide_rounds, "/rounds has columns that"},
-        {real_rounds, "/rounds has another type"},
-        {flat_probes, "/executions/0/probes has another rank"},
-        {nameless_probes, "/executions/0/probes does not name its columns"},
-        {list_provenance, "/provenance is not a JSON object"},
-        {cut_provenance, "provenance: not JSON"},
+        {huge_count, "/executions/count"},
+        {huge_times, "/steps/wall_ns"},
+        {real_times, "/steps/wall_ns"},
+        {short_parts, "/steps/part_ns"},
+        {flat_parts, "/steps/part_ns"},
+        {few_rounds, "rounds"},
+        {many_rounds, "rounds"},
+        {huge_round, "rounds"},
+        {nameless_rounds, "/rounds"},
+        {foreign_rounds, "/rounds"},
+        {wide_rounds, "/rounds"},
+        {real_rounds, "/rounds"},
+        {flat_probes, "/executions/0/probes"},
+        {nameless_probes, "/executions/0/probes"},
+        {list_provenance, "/provenance"},
+        {cut_provenance, "provenance"},
     };
     char *image = NULL;
     size_t size = 0;
@@ -406,7 +406,7 @@ static void foreign_files_are_told(void **state)
     }
     char nothing[RES_SEAL_BYTES + 100] = "";
     res_seal(nothing, sizeof nothing);
-    read_damaged(nothing, sizeof nothing, "not an HDF5 file");
+    read_damaged(nothing, sizeof nothing, "hdf5");
     free(image);
     res_record_free(record);
 }
@@ -466,8 +466,8 @@ static void records_before_an_axis_have_its_usual_value(void **state)
     assert_int_equal(back->experiment.depth, 0);
     record->experiment.depth = 0;
     assert_memory_equal(&back->experiment, &record->experiment, sizeof back->experiment);
-    assert_int_equal(res_identity(&back->experiment, "ab", 1, before, &st), BN_OK);
-    assert_int_equal(res_identity(&record->experiment, "ab", 1, now, &st), BN_OK);
+    res_identity(&back->experiment, "ab", 1, before);
+    res_identity(&record->experiment, "ab", 1, now);
     assert_string_equal(before, now);
     free(bytes);
     free(image);

@@ -60,30 +60,30 @@ static void estimates_say_so_and_have_no_times(void **state)
     res_record *r = fixture_record(&fixture_lazy, 5);
     assert_int_equal(res_record_check(r, &st), BN_OK);
     snprintf(r->experiment.runtime, sizeof r->experiment.runtime, "tpu v4:1x1x1 (estimated)");
-    refused(r, "disagree");
+    refused(r, "estimate");
     json_object_set_new(r->provenance, "estimate", json_pack("{sf}", "cycles", 1e6));
-    refused(r, "measured times");
+    refused(r, "estimate");
     assert_int_equal(res_record_reserve_rounds(r, 0, &st), BN_OK);
     assert_int_equal(res_record_reserve_steps(r, 0, 0, &st), BN_OK);
-    refused(r, "measured times"); /* of executions */
+    refused(r, "estimate"); /* of executions */
     assert_int_equal(res_record_reserve_executions(r, 1, &st), BN_OK);
     assert_int_equal(res_record_check(r, &st), BN_OK);
     json_t *estimate = json_object_get(r->provenance, "estimate");
     json_object_set_new(estimate, "silent", json_integer(-1));
-    refused(r, "no count");
+    refused(r, "silent");
     json_object_set_new(estimate, "silent", json_integer(3));
     json_object_set_new(estimate, "graphs", json_pack("[{sf}]", "untold_loops", 1.5));
-    refused(r, "no count");
+    refused(r, "untold_loops");
     json_object_set_new(estimate, "graphs", json_pack("[{si}]", "untold_loops", 1));
     json_object_set_new(estimate, "collectives", json_string("2"));
-    refused(r, "no count");
+    refused(r, "collectives");
     json_object_del(estimate, "collectives");
     assert_int_equal(res_record_check(r, &st), BN_OK);
     r->executions[0].device_source = BN_DEVICE_TIME_SLOPE;
-    refused(r, "measured times");
+    refused(r, "estimate");
     r->executions[0].device_source = BN_DEVICE_TIME_UNAVAILABLE;
     snprintf(r->experiment.runtime, sizeof r->experiment.runtime, "tpu (estimated) v4");
-    refused(r, "disagree");
+    refused(r, "estimate");
     res_record_free(r);
 }
 
@@ -98,10 +98,10 @@ static void fields_are_in_range(void **state)
     r->wall_ns[2] = UINT64_MAX;
     refused(r, "104 days");
     r->wall_ns[2] = 0;
-    refused(r, "no time");
+    refused(r, "0 ns");
     r->wall_ns[2] = 1000;
     r->part_ns[7] = UINT64_MAX;
-    refused(r, "part of a step");
+    refused(r, "part");
     r->part_ns[7] = 0;
     r->counters[BN_COUNTER_COMPILES] = INT64_MIN;
     refused(r, "counter");
@@ -207,13 +207,14 @@ static void odd_texts_become_plain(void **state)
     assert_string_equal(back->message, "two lines and ?[31m??");
     assert_string_equal(back->experiment.model, "resnet?[2J");
     assert_string_equal(back->executions[0].graph, "step ");
-    assert_int_equal(strlen(res_host_text(back, "hostname")), 255);
-    assert_string_equal(res_runtime_text(back, "label"), "a?b ");
+    assert_int_equal(strlen(res_provenance_text(back, RES_PROV_HOST_NAME)), 255);
+    assert_string_equal(res_provenance_text(back, RES_PROV_RUNTIME_LABEL), "a?b ");
     /* Whoever gave the label finds the record by it. */
-    assert_true(res_same_label(res_runtime_text(back, "label"), res_runtime_text(r, "label")));
-    assert_false(res_same_label(res_runtime_text(back, "label"), "a?b"));
+    assert_true(res_same_label(res_provenance_text(back, RES_PROV_RUNTIME_LABEL),
+                               res_provenance_text(r, RES_PROV_RUNTIME_LABEL)));
+    assert_false(res_same_label(res_provenance_text(back, RES_PROV_RUNTIME_LABEL), "a?b"));
     assert_false(res_same_label("", "a"));
-    assert_string_equal(res_runtime_text(back, "platform_version"), "PJRT of today");
+    assert_string_equal(res_provenance_text(back, RES_PROV_RUNTIME_VERSION), "PJRT of today");
     assert_string_equal(res_group_id(back), "?g");
     assert_true(isnan(back->loss));
     free(image);
@@ -221,16 +222,16 @@ static void odd_texts_become_plain(void **state)
     res_record_free(r);
 }
 
-/* Refused with member KEY of the only complaint as VALUE, which is stolen. */
-static void refuses_complaint(res_record *r, const char *key, json_t *value, const char *text)
+/* Refused with member KEY of the only finding as VALUE, which is stolen. */
+static void refuses_finding(res_record *r, const char *key, json_t *value)
 {
     json_t *one = json_pack("{ss si}", "rule", "shape", "count", 1);
     json_object_set_new(one, key, value);
     json_object_set_new(r->provenance, "explanation", json_pack("{s[o]}", "complaints", one));
-    refused(r, text);
+    refused(r, key);
 }
 
-/* What an explanation says is printed, and picked by its rule and its count. */
+/* An explanation is printed, and picked by its rule and its count. */
 static void an_explanation_is_checked(void **state)
 {
     static const char odd[] = "models/\x1b[31mx.c:1\n";
@@ -238,20 +239,20 @@ static void an_explanation_is_checked(void **state)
     res_record *r = fixture_record(&fixture_lazy, 5);
     size_t more;
     json_object_set_new(r->provenance, "explanation", json_string("none"));
-    refused(r, "no list of complaints");
+    refused(r, "explanation");
     json_object_set_new(r->provenance, "explanation",
                         json_pack("{s[s]}", "complaints", "complaint"));
-    refused(r, "without a rule");
-    refuses_complaint(r, "rule", json_integer(1), "without a rule");
-    refuses_complaint(r, "place", json_integer(1), "place that is no text");
-    refuses_complaint(r, "from", json_real(1.5), "from that is no text");
-    refuses_complaint(r, "count", json_integer(-1), "count out of range");
-    refuses_complaint(r, "dimension", json_string("1"), "dimension out of range");
+    refused(r, "rule");
+    refuses_finding(r, "rule", json_integer(1));
+    refuses_finding(r, "place", json_integer(1));
+    refuses_finding(r, "from", json_real(1.5));
+    refuses_finding(r, "count", json_integer(-1));
+    refuses_finding(r, "dimension", json_string("1"));
     json_t *many = json_array();
     for (size_t i = 0; i <= RES_MOST_WHY; i++)
         json_array_append_new(many, json_pack("{ss si}", "rule", "read", "count", 1));
     json_object_set_new(r->provenance, "explanation", json_pack("{so}", "complaints", many));
-    refused(r, "no list of complaints");
+    refused(r, "explanation");
     json_array_remove(many, 0);
     json_object_set_new(json_array_get(many, 5), "place", json_string(odd));
     json_object_set_new(json_array_get(many, 5), "count", json_integer(2));
@@ -270,13 +271,13 @@ static void ops_of_the_host_are_checked(void **state)
     bn_status st = {.code = BN_OK};
     res_record *r = fixture_record(&fixture_lazy, 5);
     json_object_set_new(r->provenance, "host_ops", json_pack("[s]", "nonzero"));
-    refused(r, "no list of counters");
+    refused(r, "host_ops");
     json_object_set_new(r->provenance, "host_ops", json_pack("{si}", "non\nzero", 1));
-    refused(r, "a name or a count that cannot be");
+    refused(r, "host_ops");
     json_object_set_new(r->provenance, "host_ops", json_pack("{si}", "nonzero", -1));
-    refused(r, "a name or a count that cannot be");
+    refused(r, "host_ops");
     json_object_set_new(r->provenance, "host_ops", json_pack("{ss}", "nonzero", "1"));
-    refused(r, "a name or a count that cannot be");
+    refused(r, "host_ops");
     json_object_set_new(r->provenance, "host_ops", json_pack("{si}", "nonzero", 3));
     assert_int_equal(res_record_check(r, &st), BN_OK);
     res_record_free(r);
@@ -292,7 +293,7 @@ static void a_provenance_has_a_depth(void **state)
     assert_int_equal(res_record_check(r, NULL), BN_OK);
     json_object_set_new(r->provenance, "deep", json_pack("[o]", inner));
     assert_int_equal(res_record_check(r, NULL), BN_FORMAT);
-    refused(r, "levels deep");
+    refused(r, "provenance");
     res_record_free(r);
 }
 
@@ -367,7 +368,7 @@ static size_t killed_by(const res_collection *all)
     for (size_t i = 0; i < all->damaged_count; i++) {
         const char *message = all->damaged[i].status.message;
         assert_non_null(strstr(message, bn_base_name(all->damaged[i].path)));
-        killed += strstr(message, "the child that tried") || strstr(message, "processor time");
+        killed += all->damaged[i].status.code == BN_IO;
     }
     return killed;
 }
@@ -377,7 +378,7 @@ static size_t copies_in(const res_collection *all)
 {
     size_t copies = 0;
     for (size_t i = 0; i < all->damaged_count; i++)
-        copies += strstr(all->damaged[i].status.message, "has the id of") != NULL;
+        copies += all->damaged[i].fault == RES_FAULT_COPY;
     return copies;
 }
 
@@ -431,7 +432,7 @@ static void huge_files_are_not_read(void **state)
     assert_int_equal(bn_file_write_atomic(path, head, sizeof head, &st), BN_OK);
     assert_int_equal(truncate(path, (off_t)size), 0);
     assert_int_equal(res_store_read_foreign(path, &record, &st), BN_FORMAT);
-    assert_non_null(strstr(st.message, "at most 128 MB are read"));
+    assert_non_null(strstr(st.message, "128 MB"));
     assert_int_equal(unlink(path), 0);
     res_store_vet_end();
 }
@@ -465,10 +466,11 @@ static void names_that_change_make_nobody_wait(void **state)
     alarm(50); /* below what a child is waited for */
     while (bn_now_ns() < end || read == 0) {
         res_record *record = NULL;
-        if (res_store_read_foreign(path, &record, &st) == BN_OK) {
+        const bn_code code = res_store_read_foreign(path, &record, &st);
+        if (code == BN_OK) {
             read++;
             res_record_free(record);
-        } else if (!strstr(st.message, "not a regular file")) {
+        } else if (code != BN_FORMAT || !strstr(st.message, path)) {
             fail_msg("%s", st.message);
         }
     }
@@ -496,7 +498,7 @@ static void links_are_followed_to_records(void **state)
     assert_int_equal(unlink(link), 0);
     assert_int_equal(symlink("/dev/zero", link), 0);
     assert_int_equal(res_store_read_foreign(link, &record, &st), BN_FORMAT);
-    assert_non_null(strstr(st.message, "not a regular file"));
+    assert_non_null(strstr(st.message, link));
     unlink(link);
     unlink(path);
     res_store_vet_end();

@@ -30,7 +30,7 @@ static void write_record(const place *p, const char *id, char path[600])
     write_with(p, &m, "cpu", path);
 }
 
-/* What an update reads, and what it then has. */
+/* The files that an update reads, and the records that it then has. */
 static void assert_update(const place *p, size_t read, size_t records, size_t damaged)
 {
     res_index index;
@@ -154,7 +154,7 @@ static void only_what_changed_is_read(void **state)
     res_index_free(&index);
 }
 
-/* A damaged record is tried once, and told each time, by whoever reads the store, until it changes
+/* A damaged record is tried once, and reported each time, by every reader, until it changes
  * or --reindex asks. */
 static void damaged_records_are_told_each_time(void **state)
 {
@@ -188,7 +188,7 @@ static void damaged_records_are_told_each_time(void **state)
     free(bytes);
 }
 
-/* What a load of all records finds damaged, an index knows, and the other way round; a load leaves
+/* Damage that a load of all records finds, an index knows, and the other way round; a load leaves
  * the lines of good records as they were. */
 static void loads_and_indexes_share_what_is_damaged(void **state)
 {
@@ -296,7 +296,7 @@ static void indexes_of_others_are_not_believed(void **state)
         assert_update(p, 0, 1, 0);
         assert_int_equal(chown(p->store, info.st_uid, (gid_t)-1), 0);
     }
-    /* Where it cannot be replaced, the reason is told. */
+    /* Where it cannot be replaced, the reason is reported. */
     assert_int_equal(unlink(p->index), 0);
     assert_int_equal(mkdir(p->index, 0700), 0);
     assert_ok(res_index_load(p->store, NULL, &index, &st), &st);
@@ -392,7 +392,7 @@ static bool takes(const char *line, int column, const char *text, res_pools *poo
     return taken;
 }
 
-/* What a record must not say, a line of the index must not say. */
+/* Lines of the index obey the limits of records. */
 static void lines_are_checked_as_records_are(void **state)
 {
     (void)state;
@@ -496,7 +496,7 @@ static void writers_at_once_lose_nothing_for_good(void **state)
     assert_update(p, 0, 45, 0);
 }
 
-/* What a reader left that was killed while it kept the index. */
+/* The leftovers of a reader that was killed while it wrote the index. */
 static void what_a_killed_reader_left_is_swept(void **state)
 {
     const place *p = *state;
@@ -524,7 +524,7 @@ static void copy_as(const place *p, const char *original, const char *name, char
     free(data);
 }
 
-/* What loads say of a store with one record and COPIES of it, of which ORIGINAL counts. */
+/* Loads of a store with one record and COPIES of it, of which ORIGINAL counts. */
 static void assert_copies(const place *p, const char *original, size_t copies)
 {
     res_index index;
@@ -539,7 +539,7 @@ static void assert_copies(const place *p, const char *original, size_t copies)
     assert_int_equal(all.damaged_count, copies);
     for (size_t i = 0; i < copies; i++) {
         assert_non_null(strstr(index.damaged[i].status.message, bn_base_name(original)));
-        assert_non_null(strstr(all.damaged[i].status.message, "has the id of"));
+        assert_int_equal(all.damaged[i].fault, RES_FAULT_COPY);
         assert_non_null(strstr(all.damaged[i].status.message, bn_base_name(original)));
     }
     res_collection_free(&all);

@@ -111,8 +111,8 @@ static void what_cannot_stand_is_refused(void **state)
     const truth growing = {.device = 1e6, .overhead = 5e4, .noise = 0.001, .later = 0.1};
     const truth shrinking = {.device = 1e6, .overhead = 5e4, .noise = 0.001, .later = -0.1};
     const truth nothing = {.device = 100, .overhead = 1e5, .noise = 0.05};
-    assert_non_null(strstr(refusal_of(&slow_host), "dispatch-bound: the host submits in 45.0 us"));
-    assert_non_null(strstr(refusal_of(&queue_is_slower), "us alone in the same rounds"));
+    assert_non_null(strstr(refusal_of(&slow_host), "45.0 us"));
+    assert_non_null(strstr(refusal_of(&queue_is_slower), "alone"));
     assert_non_null(strstr(refusal_of(&growing), "longer"));
     assert_non_null(strstr(refusal_of(&shrinking), "less"));
     assert_true(refusal_of(&nothing)[0] != '\0');

@@ -150,17 +150,19 @@ static void a_process_says_the_median_of_its_rounds(void **state)
     record->rounds[2].steps = 2;
     assert_int_equal(res_round_medians(record, record->wall_ns, medians), 3);
     assert_true(medians[0] == 10 && medians[1] == 30 && medians[2] == 20);
-    assert_true(res_round_means(record, means));
+    res_round_means(record, means);
     assert_true(means[0] == 10 && means[1] == 30 && means[2] == 20);
     record->wall_ns[4] = 40;
-    assert_true(res_round_means(record, means) && means[1] == (30 + 31 + 30) / 3.0);
+    res_round_means(record, means);
+    assert_true(means[1] == (30 + 31 + 30) / 3.0);
     record->wall_ns[4] = 30;
     assert_true(res_record_measures(record).wall_ns == 20);
     /* A round that kept no step says nothing. */
     record->rounds[0].steps = 0;
     record->rounds[1].steps = 6;
     assert_true(isnan(medians[res_round_medians(record, record->wall_ns, medians) - 3]));
-    assert_true(res_round_means(record, means) && isnan(means[0]));
+    res_round_means(record, means);
+    assert_true(isnan(means[0]));
     assert_true(res_record_measures(record).wall_ns == 25);
     res_record_free(record);
 }
@@ -176,7 +178,7 @@ static void compile_time_is_of_all_programs_or_none(void **state)
     res_record_free(record);
 }
 
-/* What ran in the warm-up alone is no part of a step: its unknown device time hides nothing. */
+/* Programs that only the warm-up ran are no part of a step, so their device time may be unknown. */
 static void programs_of_the_warmup_hide_nothing(void **state)
 {
     (void)state;
@@ -366,7 +368,7 @@ static void names_are_safe_and_files_immutable(void **state)
     assert_int_equal(files_in(store), 1);
 
     assert_int_equal(res_store_write(store, record, NULL, 0, &st), BN_INVALID);
-    assert_non_null(strstr(st.message, "exists already"));
+    assert_non_null(strstr(st.message, name));
     strcpy(record->id, "../escape");
     assert_int_equal(res_store_write(store, record, NULL, 0, &st), BN_INVALID);
     assert_int_equal(files_in(store), 1);

@@ -6,7 +6,7 @@
 
 #include <unistd.h>
 
-/* What was visited. */
+/* The visited records. */
 typedef struct visits {
     size_t count, stop; /* STOP: the number of the last one; 0: all */
     char ids[8][RES_TEXT];

@@ -103,7 +103,7 @@ static void another_id_hides_nothing(void **state)
     assert_has(p, 2, SECOND, 20);
     assert_int_equal(take(p, &source, FIRST, 2, 10, path), -(int)BN_CHANGED);
     assert_has(p, 2, SECOND, 20);
-    /* What is dated otherwise is of another time. */
+    /* Another date is another time. */
     const res_source later = {noon_s + 3600, noon_s + 7200, same_number, more_steps};
     assert_int_equal(take(p, &later, FIRST, 2, 10, path), RES_TAKEN_NEW);
     assert_has(p, 3, FIRST, 10);
@@ -118,7 +118,7 @@ static void put_byte(const char *path, long at)
     assert_int_equal(fclose(f), 0);
 }
 
-static void damage_is_mended(void **state)
+static void damage_is_replaced(void **state)
 {
     const place *p = *state;
     char path[600];
@@ -170,7 +170,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(contents_decide),
         TEST(another_id_hides_nothing),
-        TEST(damage_is_mended),
+        TEST(damage_is_replaced),
         TEST(what_cannot_be_read_stays),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,11 +7,16 @@
 #include "tests/support/results_fixture.h"
 
 #include "results/records/store_priv.h"
+#include "tests/support/sanitized.h"
 #include "tests/support/test_runtime.h"
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -173,17 +178,17 @@ static const struct {
     void (*edit)(hid_t file);
     const char *text;
 } leading[] = {
-    {"private.h5", private_storage, "/steps/wall_ns has its values in other files"},
-    {"storage.h5", pipe_storage, "/steps/wall_ns has its values in other files"},
-    {"virtual.h5", virtual_file, "/steps/wall_ns has its values in other files"},
-    {"waiting.h5", virtual_pipe, "/steps/wall_ns has its values in other files"},
-    {"unlimited.h5", virtual_without_end, "/steps/wall_ns has its values in other files"},
-    {"text.h5", text_elsewhere, "/provenance has its values in other files"},
-    {"times.h5", linked_times, "/steps/wall_ns is a link to elsewhere"},
-    {"group.h5", linked_group, "/executions is a link to elsewhere"},
-    {"rounds.h5", linked_rounds, "/rounds is a link to elsewhere"},
-    {"soft.h5", soft_link, "/warmup/wall_ns is a link to elsewhere"},
-    {"filtered.h5", filtered, "/steps/wall_ns does not lie in one piece"},
+    {"private.h5", private_storage, "/steps/wall_ns"},
+    {"storage.h5", pipe_storage, "/steps/wall_ns"},
+    {"virtual.h5", virtual_file, "/steps/wall_ns"},
+    {"waiting.h5", virtual_pipe, "/steps/wall_ns"},
+    {"unlimited.h5", virtual_without_end, "/steps/wall_ns"},
+    {"text.h5", text_elsewhere, "/provenance"},
+    {"times.h5", linked_times, "/steps/wall_ns"},
+    {"group.h5", linked_group, "/executions"},
+    {"rounds.h5", linked_rounds, "/rounds"},
+    {"soft.h5", soft_link, "/warmup/wall_ns"},
+    {"filtered.h5", filtered, "/steps/wall_ns"},
 };
 enum { LEADING = sizeof leading / sizeof *leading };
 
@@ -287,7 +292,7 @@ static void hdf5_sees_foreign_bytes_in_the_child_only(void **state)
     res_store_vet_end();
 }
 
-/* What comes from the child says all that the file says. */
+/* A record from the child has all members of the file. */
 static void nothing_is_lost_on_the_way(void **state)
 {
     (void)state;
@@ -300,7 +305,7 @@ static void nothing_is_lost_on_the_way(void **state)
     record->experiment.seed = UINT64_MAX;
     record->simulated = true;
     json_object_set_new(record->provenance, "real", json_real(0.1));
-    assert_ok(res_wire_put(record, &out, &st), &st);
+    res_wire_put(record, &out);
     assert_ok(res_wire_take(out.data, out.length, &back, &st), &st);
     char *images[2] = {NULL, NULL};
     size_t sizes[2];
@@ -330,7 +335,7 @@ static void the_childs_bytes_are_not_believed(void **state)
     bn_text out = {0};
     size_t refused = 0;
     res_record *record = fixture_record(&fixture_lazy, STEPS);
-    assert_ok(res_wire_put(record, &out, &st), &st);
+    res_wire_put(record, &out);
     for (size_t i = 0; i < out.length; i += i < 3000 ? 1 : 37) {
         res_record *back = NULL;
         assert_int_equal(res_wire_take(out.data, i, &back, &st), BN_FORMAT);
@@ -442,7 +447,7 @@ static void a_child_that_was_killed_damns_no_record(void **state)
 {
     (void)state;
     res_record *record = NULL;
-    /* What a file may do to its child, and what a machine may do to it, is the same to see. */
+    /* A file and a machine end a child in the same ways. */
     static const int ends[] = {SIGKILL, SIGSEGV, SIGBUS, SIGABRT, SIGXCPU};
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         bn_status st = {.code = BN_OK};
@@ -477,8 +482,55 @@ static void a_child_that_lives_on_is_not_waited_for(void **state)
     res_store_vet_end();
 }
 
+/* A provenance of many small values, of which each takes more memory than text. */
+static void large_provenance(hid_t file)
+{
+    enum { VALUES = 12 << 20 };
+    static const char head[] = "{\"values\": [1";
+    char *text = bn_zalloc(sizeof head + 2 * (size_t)VALUES + 3, 1), *at = text;
+    hid_t type = res_h5_text_type(), data = H5Dopen2(file, "provenance", H5P_DEFAULT);
+    at += sprintf(at, "%s", head);
+    for (size_t i = 0; i < VALUES; i++) {
+        *at++ = ',';
+        *at++ = '1';
+    }
+    memcpy(at, "]}", 3);
+    assert_true(H5Dwrite(data, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, &text) >= 0);
+    H5Dclose(data);
+    H5Tclose(type);
+    free(text);
+}
+
+/* The child ends at its limit of memory, and only the parent reports it. */
+static void a_child_without_memory_is_reported_once(void **state)
+{
+    (void)state;
+    res_record *record = fixture_record(&fixture_lazy, STEPS);
+    bn_status st = {.code = BN_OK};
+    struct stat printed;
+    write_edited(record, "large.h5", large_provenance);
+    res_record_free(record);
+    res_store_vet_end();
+    const int errors = dup(STDERR_FILENO);
+    const int file = open(fixture_in(folder, "errors"), O_RDWR | O_CREAT | O_TRUNC, 0600);
+    assert_true(errors >= 0 && file >= 0 && dup2(file, STDERR_FILENO) >= 0);
+    const bn_code code = res_store_read_foreign(fixture_in(folder, "large.h5"), &record, &st);
+    dup2(errors, STDERR_FILENO);
+    assert_int_equal(code, BN_IO);
+    assert_non_null(strstr(st.message, "large.h5"));
+    if (!SANITIZED)
+        assert_non_null(strstr(st.message, "256 MB"));
+    assert_int_equal(fstat(file, &printed), 0);
+    assert_true(printed.st_size == 0 || SANITIZED);
+    close(file);
+    close(errors);
+    assert_reads("good.h5");
+    unlink(fixture_in(folder, "large.h5"));
+}
+
 int main(void)
 {
+    json_set_alloc_funcs(bn_alloc, free);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_file_leads_to_another),
         cmocka_unit_test(hdf5_knows_no_links_out_of_a_file),
@@ -489,6 +541,7 @@ int main(void)
         cmocka_unit_test(a_group_that_is_told_to_end_takes_no_record_for_damaged),
         cmocka_unit_test(a_child_that_was_killed_damns_no_record),
         cmocka_unit_test(a_child_that_lives_on_is_not_waited_for),
+        cmocka_unit_test(a_child_without_memory_is_reported_once),
     };
     return cmocka_run_group_tests(tests, begin, NULL);
 }

@@ -14,12 +14,13 @@
 
 #include "tests/support/refused.h"
 
-enum { RECORDS = 3 };
+/* ENDED: exit code of a reader without memory. */
+enum { RECORDS = 3, ENDED = 71 };
 
 /* ---- readers ------------------------------------------------------------------------------ */
 
-/* One loads the index, the other the records. Exits: 0, it read or refused the store, and no record
- * vanished; 1, one did, or was called damaged. */
+/* One loads the index, the other the records. 0: it read or refused the store, and no record
+ * vanished; 1: one did, or was called damaged. */
 static int read_store(const place *p, bool by_index)
 {
     bn_status st = {.code = BN_OK};
@@ -37,7 +38,7 @@ static int read_store(const place *p, bool by_index)
     return vanished ? 1 : 0;
 }
 
-/* Reads the store in a process of its own, with what PREPARE does there; its status. */
+/* Reads the store in a process of its own, which PREPARE readies; its status. */
 static int read_apart(const place *p, bool by_index, void (*prepare)(const void *), const void *what)
 {
     int status = -1;
@@ -49,12 +50,19 @@ static int read_apart(const place *p, bool by_index, void (*prepare)(const void 
         static const int faults[] = {SIGSEGV, SIGBUS, SIGABRT, SIGILL, SIGFPE, SIGSYS};
         for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
             signal(faults[i], SIG_DFL);
+        bn_out_of_memory_exits(ENDED);
         if (prepare)
             prepare(what);
         _exit(read_store(p, by_index));
     }
     assert_int_equal(waitpid(pid, &status, 0), pid);
     return status;
+}
+
+/* Whether a reader with this status read or refused the store, or ended without memory. */
+static bool read_or_ended(int status)
+{
+    return WIFEXITED(status) && (WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == ENDED);
 }
 
 /* The bytes of the index that a reader makes anew of all records, which are all there. */
@@ -72,7 +80,7 @@ static char *whole_index(const place *p)
     return text;
 }
 
-/* After a reader that failed: what it wrote down is true, and the store is whole. */
+/* After a reader that failed: the index that it wrote is true, and the store is whole. */
 static void assert_as_before(const place *p, const char *wanted)
 {
     char *text = whole_index(p);
@@ -89,6 +97,7 @@ static int begin_want(void **state)
                                {"20260102T020000.000000000Z-h-1-0", "bb", "h2", 2, BN_TIMEOUT, 2},
                                {"20260103T020000.000000000Z-h-1-0", "cc", "h3", 3, BN_OK, 3}};
     begin(state);
+    json_set_alloc_funcs(bn_alloc, free);
     const place *p = *state;
     for (size_t i = 0; i < RECORDS; i++) {
         bn_status st = {0};
@@ -127,7 +136,8 @@ static size_t sweep(const place *p, long stride, bool by_index)
     for (fault.at = 1, *failed = 1; *failed; fault.at += stride, moments++) {
         *failed = 0;
         const int status = read_apart(p, by_index, arm, NULL);
-        if (!(WIFEXITED(status) && WEXITSTATUS(status) == 0) &&
+        if (!(fault.what == MEMORY ? read_or_ended(status)
+                                   : WIFEXITED(status) && WEXITSTATUS(status) == 0) &&
             !(may_die && WIFSIGNALED(status) && WTERMSIG(status) == fault.signal))
             fail_msg("asked %d of %d, error %d, time %ld: ended with %d", fault.what, fault.whose,
                      fault.error, fault.at, status);
@@ -147,12 +157,12 @@ static void sweep_memory(const place *p, long stride)
 {
     for (int whose = READER; whose <= CHILD && !SANITIZED; whose++)
         for (int for_ever = 0; for_ever < 2; for_ever++)
-            for (int told = 0; told < 2; told++) {
+            for (int with_errno = 0; with_errno < 2; with_errno++) {
                 fault = (struct fault){.what = MEMORY,
                                        .whose = whose,
                                        .for_ever = for_ever,
-                                       .error = told ? ENOMEM : 0};
-                assert_true(sweep(p, stride, told || whose == READER) > 0);
+                                       .error = with_errno ? ENOMEM : 0};
+                assert_true(sweep(p, stride, with_errno || whose == READER) > 0);
             }
 }
 

@@ -154,7 +154,7 @@ static void small_changes_are_left_out_on_request(void **state)
     res_changes_free(&c);
 }
 
-/* A rise that was mended cancels itself in the whole of a long series: windows are for
+/* A rise that was fixed cancels itself in the whole of a long series: windows are for
  * this, and a window as long as the series shows what is missed without them. */
 static void windows_see_what_the_whole_hides(void **state)
 {
@@ -285,7 +285,7 @@ static void changes_are_found_and_their_intervals_hold(void **state)
     }
 }
 
-/* What is said to be told by RES_LEAST_NIGHTS nights more, in about 4 of 5 cases. */
+/* The minimum detectable effect of RES_LEAST_NIGHTS nights more: found in about 4 of 5 cases. */
 static void the_visible_change_is_told_as_often_as_is_said(void **state)
 {
     (void)state;

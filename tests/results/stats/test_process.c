@@ -123,7 +123,7 @@ static void no_spread_has_a_point_for_an_interval(void **state)
     assert_true(less.mean == 0 && less.error == 0 && less.freedom == 2);
 }
 
-/* ---- told from ------------------------------------------------------------------- */
+/* ---- significance ----------------------------------------------------------------- */
 
 static void told_means_that_the_bounds_exclude(void **state)
 {

@@ -1,6 +1,6 @@
 /*
  * test_line.c - straight lines over processes: exact ones, how often intervals hold the truth, when
- * a law is told to fail, and where lines meet. Needs no plugin.
+ * a line is found not to fit, and where lines meet. Needs no plugin.
  */
 #include "results/studies/studies.h"
 #include "tests/support/results_fixture.h"

@@ -83,15 +83,13 @@ static void each_is_compared_with_lazy_of_bench(void **state)
 
     bn_text out = speedup_table(&all, RES_TABLE_TEXT);
     assert_has(out.data, "front end");
-    line_with(out.data, "bench        lazy", "base");
+    line_with(out.data, "bench        lazy", "baseline");
     line_with(out.data, "pytorch-xla  lazy", "slower");
     line_with(out.data, "train  jax capture", "(1 of 1)");
     assert_has(out.data, "jax capture: 1.19x as fast as lazy");
-    assert_has(out.data, "others than bench run in processes of their own");
-    assert_has(out.data, "nodes are those that the framework traces in each step, by its own "
-                         "count.");
+    assert_has(out.data, "\nfront end: ");
     /* How many graphs a mode of bench makes is no count of a framework's programs. */
-    assert_has(line_with(out.data, "bench        lazy", "base"), "  lazy          1  ");
+    assert_has(line_with(out.data, "bench        lazy", "baseline"), "  lazy          1  ");
     assert_has(line_with(out.data, "pytorch-xla  lazy", "slower"), "  lazy          -  ");
     bn_text_free(&out);
     res_collection_free(&all);
@@ -107,7 +105,7 @@ static bool claims_device(bool with_bench)
             x->device_ns *= 0.5;
     }
     bn_text out = speedup_table(&all, RES_TABLE_TEXT);
-    const char *found = strstr(out.data, "What was found");
+    const char *found = strstr(out.data, "\nFindings\n");
     assert_non_null(found);
     const bool claimed = strstr(found, "device time") != NULL;
     bn_text_free(&out);
@@ -180,12 +178,13 @@ static void versions_are_conditions(void **state)
     assert_true(res_same_conditions(jax, other, differing, sizeof differing));
     assert_false(res_same_conditions(jax, later, differing, sizeof differing));
     assert_string_equal(differing, "versions of the front end");
-    assert_true(res_conditions_mark(jax, a) && res_conditions_mark(later, b));
+    res_conditions_mark(jax, a);
+    res_conditions_mark(later, b);
     assert_string_not_equal(a, b);
     /* The machine is the same, and half of the digits are of it alone. */
     assert_string_not_equal(res_mark_front_end(a), res_mark_front_end(b));
     assert_memory_equal(a, b, (size_t)(res_mark_front_end(a) - a));
-    assert_true(res_conditions_mark(ours, b));
+    res_conditions_mark(ours, b);
     assert_memory_equal(a, b, (size_t)(res_mark_front_end(a) - a));
     assert_string_equal(res_mark_front_end(""), "");
     res_record_free(ours);
@@ -215,11 +214,12 @@ static bool alike_whatever(const char *name)
     assert_int_equal(res_same_conditions(none, one, differing, sizeof differing), alike);
     assert_true(res_same_conditions(one, same, differing, sizeof differing));
     assert_true(res_same_conditions(one, other, differing, sizeof differing));
-    assert_true(res_conditions_mark(one, a) && res_conditions_mark(two, b));
+    res_conditions_mark(one, a);
+    res_conditions_mark(two, b);
     assert_int_equal(strcmp(a, b) == 0, alike);
     /* Of the machine they say the same. */
     assert_memory_equal(a, b, (size_t)(res_mark_front_end(a) - a));
-    assert_true(res_conditions_mark(none, b));
+    res_conditions_mark(none, b);
     assert_int_equal(strcmp(a, b) == 0, alike);
     res_record_free(none);
     res_record_free(one);

@@ -157,7 +157,7 @@ static void executions_do_not_overlap(void **state)
     bn_timeline_step_end(t, BASE, BASE + 2000);
     bn_timeline_step_begin(t, BN_STEP_MEASURED, 7);
     submit(t, "b", BASE + 50000, BASE + 51000, BASE + 120000);
-    submit(t, "c", BASE + 60000, BASE + 61000, BASE + 110000); /* told in another order */
+    submit(t, "c", BASE + 60000, BASE + 61000, BASE + 110000); /* reported in another order */
     submit(t, "d", BASE + 130000, BASE + 131000, BASE + 140000);
     bn_timeline_step_end(t, BASE + 50000, BASE + 150000);
     json_t *trace = trace_of(&t, 1);
@@ -191,7 +191,7 @@ static void no_gap_is_made_up(void **state)
     bn_timeline_free(t);
 }
 
-/* What the format asks of each event, and that slices of a lane lie beside or within each other. */
+/* The format's demands on each event; slices of a lane lie beside or within each other. */
 static void events_follow_the_rules(void **state)
 {
     (void)state;
@@ -294,7 +294,7 @@ static void no_spans(void **state)
 /* ---- XSpace
  * -------------------------------------------------------------------------------------- */
 
-/* What event INDEX of LINE in PLANE is called. */
+/* The name of event INDEX of LINE in PLANE. */
 static const char *event_name(const Rt__Profile__Plane *plane, const Rt__Profile__Line *line,
                               size_t index)
 {

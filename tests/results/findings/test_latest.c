@@ -190,7 +190,7 @@ static void estimates_stand_apart(void **state)
     write_estimate(p, "20260102T020000.000000000Z-h-3-0");
     write_estimate(p, "20260105T010000.000000000Z-h-3-1");
     load_with(p, NULL, &index);
-    assert_ok(res_index_split(&index, &part, &st), &st);
+    res_index_split(&index, &part);
     assert_int_equal(index.count, NIGHTS);
     assert_int_equal(part.count, 2);
     assert_int_equal(part.experiment_count, 1);
@@ -342,9 +342,7 @@ static void wrong_dates_are_never_the_newest(void **state)
     assert_int_equal(all.misdates.count, 1);
     assert_int_equal(all.unread[0].good, 3);
     res_table_speedup(&all, RES_TABLE_TEXT, &table);
-    assert_non_null(strstr(table.data, "\n1 record left out, dated 2999-01-01 02:00 UTC, later "
-                                       "than now or than their files were written: the clock was "
-                                       "ahead, or has gone back.\n"));
+    assert_non_null(strstr(table.data, "\n1 record left out, dated 2999-01-01 02:00 UTC"));
     bn_text_free(&table);
     res_collection_free(&all);
     /* What is not asked for is not said. */

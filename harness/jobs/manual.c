@@ -1,7 +1,7 @@
 /*
- * options_man.c - the end of the manual page: exit codes, and the environment that bench reads.
+ * manual.c - the end of the manual page: exit codes, and the environment that bench reads.
  */
-#include "harness/options.h"
+#include "harness/jobs/jobs.h"
 
 static const struct {
     const char *code, *meaning;
@@ -15,7 +15,7 @@ static const struct {
     {"130", "interrupted; records written so far are kept"},
 };
 
-/* What the recorder hands on to its programs is no user's. */
+/* Variables that the recorder sets for its programs are not listed. */
 static const struct {
     const char *names, *meaning;
 } variables[] = {
@@ -37,7 +37,7 @@ static const struct {
     {"NO_COLOR", "any text: no colours"},
 };
 
-void options_man_end(bn_text *out)
+void job_manual_end(bn_text *out)
 {
     bn_text_puts(out, ".SH EXIT STATUS\n");
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)

@@ -1,22 +1,21 @@
 /*
- * newest.c - the records that tables and pictures of a store are made of: pool.c takes those of the
- * newest build of each cell and way. In a store of many nights these are few, and the index knows
+ * latest.c - the records that tables and pictures of a store are made of: pool.c takes those of the
+ * latest build of each cell and way. In a store of many nights these are few, and the index knows
  * which, so that no other file is opened.
  */
-#include "results/findings/findings.h"
+#include "results/findings/findings_priv.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /* The records of one cell and way. */
 typedef struct way {
-    const res_summary *told;   /* the newest that tells its build; NULL: none does */
-    const res_summary *newest; /* of that build: good, if one is; NULL: there is none */
-    size_t tried, held;        /* records like NEWEST; those of them that were read */
-    size_t good, failed;       /* that are not read */
+    res_latest latest;   /* its record is a summary */
+    size_t tried, held;  /* records like it; those of them that were read */
+    size_t good, failed; /* that are not read */
 } way;
 
-/* What became of a record of the index. */
+/* The fate of a record of the index. */
 typedef enum fate { FATE_OPEN, FATE_READ, FATE_MISDATED, FATE_DAMAGED } fate;
 
 typedef struct choice {
@@ -59,12 +58,10 @@ static int numbered_order(const void *a, const void *b)
 }
 
 /* Gives experiments of one way one number. */
-static bool number_ways(choice *c)
+static void number_ways(choice *c)
 {
     const size_t count = c->index->experiment_count;
-    numbered *list = calloc(count + 1, sizeof *list);
-    if (!list)
-        return false;
+    numbered *list = bn_zalloc(count, sizeof *list);
     for (size_t i = 0; i < count; i++)
         list[i] = (numbered){c->index->experiments[i], i};
     qsort(list, count, sizeof *list, numbered_order);
@@ -73,10 +70,9 @@ static bool number_ways(choice *c)
         c->numbers[list[i].number] = number;
     }
     free(list);
-    return true;
 }
 
-/* Leaves out the records that cannot be as new as they say: they would be the newest for ever. */
+/* Leaves out the records that cannot be as new as they say: they would be the latest for ever. */
 static void leave_misdated(choice *c, res_collection *all)
 {
     for (size_t i = 0; i < c->index->count; i++) {
@@ -89,47 +85,35 @@ static void leave_misdated(choice *c, res_collection *all)
     }
 }
 
-/* As pool.c has it: the newest record of the newest build, but a good one if there is any. */
-static bool is_newer(const res_summary *s, const res_summary *than)
-{
-    return res_summary_good(s) == res_summary_good(than) ? res_id_order(s->id, than->id) > 0
-                                                         : res_summary_good(s);
-}
-
 static bool is_lost(const choice *c, size_t record)
 {
     return c->fates[record] == FATE_MISDATED || c->fates[record] == FATE_DAMAGED;
 }
 
-static void find_newest(choice *c)
+static void find_latest(choice *c)
 {
     memset(c->ways, 0, 2 * c->index->experiment_count * sizeof *c->ways);
     for (size_t i = 0; i < c->index->count; i++) {
         const res_summary *s = &c->index->records[i];
-        way *w = way_of(c, s);
-        if (!is_lost(c, i) && s->origin->sha256[0] &&
-            (!w->told || res_id_order(s->id, w->told->id) > 0))
-            w->told = s;
+        if (!is_lost(c, i))
+            res_latest_build(&way_of(c, s)->latest, s->id, s->origin->sha256);
     }
     for (size_t i = 0; i < c->index->count; i++) {
         const res_summary *s = &c->index->records[i];
-        way *w = way_of(c, s);
-        if (is_lost(c, i) || (s->origin->sha256[0] && w->told &&
-                              strcmp(s->origin->sha256, w->told->origin->sha256) != 0))
-            continue;
-        if (!w->newest || is_newer(s, w->newest))
-            w->newest = s;
+        res_latest *latest = &way_of(c, s)->latest;
+        if (!is_lost(c, i) && res_latest_has(latest, s->origin->sha256))
+            res_latest_record(latest, s, s->id, res_summary_good(s));
     }
 }
 
 /* ---- reading ----------------------------------------------------------------------------- */
 
-/* Whether S may be in its way's pool. A failure that came after the newest good record is news. */
-static bool is_needed(const res_summary *s, const res_summary *newest)
+/* Whether S may be in its way's pool. A failure that came after the latest good record is news. */
+static bool is_needed(const res_summary *s, const res_summary *latest)
 {
-    return strcmp(s->origin->sha256, newest->origin->sha256) == 0 ||
-           (!res_summary_good(s) && res_summary_good(newest) &&
-            res_id_order(s->id, newest->id) > 0);
+    return strcmp(s->origin->sha256, latest->origin->sha256) == 0 ||
+           (!res_summary_good(s) && res_summary_good(latest) &&
+            res_id_order(s->id, latest->id) > 0);
 }
 
 /* Reads what is needed and was not read yet; RECORDS has a place for each record of the index. */
@@ -141,8 +125,8 @@ static bn_code read_needed(choice *c, res_record **records, res_collection *all)
         way *w = way_of(c, s);
         if (is_lost(c, i) || !is_wanted(c, s))
             continue;
-        const bool needed = is_needed(s, w->newest);
-        const bool like = needed && res_summary_good(s) == res_summary_good(w->newest);
+        const bool needed = is_needed(s, w->latest.record);
+        const bool like = needed && res_summary_good(s) == w->latest.good;
         w->tried += like;
         if (needed && c->fates[i] == FATE_OPEN) {
             code = res_summary_take(c->store, c->index, s, &records[i], all, c->st);
@@ -156,7 +140,7 @@ static bn_code read_needed(choice *c, res_record **records, res_collection *all)
     return code;
 }
 
-/* Whether a way's newest build turned out to have no file that can be read. */
+/* Whether a way's latest build turned out to have no file that can be read. */
 static bool lost_a_build(const choice *c)
 {
     for (size_t i = 0; i < 2 * c->index->experiment_count; i++)
@@ -165,12 +149,12 @@ static bool lost_a_build(const choice *c)
     return false;
 }
 
-/* Reads the newest build of each way, and where its files are damaged the one before it. */
+/* Reads the latest build of each way, and where its files are damaged the one before it. */
 static bn_code read_builds(choice *c, res_record **records, res_collection *all)
 {
     bn_code code = BN_OK;
     do {
-        find_newest(c);
+        find_latest(c);
         code = read_needed(c, records, all);
     } while (code == BN_OK && lost_a_build(c));
     res_store_vet_end();
@@ -181,42 +165,35 @@ static void count_unread(const choice *c, res_collection *all)
 {
     for (size_t i = 0; i < 2 * c->index->experiment_count; i++) {
         const way *w = &c->ways[i];
+        const res_summary *s = w->latest.record;
         if (w->good + w->failed > 0)
-            all->unread[all->unread_count++] = (res_unread){
-                *experiment_of(c, w->newest), w->newest->simulated, w->good, w->failed};
+            all->unread[all->unread_count++] =
+                (res_unread){*experiment_of(c, s), s->simulated, w->good, w->failed};
     }
-}
-
-static bool make_room(choice *c, res_collection *all)
-{
-    const res_index *index = c->index;
-    const size_t ways = 2 * index->experiment_count;
-    c->ways = calloc(ways + 1, sizeof *c->ways);
-    c->numbers = calloc(index->experiment_count + 1, sizeof *c->numbers);
-    c->fates = calloc(index->count + 1, sizeof *c->fates);
-    all->records = calloc(index->count + 1, sizeof(res_record *));
-    all->unread = calloc(ways + 1, sizeof *all->unread);
-    return c->ways && c->numbers && c->fates && all->records && all->unread;
 }
 
 bn_code res_newest_read(const char *store, const res_index *index, const res_asked *asked,
                         res_collection *all, bn_status *st)
 {
-    choice c = {.store = store, .index = index, .asked = asked, .st = st};
-    *all = (res_collection){0};
-    bn_code code = BN_OK;
-    if (make_room(&c, all) && number_ways(&c)) {
-        leave_misdated(&c, all);
-        code = read_builds(&c, all->records, all);
-        for (size_t i = 0; i < index->count; i++)
-            if (all->records[i])
-                all->records[all->count++] = all->records[i];
-        count_unread(&c, all);
-    } else {
-        code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu records", index->count);
-    }
+    const size_t ways = 2 * index->experiment_count;
+    choice c = {.store = store,
+                .index = index,
+                .asked = asked,
+                .ways = bn_zalloc(ways, sizeof *c.ways),
+                .numbers = bn_zalloc(index->experiment_count, sizeof *c.numbers),
+                .fates = bn_zalloc(index->count, sizeof *c.fates),
+                .st = st};
+    *all = (res_collection){.records = bn_zalloc(index->count, sizeof(res_record *)),
+                            .unread = bn_zalloc(ways, sizeof *all->unread)};
+    number_ways(&c);
+    leave_misdated(&c, all);
+    bn_code code = read_builds(&c, all->records, all);
+    for (size_t i = 0; i < index->count; i++)
+        if (all->records[i])
+            all->records[all->count++] = all->records[i];
+    count_unread(&c, all);
     if (code == BN_OK)
-        code = res_index_take_damaged(index, all, st);
+        res_index_take_damaged(index, all);
     free(c.ways);
     free(c.numbers);
     free(c.fates);

@@ -1,8 +1,12 @@
 /*
- * graph.c - bench graph: a program as StableHLO text, and what differs between two.
+ * diff.c - bench diff: differences between two programs, two recordings or two metrics reports;
+ * bench graph: a program as text.
  */
 #include "harness/commands/graph_priv.h"
+#include "harness/commands/metrics_priv.h"
+#include "results/recordings/recordings.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -12,17 +16,19 @@
 #define MOST_FURTHER 10   /* differences behind the first one that people see */
 #define MOST_JSON    1000 /* that JSON has */
 
-const char command_graph_help[] =
-    "A and B are programs: StableHLO as text or byte code, or HLO, as in files of --graph-report\n"
-    "or of a recording. JAX's libraries read byte code and HLO (make frontends FRONTENDS=jax).\n"
-    "Names of values, places (loc) and the order of statements that do not depend on each other\n"
-    "do not count. bench gives the reason of the first difference: op, results, shape, dtype,\n"
-    "type, constant, attribute or operand. With a RECORDING bench compares each program in it\n"
-    "with the one of the same name that was compiled before it.\n"
+static const char diff_help[] =
+    "A and B are of one kind:\n"
+    "  programs: StableHLO as text or byte code, or HLO, as in files of --graph-report or of a\n"
+    "    recording. JAX's libraries read byte code and HLO (make frontends FRONTENDS=jax). Names of\n"
+    "    values, source locations and the order of statements that do not depend on each other do\n"
+    "    not count. The reason of the first difference is named: op, results, shape, dtype, type,\n"
+    "    constant, attribute or operand.\n"
+    "  recordings: their programs of one name. A RECORDING alone: each program in it beside the one\n"
+    "    of the same name that was compiled before it.\n"
+    "  metrics: folders of records, records, or files with a metrics report.\n"
     "\n"
-    "bench graph text prints the program in FILE as StableHLO text.\n"
-    "\n"
-    "Exit codes: 0 the graphs are the same; 1 they differ; 2 usage; 3 a program cannot be read.\n";
+    "Exit codes: 0 the programs are the same, or metrics were compared; 1 programs differ, or a\n"
+    "record of a folder is damaged; 2 usage; 3 something cannot be read.\n";
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
@@ -150,22 +156,18 @@ static void put_further(const shlo_diff *d, bool verbose, res_format format, bn_
 
 /* ---- the command ----------------------------------------------------------------------------- */
 
-static bn_code show(const shlo_diff *d, const char *const *paths, bool verbose, res_format format,
-                    bn_status *st)
+static void show(const shlo_diff *d, const char *const *paths, bool verbose, res_format format)
 {
     bn_text text = {0}, page = {0};
     if (format == RES_TABLE_JSON) {
         json_t *o = command_diff_json(d, MOST_JSON);
-        if (!o || json_object_set_new(o, "bench_graph_diff", json_integer(1)) != 0 ||
-            json_object_set_new(o, "a", graph_json(paths[0], d->a)) != 0 ||
-            json_object_set_new(o, "b", graph_json(paths[1], d->b)) != 0 ||
-            json_object_set_new(o, "ops", ops_json(d)) != 0) {
-            json_decref(o);
-            return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the answer");
-        }
+        json_object_set_new(o, "bench_graph_diff", json_integer(1));
+        json_object_set_new(o, "a", graph_json(paths[0], d->a));
+        json_object_set_new(o, "b", graph_json(paths[1], d->b));
+        json_object_set_new(o, "ops", ops_json(d));
         cli_json(o);
         json_decref(o);
-        return BN_OK;
+        return;
     }
     const bool sentences = res_format_is_text(format);
     if (sentences)
@@ -175,12 +177,10 @@ static bn_code show(const shlo_diff *d, const char *const *paths, bool verbose, 
         put_further(d, verbose, format, &text);
     if (format == RES_TABLE_HTML && text.data)
         res_put_page(&page, "Two graphs", text.data);
-    const bool failed = text.failed || page.failed;
-    if (!failed && text.data)
+    if (text.data)
         cli_show_text(page.data ? &page : &text);
     bn_text_free(&text);
     bn_text_free(&page);
-    return failed ? bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the answer") : BN_OK;
 }
 
 static bn_code compare_files(const char *const *paths, const cli_output *output, bool *differ,
@@ -197,7 +197,7 @@ static bn_code compare_files(const char *const *paths, const cli_output *output,
     if (code == BN_OK)
         code = shlo_diff_make(a, b, &diff, st);
     if (code == BN_OK)
-        code = show(diff, paths, output->verbose, format, st);
+        show(diff, paths, output->verbose, format);
     *differ = diff && diff->count > 0;
     shlo_diff_free(diff);
     shlo_graph_free(a);
@@ -205,53 +205,108 @@ static bn_code compare_files(const char *const *paths, const cli_output *output,
     return code;
 }
 
-/* The text of the program in the file PATH, which must be one. */
-static bn_code show_text(const char *path, const cli_output *output, bn_status *st)
-{
-    shlo_graph *graph = NULL;
-    res_format format;
-    bn_code code = res_format_parse(output->format, &format, st);
-    if (code == BN_OK && !res_format_is_text(format))
-        code = bn_fail(st, BN_INVALID, "bench graph text has no --format: a program is text");
-    if (code == BN_OK)
-        code = read_graph(path, &graph, st);
-    if (code == BN_OK)
-        cli_show(graph->text);
-    shlo_graph_free(graph);
-    return code;
-}
+/* ---- kinds -------------------------------------------------------------------------------- */
 
-static bool is_file(const char *path)
+typedef enum kind { KIND_PROGRAM, KIND_METRICS, KIND_RECORDING } kind;
+
+static bn_code kind_of(const char *path, kind *found, bn_status *st)
 {
     struct stat info;
-    return stat(path, &info) == 0 && !S_ISDIR(info.st_mode);
+    bn_status ignored = {.code = BN_OK};
+    rec_recording *recording = NULL;
+    if (stat(path, &info) != 0)
+        return bn_fail_errno(st, errno, "%s", path);
+    *found = KIND_PROGRAM;
+    if (S_ISDIR(info.st_mode))
+        *found = rec_open(path, &recording, &ignored) == BN_NOT_FOUND ? KIND_METRICS
+                                                                     : KIND_RECORDING;
+    else if (res_store_file_of(bn_base_name(path)) == RES_STORE_RECORD || command_is_metrics(path))
+        *found = KIND_METRICS;
+    rec_close(recording);
+    return BN_OK;
 }
 
-/* WORDS: "diff", two files; "diff", a recording; "text", a file. */
-static bn_code run_words(const char *const *words, const cli_output *output, bool *differ,
-                         bn_status *st)
+/* WORDS: two sources of one kind, or a recording. *DIFFER: something does, or a record of a folder
+ * is damaged. */
+static bn_code compare(const char *const *words, const cli_output *output, bool *differ,
+                       bn_status *st)
 {
-    const bool text = strcmp(words[0], "text") == 0;
-    if (!text && strcmp(words[0], "diff") != 0)
-        return bn_fail_choice(st, "graph command", words[0], "diff or text");
-    if (text)
-        return words[1] && !words[2] ? show_text(words[1], output, st)
-                                     : bn_fail(st, BN_INVALID, "bench graph text takes one file");
-    if (words[1] && words[2])
-        return compare_files(&words[1], output, differ, st);
-    if (words[1] && !is_file(words[1]))
-        return command_graph_recording(words[1], output, differ, st);
-    return bn_fail(st, BN_INVALID, "bench graph diff takes two files of programs, or a recording");
+    static const char *const names[] = {"a program", "no program", "a recording"};
+    kind a, b;
+    if (kind_of(words[0], &a, st) != BN_OK || (words[1] && kind_of(words[1], &b, st) != BN_OK))
+        return st->code;
+    struct stat info;
+    if (!words[1])
+        return stat(words[0], &info) == 0 && S_ISDIR(info.st_mode)
+                   ? command_graph_recordings(words[0], NULL, output, differ, st)
+                   : bn_fail(st, BN_INVALID,
+                             "bench diff takes two files or folders, or one recording, not %s alone",
+                             words[0]);
+    if (a != b)
+        return bn_fail(st, BN_INVALID, "%s is %s, and %s is %s", words[0], names[a], words[1],
+                       names[b]);
+    if (a == KIND_METRICS)
+        return command_metrics_diff(words[0], words[1], output, differ, st);
+    if (a == KIND_RECORDING)
+        return command_graph_recordings(words[0], words[1], output, differ, st);
+    return compare_files(words, output, differ, st);
 }
 
-int command_graph(const cli_output *output, const char *const *words)
+static int run_diff(void *options, const cli_call *call)
 {
     bn_status st = {.code = BN_OK};
     bool differ = false;
-    if (run_words(words, output, &differ, &st) != BN_OK) {
+    if (compare(call->words, options, &differ, &st) != BN_OK) {
         /* That something differs is not said of what could not be compared. */
         const cli_exit code = cli_complain(&st);
         return code == CLI_EXIT_FAILED ? CLI_EXIT_ENVIRONMENT : (int)code;
     }
     return differ ? CLI_EXIT_FAILED : CLI_EXIT_OK;
 }
+
+static const cli_option diff_rows[] = {
+    {"verbose", NULL, CLI_FLAG, offsetof(cli_output, verbose),
+     .text = "show all differences, not only the first ones (-v)"},
+};
+
+const cli_command command_diff = {
+    .name = "diff",
+    .usage = "bench diff A B, bench diff RECORDING",
+    .summary = "differences between two programs, recordings or metrics; the first one, and counts",
+    .section = JOB_SECTION_WHY,
+    .words = "A B|RECORDING",
+    .most_words = 2,
+    .size = sizeof(cli_output),
+    .rows = diff_rows,
+    .row_count = sizeof diff_rows / sizeof *diff_rows,
+    .groups = {{cli_output_table, .rows = CLI_OUT_TABLES}},
+    .run = run_diff,
+    .help = diff_help,
+};
+
+/* ---- bench graph ----------------------------------------------------------------------------- */
+
+static int run_graph(void *options, const cli_call *call)
+{
+    bn_status st = {.code = BN_OK};
+    shlo_graph *graph = NULL;
+    bn_code code = read_graph(call->words[0], &graph, &st);
+    (void)options;
+    if (code == BN_OK)
+        cli_show(graph->text);
+    shlo_graph_free(graph);
+    const cli_exit exit_code = code == BN_OK ? CLI_EXIT_OK : cli_complain(&st);
+    return exit_code == CLI_EXIT_FAILED ? CLI_EXIT_ENVIRONMENT : (int)exit_code;
+}
+
+const cli_command command_graph = {
+    .name = "graph",
+    .usage = "bench graph FILE",
+    .summary = "a program as StableHLO text: of byte code, of HLO",
+    .section = JOB_SECTION_WHY,
+    .words = "FILE",
+    .most_words = 1,
+    .size = sizeof(cli_output),
+    .groups = {{cli_output_table, .rows = CLI_OUT_EVERY | CLI_OUT_VERBOSE}},
+    .run = run_graph,
+};

@@ -1,0 +1,271 @@
+/*
+ * report.c - bench report: a page, a picture or a site of a folder of records.
+ */
+#include "harness/jobs/jobs.h"
+#include "harness/commands/selection_priv.h"
+#include "plots/plot.h"
+#include "plots/site/site.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* ---- a picture --------------------------------------------------------------------------- */
+
+static const struct {
+    const char *name;
+    bn_code (*make)(const res_collection *all, plot *p, bn_status *st);
+} kinds[] = {
+    {"ledger", plot_ledger},
+    {"speedup", plot_speedup},
+    {"overhead", plot_overhead},
+    {"steps", plot_steps},
+    {"distribution", plot_distribution_of_store},
+};
+#define PLOT_NAMES "ledger, speedup, overhead, steps, distribution"
+#define KINDS (sizeof kinds / sizeof *kinds)
+
+/* The records that ASKED asks for. */
+static bn_code load(const command_selection *asked, bool verbose, res_collection *all,
+                    bn_status *st)
+{
+    res_index index = {0};
+    bn_code code = command_index_load(asked->store, false, &index, NULL, st);
+    if (code == BN_OK && verbose)
+        command_say_index(&index);
+    if (code == BN_OK)
+        code = command_records_read(asked, &index, all, st);
+    res_index_free(&index);
+    return code;
+}
+
+static bn_code make_plot(const command_selection *asked, const char *what, bool verbose,
+                         const char *file, res_collection *all, bn_text *out, bn_status *st)
+{
+    plot_format format;
+    size_t kind = 0;
+    while (kind < KINDS && strcmp(kinds[kind].name, what) != 0)
+        kind++;
+    if (kind == KINDS)
+        return strcmp(what, "series") == 0 || strcmp(what, "history") == 0
+                   ? bn_fail(st, BN_INVALID, "for series use bench history --output")
+                   : bn_fail_choice(st, "plot", what, PLOT_NAMES);
+    if (!file)
+        return bn_fail(st, BN_INVALID,
+                       "bench report --plot needs --output FILE.svg, .png or .gp");
+    bn_code code = plot_format_parse(file, &format, st);
+    if (code == BN_OK)
+        code = load(asked, verbose, all, st);
+    plot p = {0};
+    if (code == BN_OK)
+        code = kinds[kind].make(all, &p, st);
+    if (code == BN_OK)
+        code = plot_render(&p, format, out, st);
+    plot_free(&p);
+    return code;
+}
+
+/* Says how it ended, and frees ALL. */
+static int finish(bn_code code, res_collection *all, const bn_status *st)
+{
+    cli_exit exit_code = all->damaged_count ? CLI_EXIT_FAILED : CLI_EXIT_OK;
+    if (code == BN_OK)
+        job_say_damaged(all->damaged, all->damaged_count);
+    else
+        exit_code = cli_complain(st);
+    res_collection_free(all);
+    return (int)exit_code;
+}
+
+static int draw(const command_selection *asked, const char *what, const cli_output *output,
+                const char *file)
+{
+    bn_status st = {.code = BN_OK};
+    bn_text out = {0};
+    res_collection all = {0};
+    bn_code code = make_plot(asked, what, output->verbose, file, &all, &out, &st);
+    if (code == BN_OK)
+        code = bn_file_write_atomic(file, out.data, out.length, &st);
+    bn_text_free(&out);
+    return finish(code, &all, &st);
+}
+
+/* ---- a page ---------------------------------------------------------------------------- */
+
+/* The page of the series of INDEX that ASKED asks for. */
+static bn_code make_page(const command_selection *asked, const command_series *series,
+                         const res_index *index, plot_page *page, bn_status *st)
+{
+    res_history history = {0};
+    bn_code code = command_history_make(asked, series, index, &history, st);
+    if (code == BN_OK)
+        code = plot_page_history(page, &history, NULL, st);
+    res_history_free(&history);
+    return code;
+}
+
+static int write_page(const command_selection *asked, const command_series *series,
+                      const char *title, const cli_output *output, const char *file)
+{
+    bn_status st = {.code = BN_OK};
+    plot_page page = {0};
+    res_index index = {0}, part = {0};
+    res_collection all = {0}, estimates = {0};
+    bn_code code = BN_OK;
+    if (!file)
+        code = bn_fail(&st, BN_INVALID, "bench report needs --output FILE.html, or --site DIR");
+    if (code == BN_OK)
+        code = command_index_load(asked->store, false, &index, &part, &st);
+    if (code == BN_OK && output->verbose)
+        command_say_index(&index);
+    if (code == BN_OK)
+        code = command_both_read(asked, &index, &part, &all, &estimates, &st);
+    if (code == BN_OK)
+        code = make_page(asked, series, &index, &page, &st);
+    if (code == BN_OK) {
+        const plot_report report = {
+            .title = title, .store = asked->store, .all = &all, .estimates = &estimates};
+        code = plot_page_write(&page, report, file, &st);
+    }
+    plot_page_free(&page);
+    res_index_free(&part);
+    res_index_free(&index);
+    job_say_damaged(estimates.damaged, estimates.damaged_count);
+    const bool damaged = estimates.damaged_count > 0;
+    res_collection_free(&estimates);
+    const int exit_code = finish(code, &all, &st);
+    return exit_code == CLI_EXIT_OK && damaged ? CLI_EXIT_FAILED : exit_code;
+}
+
+/* ---- a site ---------------------------------------------------------------------------- */
+
+typedef struct report_options {
+    cli_output output;
+    command_selection selection;
+    command_series series;
+    const char *plot, *file, *site; /* a kind of picture; a page or picture; folder of a site */
+    const char *title;
+    cli_words detailed; /* ids of records that get a page of the site */
+} report_options;
+
+static const char *plural(size_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+static void tell_site(const report_options *own, const site_made *made)
+{
+    cli_tell("%zu record%s of %zu night%s and %zu build%s; %zu file%s written, %zu unchanged, %zu "
+             "removed; %s/index.html",
+             made->records, plural(made->records), made->nights, plural(made->nights), made->builds,
+             plural(made->builds), made->written, plural(made->written), made->unchanged,
+             made->removed, own->site);
+    if (made->no_pictures)
+        cli_say(
+            "bench: the site has no pictures: there is no gnuplot; apt-get install gnuplot-nox");
+}
+
+static int write_site(const report_options *own)
+{
+    bn_status st = {.code = BN_OK};
+    res_index index = {0};
+    site_made made = {0};
+    site_options options = {.store = own->selection.store,
+                            .folder = own->site,
+                            .title = own->title ? own->title : "Benchmark results",
+                            .night_hours = own->series.night_hours,
+                            .now_s = (double)time(NULL),
+                            .change = res_history_defaults().change,
+                            .asked = own->detailed.list,
+                            .asked_count = own->detailed.count};
+    bn_code code =
+        command_index_load(own->selection.store, own->series.reindex, &index, NULL, &st);
+    if (code == BN_OK && own->output.verbose)
+        command_say_index(&index);
+    if (code == BN_OK)
+        code = site_publish(&options, &index, &made, &st);
+    int exit_code = made.lost.damaged_count ? CLI_EXIT_FAILED : CLI_EXIT_OK;
+    if (code == BN_OK) {
+        job_say_damaged(made.lost.damaged, made.lost.damaged_count);
+        tell_site(own, &made);
+    } else {
+        exit_code = (int)cli_complain(&st);
+    }
+    res_collection_free(&made.lost);
+    res_index_free(&index);
+    return exit_code;
+}
+
+/* ---- the command ----------------------------------------------------------------------- */
+
+#define AT(member) offsetof(report_options, member)
+
+static const cli_option rows[] = {
+    {"output", "FILE", CLI_TEXT, AT(file), .also = "o",
+     .text = "file of the page, .html, or of the picture, .svg, .png or .gp; what is there is "
+             "replaced, since it can be made again from the records"},
+    {"plot", "NAME", CLI_TEXT, AT(plot), .choices = PLOT_NAMES,
+     .text = "one picture in place of the page: " PLOT_NAMES},
+    {"site", "DIR", CLI_TEXT, AT(site),
+     .text = "a site in place of the page, DIR/index.html and what it needs: newest results, "
+             "models, builds, nights, any two compared. DIR is new, empty, or a site to renew"},
+    {"record", "ID", CLI_WORDS, AT(detailed), .about = COMMAND_ABOUT_SITE,
+     .text = "of a site: also keep a page of this record, with ledger, timeline, steps and "
+             "provenance, such as the newest records have; may be repeated"},
+    {"title", "TEXT", CLI_TEXT, AT(title), .text = "title of the page or of the site"},
+    {"verbose", NULL, CLI_FLAG, AT(output.verbose),
+     .text = "also say how many records were read (-v)"},
+    {"force", NULL, CLI_FLAG, AT(output.force), .text = "of no effect: files are replaced"},
+};
+
+static bn_code check(void *options, const cli_call *call, bn_status *st)
+{
+    const report_options *o = options;
+    const char *chosen = cli_given(call, COMMAND_ABOUT_AXES);
+    const char *of_site = cli_given(call, COMMAND_ABOUT_SITE);
+    if (o->site && (o->file || o->plot))
+        return bn_fail(st, BN_INVALID, "--site is given in place of --%s, not with it",
+                       o->file ? "output" : "plot");
+    if (o->site && chosen)
+        return bn_fail(st, BN_INVALID, "--site is of the whole store, so it goes without --%s",
+                       chosen);
+    if (!o->site && of_site)
+        return bn_fail(st, BN_INVALID, "--%s goes with --site DIR", of_site);
+    return BN_OK;
+}
+
+static int run(void *options, const cli_call *call)
+{
+    const report_options *o = options;
+    (void)call;
+    if (o->site)
+        return write_site(o);
+    if (o->plot)
+        return draw(&o->selection, o->plot, &o->output, o->file);
+    const res_history_options usual = res_history_defaults();
+    const command_series series = {.metric = "wall",
+                                   .night_hours = usual.night_hours,
+                                   .level = usual.change.level,
+                                   .least_change = usual.change.least_effect};
+    return write_page(&o->selection, &series, o->title ? o->title : "Benchmark report",
+                      &o->output, o->file);
+}
+
+const cli_command command_report = {
+    .name = "report",
+    .usage = "bench report --output FILE.html, bench report --plot NAME --output FILE.svg,\n"
+             "bench report --site DIR",
+    .summary = "a page of records that needs nothing else; --plot: one picture; --site: many pages",
+    .section = JOB_SECTION_LOOK,
+    .bare = "store",
+    .size = sizeof(report_options),
+    .output = AT(output),
+    .rows = rows,
+    .row_count = sizeof rows / sizeof *rows,
+    .groups = {{command_series_table, AT(series), .rows = COMMAND_SERIES_NIGHTS | COMMAND_SERIES_REINDEX},
+               {command_selection_table, AT(selection)},
+               {cli_output_table, AT(output), .rows = CLI_OUT_EVERY}},
+    .check = check,
+    .run = run,
+};
