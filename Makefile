@@ -187,11 +187,11 @@ $(BUILD)/lib$(1).a: $(OBJECTS_$(1)) $(BUILD)/$(1).list
 endef
 $(foreach room,$(ROOMS),$(eval $(call archive_rules,$(room))))
 
-# The simulated runtime's own objects, and what it needs of base (near words, texts cut by whole
-# characters): position-independent, all hidden but the entry.
+# The simulated runtime's own objects, and what it needs of base and of the readers of StableHLO
+# text: position-independent, all hidden but the entry.
 SIM_OBJECTS := $(patsubst %.c,$(BUILD)/pic/%.o,\
     $(wildcard $(foreach room,$(SIM_ROOMS),$(FOLDER_$(room))/*.c)) \
-    $(addprefix runtime/base/,near.c text.c array.c alloc.c))
+    $(addprefix runtime/base/,near.c text.c array.c arena.c alloc.c dtypes.c) runtime/stablehlo/tokens.c)
 $(BUILD)/pic/%.o: %.c $(BUILD)/flags
 	$(call note,CC,$< (plugin))
 	@mkdir -p $(@D)
@@ -291,7 +291,7 @@ needed = $(filter $(BUILD)/%,$(1)) $(if $(filter tests/fuzz/check_fuzz_corpus.sh
     $(if $(filter %_replay.sh %_recorded.sh %_estimate.sh %_docs.sh %_pages.sh,$(1)),$(BUILD)/tests/harness/replay/make_recording) \
     $(if $(filter %_steps.sh %_doctor_record.sh,$(1)),$(BUILD)/tests/results/recordings/make_recording) \
     $(if $(filter %_foreign_text.sh %_publish.sh,$(1)),$(BUILD)/tests/results/records/make_foreign) \
-    $(if $(filter %_graph.sh %_nightly.sh %_record.sh %_record_profile.sh %_steps.sh %_timeline_readers.sh %_rerun.sh %_frameworks.sh %_frontends.sh %_docs.sh %_members.sh %_surroundings.sh,$(1)),$(BUILD)/tests/harness/commands/pjrt_program)
+    $(if $(filter %_graph.sh %_nightly.sh %_record.sh %_record_profile.sh %_steps.sh %_timeline_readers.sh %_replay_recorded.sh %_frameworks.sh %_frontends.sh %_docs.sh %_members.sh %_surroundings.sh,$(1)),$(BUILD)/tests/harness/commands/pjrt_program)
 
 .PHONY: tests tests-full run-tests run-tests-full
 tests: all $(TEST_PLUGINS) $(call needed,$(CHECK_PROGRAMS))

@@ -15,7 +15,7 @@
 #include "runtime/graph/scopes.h"
 
 /* A graph as it was traced last at its place in a step. */
-typedef struct explain_graph {
+typedef struct cause_graph {
     char label[64];
     size_t position; /* among the graphs of a traced step, from 0 */
     int64_t step;
@@ -24,16 +24,16 @@ typedef struct explain_graph {
     void *statics;  /* of its step, copied; or NULL */
     char *text;
     size_t length;
-} explain_graph;
+} cause_graph;
 
-struct explain_state {
+struct cause_state {
     mode *mode;
     const model *instance;
     const mode_call *call;
     int64_t step;    /* in hand, from 1 */
     size_t position; /* of the next graph in it */
     json_t *step_reads;
-    explain_graph *last; /* one for each position and label */
+    cause_graph *last; /* one for each position and label */
     size_t last_count, last_capacity;
     json_t *graphs, *recompiles, *breaks, *reads, *host_ops, *misses;
 };
@@ -43,22 +43,22 @@ struct explain_state {
 /* Why NOW was compiled where WAS (NULL: nothing) was before (new reference): {"cause": one of
  * "shape", "dtype", "argument", "scalar", "branch", "ops", "same", "new"; and with it "subject",
  * "dimension", "from", "to", "place", "scope", "words"}. */
-json_t *explain_cause(const explain_state *s, const explain_graph *was, const explain_graph *now);
+json_t *cause_of(const cause_state *s, const cause_graph *was, const cause_graph *now);
 
 /* ---- json.c ------------------------------------------------------------------------------- */
 
 /* New references. */
-json_t *explain_text_json(bn_text *text); /* which is freed */
-json_t *explain_place_json(tg_place place);
-json_t *explain_type_json(const tg_type *type);
+json_t *cause_text_json(bn_text *text); /* which is freed */
+json_t *cause_place_json(tg_place place);
+json_t *cause_type_json(const tg_type *type);
 /* Appends a float in the fewest digits that distinguish it from its neighbours. */
-void explain_put_real(double value, bn_text *out);
-json_t *explain_real_json(double value);
+void cause_put_real(double value, bn_text *out);
+json_t *cause_real_json(double value);
 /* A scalar's value; of more elements how many there are. */
-json_t *explain_value_json(const tg_type *type, const void *value);
+json_t *cause_value_json(const tg_type *type, const void *value);
 /* TEXT, or null where it is empty. */
-json_t *explain_word_json(const char *text);
+json_t *cause_word_json(const char *text);
 /* The place and scope that line LINE of the StableHLO text TEXT states, into OBJECT. */
-void explain_read_place(const char *text, size_t length, uint32_t line, json_t *object);
+void cause_read_place(const char *text, size_t length, uint32_t line, json_t *object);
 
 #endif

@@ -72,7 +72,7 @@ static void of_misses(const json_t *misses, json_t *list)
                     "the step again: do not read values that differ in each step.");
 }
 
-json_t *explain_findings(const json_t *e, bool seldom)
+json_t *cause_findings(const json_t *e, bool seldom)
 {
     json_t *list = json_array();
     const int64_t steps = json_integer_value(json_object_get(e, "steps"));

@@ -59,22 +59,22 @@ model_options job_model_options(const res_experiment *w, const char *path)
                                 : strcmp(w->layout, "nhwc") == 0 ? MODEL_NHWC
                                 : habit                          ? habit->layout
                                                                  : MODEL_NHWC;
-    return (model_options){.small = strncmp(w->variant, "small", 5) == 0,
-                           .pad = strstr(w->variant, "_pad") != NULL,
-                           .train = train,
-                           .no_dropout = strcmp(w->dropout, "off") == 0,
-                           .optimizer = strcmp(w->optimizer, "sgd") == 0 ? MODEL_SGD
-                                        : strcmp(w->optimizer, "adamw") == 0
-                                            ? MODEL_ADAMW
-                                            : MODEL_OPTIMIZER_DEFAULT,
-                           .batch = w->batch,
-                           .image = w->image,
-                           .seq = w->seq,
-                           .depth = w->depth,
-                           .scan = strcmp(w->scan, "on") == 0,
-                           .remat = remat,
-                           .offload = offload,
-                           .dtype = tg_dtype_parse(w->dtype),
-                           .layout = layout,
-                           .seed = w->seed};
+    return (model_options){
+        .small = strncmp(w->variant, "small", 5) == 0,
+        .pad = strstr(w->variant, "_pad") != NULL,
+        .train = train,
+        .no_dropout = strcmp(w->dropout, "off") == 0,
+        .optimizer = strcmp(w->optimizer, "sgd") == 0     ? MODEL_SGD
+                     : strcmp(w->optimizer, "adamw") == 0 ? MODEL_ADAMW
+                                                          : MODEL_OPTIMIZER_DEFAULT,
+        .batch = w->batch,
+        .image = w->image,
+        .seq = w->seq,
+        .depth = w->depth,
+        .scan = strcmp(w->scan, "on") == 0,
+        .remat = remat,
+        .offload = offload,
+        .dtype = bn_dtype_named(w->dtype, strlen(w->dtype), false, TG_DTYPE_COUNT),
+        .layout = layout,
+        .seed = w->seed};
 }

@@ -167,8 +167,8 @@ void job_program_text_free(job_program_text *p)
  * lacks: bf16, or a float of 8 bits. */
 static bool fits(const mode_argument *a, const rt_npy *found)
 {
-    const bool bits = (found->dtype == RT_U16 && a->dtype == RT_BF16) ||
-                      (found->dtype == RT_U8 && rt_dtype_is_f8(a->dtype));
+    const bool bits = (found->dtype == BN_U16 && a->dtype == BN_BF16) ||
+                      (found->dtype == BN_U8 && bn_dtype_is_f8(a->dtype));
     if (a->rank != found->rank || (found->void_bits ? !bits : !bits && found->dtype != a->dtype))
         return false;
     return memcmp(a->dims, found->dims, a->rank * sizeof *a->dims) == 0;
@@ -179,7 +179,7 @@ static void put_type(bn_text *out, rt_dtype dtype, size_t rank, const int64_t *d
     bn_text_puts(out, "tensor<");
     for (size_t i = 0; i < rank; i++)
         bn_text_printf(out, "%lldx", (long long)dims[i]);
-    bn_text_printf(out, "%s>", rt_dtype_text(dtype));
+    bn_text_printf(out, "%s>", bn_dtype_text(dtype));
 }
 
 bn_code job_program_array(const char *path, const mode_argument *a, const char *what, size_t index,

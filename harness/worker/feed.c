@@ -170,10 +170,10 @@ static bn_code receive(worker_feed *f, mode *m, bool wait, bn_status *st)
         f->ahead_done[i] = NULL;
         if (code == BN_OK && wait)
             code = rt_buffer_await(f->session->client, f->ahead[i], st);
-        if (code == BN_OK)
-            code = mode_place(m, f->inputs[i], f->ahead[i], st);
-        if (code == BN_OK)
+        if (code == BN_OK) {
+            mode_place(m, f->inputs[i], f->ahead[i]);
             f->ahead[i] = NULL;
+        }
     }
     f->is_ahead = false;
     return code;

@@ -238,7 +238,7 @@ static void explain_member(const worker_group *g, worker_member *m)
     bn_code code = worker_session_model(&m->s, &usual, &st);
     if (code == BN_OK)
         code = worker_session_explain(&m->s, WHY_STEPS, WHY_SECONDS, &lists, &st);
-    json_t *findings = code == BN_OK ? explain_findings(lists, true) : NULL;
+    json_t *findings = code == BN_OK ? cause_findings(lists, true) : NULL;
     while (json_array_size(findings) > RES_MOST_WHY)
         json_array_remove(findings, json_array_size(findings) - 1);
     if (json_array_size(findings) > 0)

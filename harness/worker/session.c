@@ -219,22 +219,22 @@ bn_code worker_session_explain(worker_session *s, int64_t steps, double seconds,
                                bn_status *st)
 {
     const uint64_t start = bn_now_ns();
-    explain_state *state = explain_begin(s->mode, s->instance, &s->call);
+    cause_state *state = cause_begin(s->mode, s->instance, &s->call);
     bn_code code = BN_OK;
     for (int64_t i = 0; code == BN_OK && i < steps; i++) {
         if (i >= 2 && (double)(bn_now_ns() - start) > seconds * 1e9)
             break;
         worker_send_progress("explaining", i, steps);
-        explain_step_begin(state);
+        cause_step_begin(state);
         code = mode_step(s->mode, &s->call, NULL, st);
         if (code == BN_OK)
-            explain_step_end(state);
+            cause_step_end(state);
     }
     if (code == BN_OK)
         code = mode_drain(s->mode, st);
     if (code == BN_OK)
-        *lists = explain_lists(state);
-    explain_end(state);
+        *lists = cause_lists(state);
+    cause_end(state);
     return code;
 }
 

@@ -85,7 +85,7 @@ void worker_session_share(worker_session *s, const worker_session *other, const 
 BN_MUST_USE bn_code worker_session_model(worker_session *s, const worker_session_options *options,
                                          bn_status *st);
 /* Runs and watches at most STEPS steps of the session's model, which has run none before: at least
- * two, and no more once SECONDS are over. *LISTS (new reference) is of explain_lists. */
+ * two, and no more once SECONDS are over. *LISTS (new reference) is of cause_lists. */
 BN_MUST_USE bn_code worker_session_explain(worker_session *s, int64_t steps, double seconds,
                                            json_t **lists, bn_status *st);
 /* Releases all handles of the plugin but the client. */

@@ -17,9 +17,9 @@ static const struct {
     const char *descr;
     rt_dtype dtype;
 } kinds[] = {
-    {"|b1", RT_BOOL}, {"|i1", RT_S8},  {"<i2", RT_S16}, {"<i4", RT_S32},   {"<i8", RT_S64},
-    {"|u1", RT_U8},   {"<u2", RT_U16}, {"<u4", RT_U32}, {"<u8", RT_U64},   {"<f2", RT_F16},
-    {"<f4", RT_F32},  {"<f8", RT_F64}, {"<c8", RT_C64}, {"<c16", RT_C128},
+    {"|b1", BN_PRED}, {"|i1", BN_S8},  {"<i2", BN_S16}, {"<i4", BN_S32},   {"<i8", BN_S64},
+    {"|u1", BN_U8},   {"<u2", BN_U16}, {"<u4", BN_U32}, {"<u8", BN_U64},   {"<f2", BN_F16},
+    {"<f4", BN_F32},  {"<f8", BN_F64}, {"<c8", BN_C64}, {"<c16", BN_C128},
 };
 
 /* ---- the header ------------------------------------------------------------------- */
@@ -98,7 +98,7 @@ static bn_code read_descr(const char *name, const char *descr, rt_npy *a, bn_sta
     /* As NumPy writes types of others: bf16, and floats of 8 bits. */
     const bool byte = strcmp(descr, "|V1") == 0 || strcmp(descr, "<V1") == 0;
     a->void_bits = byte || strcmp(descr, "|V2") == 0 || strcmp(descr, "<V2") == 0;
-    a->dtype = byte ? RT_U8 : RT_U16;
+    a->dtype = byte ? BN_U8 : BN_U16;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (strcmp(kinds[i].descr, descr) == 0) {
             a->dtype = kinds[i].dtype;
@@ -171,7 +171,7 @@ bn_code rt_npy_parse(const char *name, const char *bytes, size_t size, rt_npy *a
     bn_code code = read_header(name, h, a, st);
     if (code != BN_OK)
         return code;
-    int64_t wanted = (int64_t)rt_dtype_bytes(a->dtype);
+    int64_t wanted = (int64_t)bn_dtype_bytes(a->dtype);
     bool overflow = false;
     for (size_t i = 0; i < a->rank; i++)
         overflow |= __builtin_mul_overflow(wanted, a->dims[i], &wanted);
@@ -188,7 +188,7 @@ bn_code rt_npy_parse(const char *name, const char *bytes, size_t size, rt_npy *a
 
 static const char *descr_of(rt_dtype dtype)
 {
-    dtype = dtype == RT_BF16 ? RT_U16 : rt_dtype_is_f8(dtype) ? RT_U8 : dtype;
+    dtype = dtype == BN_BF16 ? BN_U16 : bn_dtype_is_f8(dtype) ? BN_U8 : dtype;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (kinds[i].dtype == dtype)
             return kinds[i].descr;
@@ -199,7 +199,7 @@ bn_code rt_npy_write(const char *path, rt_dtype dtype, size_t rank, const int64_
                      const void *data, bn_status *st)
 {
     bn_text head = {0};
-    size_t bytes = rt_dtype_bytes(dtype);
+    size_t bytes = bn_dtype_bytes(dtype);
     bn_text_append(&head, MAGIC "\x01\x00\0\0", MAGIC_BYTES + 4 /* its length below */);
     bn_text_printf(&head, "{'descr': '%s', 'fortran_order': False, 'shape': (", descr_of(dtype));
     for (size_t i = 0; i < rank; i++) {

@@ -11,7 +11,7 @@
 #include "runtime/pjrt/pjrt.h"
 
 typedef struct rt_npy {
-    rt_dtype dtype; /* of the file; RT_U16 may stand for bf16 */
+    rt_dtype dtype; /* of the file; BN_U16 may stand for bf16 */
     bool void_bits; /* two-byte void: bf16 */
     size_t rank;
     int64_t dims[RT_MAX_RANK];

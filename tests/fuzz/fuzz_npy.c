@@ -12,7 +12,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fuzz_status(code, &st);
     if (code != BN_OK)
         return 0;
-    size_t bytes = rt_dtype_bytes(array.dtype);
+    size_t bytes = bn_dtype_bytes(array.dtype);
     fuzz_require(array.rank <= RT_MAX_RANK, "more dimensions than there is room for");
     for (size_t i = 0; i < array.rank; i++) {
         fuzz_require(array.dims[i] >= 0, "a dimension below zero");

@@ -104,7 +104,7 @@ spends nightly --suite "$folder/suite.json" --store "$store" --report "$folder/n
 seconds=$(awk -v all="$seconds" -v empty="$empty" 'BEGIN { printf "%.2f", all - empty }')
 report "a night takes 2 s more than in an empty store ($seconds s, $peak MB)" "$(
     fault_of 4
-    grep -q 'could not tell: this is the first good night' "$folder/night/index.html" || echo "no page"
+    grep -q 'inconclusive: this is the first good night' "$folder/night/index.html" || echo "no page"
     [ "$(stored)" -eq 100001 ] || echo "$(stored) records"
     within 2
 )"

@@ -68,16 +68,16 @@ static json_t *lists_of(otherness how)
     mode *m = NULL;
     assert_ok(mode_create("lazy", client, &(mode_options){0}, &m, &st), &st);
     assert_ok(mode_write(m, c.x, ones, &st), &st);
-    explain_state *state = explain_begin(m, NULL, &call);
+    cause_state *state = cause_begin(m, NULL, &call);
     for (c.step = 1; c.step <= STEPS; c.step++) {
         if (how == OTHER_DTYPE && c.step == 2)
             change_dtype(m, &c);
-        explain_step_begin(state);
+        cause_step_begin(state);
         assert_ok(mode_step(m, &call, NULL, &st), &st);
-        explain_step_end(state);
+        cause_step_end(state);
     }
-    json_t *lists = explain_lists(state);
-    explain_end(state);
+    json_t *lists = cause_lists(state);
+    cause_end(state);
     mode_clear(m, c.x);
     mode_clear(m, c.out);
     mode_destroy(m);
@@ -127,7 +127,7 @@ static void says(const json_t *one, const char *text)
 /* LISTS has one finding for each cause, in the order RULES, with advice. */
 static void finds(const json_t *lists, const char *const *rules, size_t count)
 {
-    json_t *list = explain_findings(lists, false);
+    json_t *list = cause_findings(lists, false);
     size_t found = 0;
     for (size_t i = 0; i < json_array_size(list); i++) {
         const json_t *one = json_array_get(list, i);
@@ -199,8 +199,8 @@ static void seldom_reads_have_a_place(void **state)
     json_t *reads = json_object_get(lists, "reads");
     assert_int_equal(json_array_size(reads), 1);
     json_object_set_new(json_array_get(reads, 0), "steps", json_integer(1));
-    often = explain_findings(lists, false);
-    seldom = explain_findings(lists, true);
+    often = cause_findings(lists, false);
+    seldom = cause_findings(lists, true);
     assert_int_equal(json_array_size(seldom), json_array_size(often) + 1);
     const json_t *read = json_array_get(seldom, json_array_size(seldom) - 1);
     assert_string_equal(text_of(read, "rule"), "read");

@@ -61,9 +61,9 @@ estimate=(estimate --runtime "$fake" --topology v4:1,fake:2 --model resnet18 --v
 FAKE_PJRT=hlo run "${estimate[@]}" --cache-dir "$folder/kept"
 report "bench estimate says what is compiled, what is not, and what Ctrl-C leaves" "$(
     fault_of 0
-    grep -qF "[0/2] at most 2 programs of 1 step to compile for 2 topologies, on runtime $fake; what $folder/kept has" \
+    grep -q "^\[0/2\] at most 2 programs of 1 step .* 2 topologies, on runtime $fake; .*$folder/kept .*compiled again" \
         "$folder/err" || echo "not what is compiled"
-    grep -qxF '[0/2] Ctrl-C ends it, prints what is done, and keeps what is compiled' "$folder/err" ||
+    grep -q '^\[0/2\] Ctrl-C ends it, prints .*, and keeps ' "$folder/err" ||
         echo "not what Ctrl-C leaves"
 )"
 FAKE_PJRT=hlo run "${estimate[@]}" --cache-dir=

@@ -115,7 +115,7 @@ report "a file that cannot be run with 126" "$(
     grep -q 'bench: tests/support/cli.sh: Permission denied' "$folder/err" || echo "not said"
     ls -d "$folder/d" 2>/dev/null
 )"
-refuses "no program" 2 "bench record needs a word: a program and its arguments" -- record --runtime sim
+refuses "no program" 2 "bench record needs an argument: a program and its arguments" -- record --runtime sim
 refuses "a runtime that there is not" 3 "no runtime named 'nowhere'" -- \
     record --runtime nowhere --output "$folder/d" -- true
 refuses "the recorder before itself" 2 "is the recorder itself" -- \

@@ -11,7 +11,7 @@ refuses "a number of tables that is none" 2 "--tables|from 1" -- selftest covera
 refuses "more load than there may be" 2 "--load|from 0 to 64" -- selftest coverage --load 65
 refuses "--tables of another command" 2 "--tables" -- run --tables 3
 run selftest coverage --runtime nosuch --tables 1
-report "a runtime that there is not is told before anything is drawn" "$(
+report "a runtime that there is not is reported before anything is drawn" "$(
     fault_of 3 "nosuch"
     grep "^\[" "$folder/err"
 )"
@@ -22,7 +22,7 @@ report "a model that there is not" "$(fault_of 2 "nosuch")"
 
 run selftest coverage --quick --seed 7
 cp "$folder/out" "$folder/text"
-report "in numbers it passes, says so in its last line, and tells the seed" "$(
+report "in numbers it passes, says so in its last line, and names the seed" "$(
     fault_of 0
     tail -n 1 "$folder/out" | grep -qE \
         '^coverage: PASS: [0-9]+ of 12 rows hold the truth often enough(, [0-9]+ not refuted)?; seed 7$' ||

@@ -1,5 +1,5 @@
 #!/bin/bash
-# full_replay_busy.sh - bench replay resnet50 beside busy loops, as TAP: it says that the machine was busy, in
+# full_replay_busy.sh - bench replay resnet50 under load, as TAP: it reports that the machine was busy, in
 # text and in JSON. For minutes of a machine that nobody else measures on.
 #
 # needs: nothing

@@ -12,7 +12,7 @@ cp "$folder/out" "$folder/text"
 report "it passes and says so in its last line" "$(
     fault_of 0
     [ "$(tail -n 1 "$folder/out")" = "statistics: PASS" ] || echo "the last line is no verdict"
-    for text in jitter drift outliers periodic wandering "two modes" quiet alarms visible; do
+    for text in jitter drift outliers periodic wandering "two modes" quiet alarms MDE; do
         grep -qF -- "$text" "$folder/out" || echo "no $text"
     done
 )"

@@ -38,19 +38,19 @@ static void reads_what_numpy_writes(void **state)
         size_t rank;
         int64_t last;
     } files[] = {
-        {1, HEADER("<f4", "False", "(2, 3)"), 24, RT_F32, 2, 3},
-        {2, HEADER("<f8", "False", "(5,)"), 40, RT_F64, 1, 5},
-        {3, HEADER("|b1", "False", "()"), 1, RT_BOOL, 0, 0},
-        {1, HEADER("<f2", "False", "(0, 7)"), 0, RT_F16, 2, 7},
-        {1, HEADER("<c16", "False", "(1, 1, 1, 1, 1, 1, 1, 2)"), 32, RT_C128, 8, 2},
-        {1, HEADER("<i8", "True", "(4,)"), 32, RT_S64, 1, 4}, /* one dimension has no order */
-        {1, "{\"shape\": (3,), \"descr\": \"|u1\", \"fortran_order\": False}", 3, RT_U8, 1, 3},
-        {1, HEADER("|V2", "False", "(2,)"), 4, RT_U16, 1, 2},
+        {1, HEADER("<f4", "False", "(2, 3)"), 24, BN_F32, 2, 3},
+        {2, HEADER("<f8", "False", "(5,)"), 40, BN_F64, 1, 5},
+        {3, HEADER("|b1", "False", "()"), 1, BN_PRED, 0, 0},
+        {1, HEADER("<f2", "False", "(0, 7)"), 0, BN_F16, 2, 7},
+        {1, HEADER("<c16", "False", "(1, 1, 1, 1, 1, 1, 1, 2)"), 32, BN_C128, 8, 2},
+        {1, HEADER("<i8", "True", "(4,)"), 32, BN_S64, 1, 4}, /* one dimension has no order */
+        {1, "{\"shape\": (3,), \"descr\": \"|u1\", \"fortran_order\": False}", 3, BN_U8, 1, 3},
+        {1, HEADER("|V2", "False", "(2,)"), 4, BN_U16, 1, 2},
         /* of Python 2: */
-        {1, HEADER("<f4", "False", "(3L,)"), 12, RT_F32, 1, 3},
-        {2, HEADER("<f4", "False", "(2L, 3)") "   \n", 24, RT_F32, 2, 3},
-        {1, HEADER("<f4", "False", "(2, 1L, 10L)"), 80, RT_F32, 3, 10},
-        {1, HEADER("<f4", "False", "(0L,)"), 0, RT_F32, 1, 0},
+        {1, HEADER("<f4", "False", "(3L,)"), 12, BN_F32, 1, 3},
+        {2, HEADER("<f4", "False", "(2L, 3)") "   \n", 24, BN_F32, 2, 3},
+        {1, HEADER("<f4", "False", "(2, 1L, 10L)"), 80, BN_F32, 3, 10},
+        {1, HEADER("<f4", "False", "(0L,)"), 0, BN_F32, 1, 0},
     };
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         bn_status st = {0};
@@ -151,7 +151,7 @@ static void writes_what_it_reads(void **state)
     for (int dtype = 0; dtype < RT_DTYPE_COUNT; dtype++)
         for (size_t rank = 0; rank <= 9; rank += 3) {
             int64_t dims[9] = {2, 1, 3, 1, 1, 2, 1, 1, 1};
-            size_t bytes = rt_dtype_bytes((rt_dtype)dtype), size;
+            size_t bytes = bn_dtype_bytes((rt_dtype)dtype), size;
             bn_status st = {0};
             rt_npy a;
             char data[16 * 12], *file;
@@ -162,8 +162,8 @@ static void writes_what_it_reads(void **state)
             assert_ok(rt_npy_write(path, (rt_dtype)dtype, rank, dims, data, &st), &st);
             assert_ok(bn_regular_read(path, &file, &size, &st), &st);
             assert_ok(rt_npy_parse(path, file, size, &a, &st), &st);
-            assert_int_equal(a.dtype, dtype == RT_BF16                  ? RT_U16
-                                      : rt_dtype_is_f8((rt_dtype)dtype) ? RT_U8
+            assert_int_equal(a.dtype, dtype == BN_BF16                  ? BN_U16
+                                      : bn_dtype_is_f8((rt_dtype)dtype) ? BN_U8
                                                                         : dtype);
             assert_int_equal(a.rank, rank);
             assert_memory_equal(a.dims, dims, rank * sizeof *dims);
@@ -174,7 +174,7 @@ static void writes_what_it_reads(void **state)
         }
     unlink(path);
     bn_status st = {0};
-    assert_fails(rt_npy_write("/nowhere/a.npy", RT_F32, 0, NULL, "abcd", &st), BN_NOT_FOUND,
+    assert_fails(rt_npy_write("/nowhere/a.npy", BN_F32, 0, NULL, "abcd", &st), BN_NOT_FOUND,
                  "/nowhere", &st);
 }
 

@@ -97,7 +97,7 @@ static void a_call_takes_host_time_by_arguments_and_results(void **state)
         rt_buffer_release(client, results[1]);
     });
     assert_ok(rt_execute(executable, arguments, 3, NULL, 0, results, &done, &st), &st);
-    assert_false(rt_event_is_ready(client, done));
+    assert_false(event_is_ready(client, done));
     rt_event_release(client, done);
     rt_buffer_release(client, results[0]);
     rt_buffer_release(client, results[1]);
@@ -113,7 +113,7 @@ static void a_blocking_call_waits_for_the_device(void **state)
     sim_adder a = sim_adder_new(NONE "device_us=3000 execute_us=200 blocking=true");
     assert_takes(3200, {
         rt_event *done = sim_submit(&a);
-        assert_true(rt_event_is_ready(a.client, done));
+        assert_true(event_is_ready(a.client, done));
         rt_event_release(a.client, done);
     });
     sim_adder_free(&a);
@@ -132,17 +132,17 @@ static void transfers_take_latency_and_bandwidth(void **state)
         sim_client(NONE "transfer_us=1500 to_device_gbps=1 to_host_gbps=0.5 release_us=600");
     rt_buffer *buffer = NULL;
     assert_takes(1500 + 1000 + 600, {
-        assert_ok(rt_buffer_from_host(client, million, RT_F32, dims, 1, &buffer, &st), &st);
+        assert_ok(rt_buffer_from_host(client, million, BN_F32, dims, 1, &buffer, &st), &st);
         rt_buffer_release(client, buffer);
     });
-    assert_ok(rt_buffer_from_host(client, million, RT_F32, dims, 1, &buffer, &st), &st);
+    assert_ok(rt_buffer_from_host(client, million, BN_F32, dims, 1, &buffer, &st), &st);
     assert_takes(1500 + 2000, {
         assert_ok(rt_buffer_to_host(client, buffer, million, sizeof million, &st), &st);
     });
     assert_takes(600, {
         rt_buffer *small = NULL;
         rt_event *sent = NULL;
-        assert_ok(rt_buffer_from_host_async(client, million, RT_F32, dims, 0, &small, &sent, &st),
+        assert_ok(rt_buffer_from_host_async(client, million, BN_F32, dims, 0, &small, &sent, &st),
                   &st);
         rt_event_release(client, sent);
         rt_buffer_release(client, small);
@@ -164,13 +164,13 @@ static void executions_wait_for_transfers(void **state)
         rt_buffer *inputs[2];
         rt_event *sent[2];
         for (int i = 0; i < 2; i++)
-            assert_ok(rt_buffer_from_host_async(a.client, data, RT_F32, dims, 1, &inputs[i],
+            assert_ok(rt_buffer_from_host_async(a.client, data, BN_F32, dims, 1, &inputs[i],
                                                 &sent[i], &st),
                       &st);
         a.arguments[1] = inputs[1];
         sim_run(&a, 1);
         for (int i = 0; i < 2; i++) {
-            assert_true(rt_event_is_ready(a.client, sent[i]));
+            assert_true(event_is_ready(a.client, sent[i]));
             rt_event_release(a.client, sent[i]);
             rt_buffer_release(a.client, inputs[i]);
         }
@@ -219,12 +219,12 @@ static void a_queue_is_first_in_first_out(void **state)
     rt_event *done[COUNT];
     for (int i = 0; i < COUNT; i++)
         done[i] = sim_submit(&a);
-    assert_false(rt_event_is_ready(a.client, done[COUNT - 1]));
+    assert_false(event_is_ready(a.client, done[COUNT - 1]));
     for (int i = 0; i < COUNT; i++) {
         bn_status st = {0};
         assert_ok(rt_event_await(a.client, done[i], &st), &st);
         for (int before = 0; before < i; before++)
-            assert_true(rt_event_is_ready(a.client, done[before]));
+            assert_true(event_is_ready(a.client, done[before]));
     }
     for (int i = 0; i < COUNT; i++)
         rt_event_release(a.client, done[i]);
@@ -308,7 +308,7 @@ static void modules_may_have_stated_times_only(void **state)
         for (int i = 0; i < 2; i++) {
             bn_status st = {0};
             rt_executable *x = NULL;
-            const bn_code code = rt_compile(client, names[i], strlen(names[i]), NULL, &x, &st);
+            const bn_code code = compile_text(client, names[i], strlen(names[i]), NULL, &x, &st);
             assert_int_equal(code == BN_OK, rows[row].compiles[i]);
             if (code == BN_OK)
                 rt_executable_destroy(x);
