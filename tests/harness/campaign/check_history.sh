@@ -116,7 +116,7 @@ refuses "a level that is none" 2 "between 0 and 1" -- history --store "$store" -
 refuses "models that are not there" 3 "none of 599 records" -- history --store "$store" --model x
 refuses "a store that is not there" 3 "$folder/nowhere" -- history --store "$folder/nowhere"
 mkdir "$folder/empty"
-refuses "an empty store" 3 "no records are there" -- history --store "$folder/empty"
+refuses "an empty store" 3 "$folder/empty|--store" -- history --store "$folder/empty"
 refuses "an option of another command" 2 "--metric" -- table --metric wall
 
 # ---- pictures ---------------------------------------------------------------------------

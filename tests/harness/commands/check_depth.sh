@@ -7,7 +7,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 
 brief=(--processes 1 --phase infer --steps 3 --min-time 0 --warmup 8 --device-time none --store "$store")
 
-refuses "a depth of a model without layers to choose" 2 "resnet18|no layers to choose|--depth 3" -- \
+refuses "a depth of a model without layers to choose" 2 "resnet18|--depth 3" -- \
     --model resnet18 --variant small --depth 3 --store "$store"
 refuses "a depth that is none" 2 "--depth|'2000'" -- --model llama --depth 2000 --store "$store"
 

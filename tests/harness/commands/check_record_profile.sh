@@ -111,7 +111,7 @@ rm -rf "$folder/r"
 run record --runtime sim --profile 60 --output "$folder/r" -- "$program" --steps 30
 report "a program that ends before is said to have no profile" "$(
     fault_of 0
-    grep -q "no profile: it begins once nothing was compiled for 64 executions" "$folder/err" ||
+    grep -q "no profile: .* 64 executions" "$folder/err" ||
         echo "not said"
     steps_hold 'assert steps["profile"] is None and steps["left_out"]["profiled"] == 0, steps'
 )"
@@ -119,7 +119,7 @@ rm -rf "$folder/r"
 run record --runtime sim --profile 60 --output "$folder/r" -- "$program" --steps 200 --anew-every 20
 report "nor has one that compiles again and again" "$(
     fault_of 0
-    grep -q "no profile: it begins once" "$folder/err" || echo "not said"
+    grep -q "no profile: .* 64 executions" "$folder/err" || echo "not said"
 )"
 rm -rf "$folder/r"
 run record --runtime sim --profile 1000 --output "$folder/r" -- "$program" --steps 150 --signal 9

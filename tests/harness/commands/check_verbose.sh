@@ -6,18 +6,19 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 unset PJRT_NAMES_AND_LIBRARY_PATHS PJRT_DEVICE PJRT_LIBRARY_PATH
 export PJRT_SIM=values=none,device_us=200
 
-"$bench" help | sed -nE 's/^  bench \[?([a-z-]+)\]?( .*)?$/\1/p' >"$folder/commands"
+"$bench" --man | sed -n 's/^\.SS bench //p' >"$folder/commands"
 "$bench" --version >"$folder/version"
 report "each command takes -q, -v and --version, and has them in its help" "$(
     [ "$(wc -l <"$folder/commands")" -gt 20 ] || echo "not all commands"
     while read -r command; do
         for words in "-q -v" "--quiet --verbose"; do
             read -ra arguments <<<"$words"
-            run "$command" "${arguments[@]}" --version
+            read -ra name <<<"$command"
+            run "${name[@]}" "${arguments[@]}" --version
             fault_of 0
             cmp "$folder/out" "$folder/version" 2>&1 || echo "bench $command $words --version"
         done
-        run help "$command"
+        run help "${name[@]}"
         for option in --quiet --verbose --version; do
             [ "$(grep -cE -- "^  $option( |$)" "$folder/out")" -eq 1 ] || echo "not one $option of $command"
         done
