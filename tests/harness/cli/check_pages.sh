@@ -66,7 +66,7 @@ run compare "${stores[@]}" --format narrow
 report "a comparison on a terminal keeps to its width, and says what it leaves out" "$(
     wide "$folder/shown"
     grep -q 'resnet18  *infer .*undecided\|resnet18  *infer .*slower' "$folder/shown" || echo "no verdict"
-    tr '\n' ' ' <"$folder/shown" | grep -q 'left out .*All columns: --wide' || echo "not said"
+    tr '\n' ' ' <"$folder/shown" | grep -q -- '--wide' || echo "not said"
     cat "$folder/out" "$folder/err" | cmp - "$folder/shown" 2>&1
 )"
 on_terminal 500 compare --wide "${stores[@]}"
@@ -168,29 +168,29 @@ sed 's/stablehlo.add/stablehlo.subtract/; s/2x3xf32/2x5xf32/g; s/3x2xf32/5x2xf32
 long=$folder/a-folder-whose-name-is-long/and-another-one/graphs
 mkdir -p "$long"
 cp "$folder/many.mlir" "$folder/more.mlir" "$long"
-on_terminal 500 graph diff "$long/many.mlir" "$long/more.mlir"
-report "graph diff keeps to the width of a terminal, but for statements and paths" "$(
+on_terminal 500 diff "$long/many.mlir" "$long/more.mlir"
+report "diff keeps to the width of a terminal, but for statements and paths" "$(
     wide "$folder/screen" | grep -v '^wide:  *[AB], line [0-9]*: '
-    tr '\n' ' ' <"$folder/screen" | grep -q 'Changed, by reason (a .* operand 1 ' || echo "no reasons"
+    tr '\n' ' ' <"$folder/screen" | grep -q ' operand 1 ' || echo "no reasons"
 )"
-on_terminal 500 publish --store "$store/a" --output "$folder/a-site-whose-name-is-long/site-of-all-records"
-report "publish keeps to the width of a terminal" "$(
+on_terminal 500 report --store "$store/a" --site "$folder/a-site-whose-name-is-long/site-of-all-records"
+report "a site keeps to the width of a terminal" "$(
     wide "$folder/screen"
-    tr '\n' ' ' <"$folder/screen" | grep -q ' unchanged, .*/index.html' || echo "no files"
+    tr '\n' ' ' <"$folder/screen" | grep -q '/index.html' || echo "no files"
 )"
 if [ -x "$built/tests/harness/replay/make_recording" ]; then
     "$built/tests/harness/replay/make_recording" text "$folder/recording"
     on_terminal 500 import --store "$folder/imported" "$folder/recording"
     report "import keeps to the width of a terminal" "$(
         wide "$folder/screen"
-        tr '\n' ' ' <"$folder/screen" | grep -q 'steps of .* written to' || echo "no record"
+        tr '\n' ' ' <"$folder/screen" | grep -q "$folder/imported" || echo "no record"
     )"
-    report "import says what names a program that nobody knows" "$(
+    report "import says how an unknown program gets a name" "$(
         tr -s '\n ' ' ' <"$folder/screen" |
-            grep -q 'unknown step recorded unknown on plugin.so (--model NAME gives them a name) written to' ||
+            grep -q 'unknown step recorded unknown on plugin.so .*--model NAME' ||
             echo "not said"
         run import --store "$folder/imported" --model mine "$folder/recording"
-        grep -q 'steps of mine step recorded unknown on plugin.so written to' "$folder/out" || echo "not named"
+        grep -q 'mine step recorded unknown on plugin.so ' "$folder/out" || echo "not named"
     )"
     narrow "a replay" "replay: back to back" replay "$folder/recording" --runtime sim --processes 1 --steps 3 \
         --warmup 8 --min-time 0 --device-time none --store "$folder/replayed"

@@ -79,12 +79,12 @@ refuses "and no other" 2 "--weights" -- \
 run verify --model llama --variant small --mode lazy --depth 3
 report "verify refuses other depths than the golden one" "$(
     [ "$status" -eq 1 ] || echo "exit status $status, not 1"
-    grep -q 'llama.small: not supported: its golden values are not of --depth 3' "$folder/err" || echo "not said why"
+    grep -q 'llama.small: .*--depth 3' "$folder/err" || echo "not said why"
 )"
 run verify --all --depth 3 --mode lazy
 report "so does verify of all, which is left with nothing" "$(
     [ "$status" -eq 3 ] || echo "exit status $status, not 3"
-    grep -q 'resnet18.full: its golden values are not of --depth 3; left out' "$folder/err" ||
+    grep -q 'resnet18.full: .*--depth 3' "$folder/err" ||
         echo "not said what was left out"
 )"
 run verify --model llama --variant small --mode lazy --depth 2

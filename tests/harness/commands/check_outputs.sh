@@ -42,7 +42,7 @@ spares() {
     rm -rf "$store" "$folder/kept"
     run "$@" "$option" "$file"
     report "bench $1 does not replace the file of $option, and says so before it starts anything" "$(
-        fault_of 2 "$option: $file is there already: choose another file, or --force"
+        fault_of 2 "$option" "$file" "--force"
         [ ! -s "$folder/out" ] || echo "something on standard output"
         ! grep '^\[' "$folder/err" || echo "it had begun"
         [ ! -e "$store" ] && [ ! -e "$folder/kept" ] || echo "there is a store"

@@ -80,7 +80,7 @@ report "host work by thread: the one that traces and the one that executes" "$(
     fault_of 0
     grep -qE '^100 +0 +4\.00 ms +0 ns +0 ns$' "$folder/out" || echo "no row of the main thread"
     grep -qE '^101 +1 +500 us +100 us +0 ns$' "$folder/out" || echo "no row of the other one"
-    lines "thread" "executions" "the ledger is of"
+    lines "thread" "executions" "host_work:"
 )"
 run steps "$folder/threads" --format json
 report "and for programs" "$(
