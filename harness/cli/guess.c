@@ -162,15 +162,15 @@ static bool is_path_of(const cli_option *row, const char *word)
 bn_code cli_accept_bare(cli_call *call, const char *word, const cli_option *before, bn_status *st)
 {
     const cli_option *bare = row_named(call, call->command->bare);
-    const cli_option *swept = call->word_count ? row_named(call, call->words[0]) : NULL;
-    const bool digits = isdigit((unsigned char)word[0]);
+    const cli_option *numbers = call->word_count ? row_named(call, call->words[0]) : NULL;
     bn_text meant = {0};
-    if (digits && before && before->kind == CLI_NUMBERS && cli_is_list(before)) {
-        put_option(call, before, word, &meant);
-        return refuse_word(word, &meant, st);
-    }
-    if (digits && swept && swept->kind == CLI_NUMBERS && !cli_was_given(call, swept->name)) {
-        put_option(call, swept, word, &meant);
+    /* A number is meant for the list of numbers before it, else for the axis of a study. */
+    if (before && before->kind == CLI_NUMBERS && cli_is_list(before))
+        numbers = before;
+    else if (numbers && (numbers->kind != CLI_NUMBERS || cli_was_given(call, numbers->name)))
+        numbers = NULL;
+    if (numbers && isdigit((unsigned char)word[0])) {
+        put_option(call, numbers, word, &meant);
         return refuse_word(word, &meant, st);
     }
     if (call->command == call->program->commands[0] && command_named(call->program, word)) {
@@ -215,6 +215,7 @@ bn_code cli_refuse_option(const cli_call *call, const char *hyphens, const char 
     if (!command && (command = command_named(program, word)) && takers.length &&
         !cli_find(cli_rows(command), name, length))
         command = NULL;
+    const cli_command *other = command != call->command ? command : NULL;
     if (cli_find(call->table, name, length)) /* behind one hyphen */
         bn_text_printf(&meant, "--%s", word);
     for (size_t i = 0; i < call->table->count && !meant.length; i++)
@@ -222,25 +223,23 @@ bn_code cli_refuse_option(const cli_call *call, const char *hyphens, const char 
             bn_text_printf(&meant, "--%s", call->table->rows[i].name);
     if (!meant.length && !command && !takers.length && of_value)
         put_option(call, of_value, word, &meant);
-    if (meant.length) {
-        bn_fail_meant(st, BN_INVALID, (bn_meant){meant.data, "See", "--help"},
-                      "there is no option %s%s", hyphens, word);
-    } else if (command && command != call->command) {
-        bn_fail(st, BN_INVALID, "bench %s does not take --%s; bench %s does that",
-                call->command->name, word, command->name);
-    } else if (takers.length) {
-        bn_fail(st, BN_INVALID, "bench %s does not take --%s, but these do: %s. See --help",
-                call->command->name, word, takers.data);
-    } else {
-        char option[BN_NEAR_LETTERS + 2];
+    if (!meant.length && !other && !takers.length) {
         bn_near near = bn_near_begin(word);
         for (size_t i = 0; i < call->table->count; i++)
             bn_near_try(&near, call->table->rows[i].name);
         const char *best = bn_near_best(&near);
-        snprintf(option, sizeof option, "--%s", best ? best : "");
-        bn_fail_meant(st, BN_INVALID, (bn_meant){best ? option : NULL, "See", "--help"},
-                      "there is no option %s%s", hyphens, word);
+        if (best)
+            bn_text_printf(&meant, "--%s", best);
     }
+    if (meant.length || (!other && !takers.length))
+        bn_fail_meant(st, BN_INVALID, (bn_meant){meant.data, "See", "--help"},
+                      "there is no option %s%s", hyphens, word);
+    else if (other)
+        bn_fail(st, BN_INVALID, "bench %s does not take --%s; bench %s does that",
+                call->command->name, word, other->name);
+    else
+        bn_fail(st, BN_INVALID, "bench %s does not take --%s; these do: %s; see --help",
+                call->command->name, word, takers.data);
     bn_text_free(&meant);
     bn_text_free(&takers);
     return BN_INVALID;
