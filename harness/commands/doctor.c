@@ -168,7 +168,7 @@ static int run(void *options, const cli_call *call)
 const cli_command command_doctor = {
     .name = "doctor",
     .usage = "bench doctor [STORE|RECORDING] [--model NAME]",
-    .summary = "what to fix in the runs of a store, or in a recorded program, and what it costs",
+    .summary = "find what could be fixed in runs of a store or a recorded program, and its cost",
     .section = JOB_SECTION_WHY,
     .bare = "store",
     .size = sizeof(doctor_options),

@@ -89,7 +89,7 @@ static int run_export(void *options, const cli_call *call)
 const cli_command command_export = {
     .name = "export",
     .usage = "bench export --to FORMAT [--store DIR] [--output FILE|DIR]",
-    .summary = "write records as files that other tools open; export weights: a model's",
+    .summary = "write records as files for other tools; export weights: a model's parameters",
     .section = JOB_SECTION_LOOK,
     .bare = "store",
     .size = sizeof(export_options),
@@ -261,7 +261,7 @@ static int run_import(void *options, const cli_call *call)
 const cli_command command_import = {
     .name = "import",
     .usage = "bench import [--from pytorch-xla] [--store DIR] FILE|DIR...",
-    .summary = "read recordings, or others' results, into a folder of records",
+    .summary = "read recordings or other tools' results into a folder of records",
     .section = JOB_SECTION_LOOK,
     .words = "files or folders of recordings",
     .most_words = CLI_MAX_PATHS,

@@ -119,11 +119,13 @@ typedef struct history_options {
 
 static const cli_option rows[] = {
     {"output", "FILE", CLI_TEXT, AT(file), .also = "o",
-     .text = "also draw the one series: .svg, .png or .gp; what is there is replaced, since it can "
-             "be made again from the records"},
+     .text =
+         "also draw the selected series: .svg, .png or .gp; an existing file is replaced, since "
+         "it can be made again from the records"},
     {"verbose", NULL, CLI_FLAG, AT(output.verbose),
-     .text = "also say how many records were read (-v)"},
-    {"force", NULL, CLI_FLAG, AT(output.force), .text = "of no effect: --output replaces files"},
+     .text = "also print how many records were read (-v)"},
+    {"force", NULL, CLI_FLAG, AT(output.force),
+     .text = "no effect: --output always replaces files"},
 };
 
 static int run(void *options, const cli_call *call)
@@ -136,7 +138,7 @@ static int run(void *options, const cli_call *call)
 const cli_command command_history = {
     .name = "history",
     .usage = "bench history [--store DIR] [--model NAME] [--output FILE.svg]",
-    .summary = "series over nights: where their level changed, and between which builds",
+    .summary = "print series over nights: where their level changed, and between which builds",
     .section = JOB_SECTION_LOOK,
     .bare = "store",
     .size = sizeof(history_options),

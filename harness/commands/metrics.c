@@ -188,7 +188,7 @@ static int run(void *options, const cli_call *call)
 const cli_command command_metrics = {
     .name = "metrics",
     .usage = "bench metrics DIR|RECORD|FILE",
-    .summary = "metrics and counters in the layout of PyTorch/XLA's report",
+    .summary = "print metrics and counters in the layout of PyTorch/XLA's report",
     .section = JOB_SECTION_LOOK,
     .words = "DIR|RECORD|FILE",
     .most_words = 1,

@@ -226,10 +226,10 @@ static void say_process(const rec_process *p, double limit_bytes)
     for (size_t i = 0; i < p->program_count; i++)
         without += p->programs[i].executions > 0 && !p->programs[i].hash[0];
     if (without > 0)
-        cli_say("  process %u: the recording lacks the code of %zu executed programs, so bench "
-                "replay cannot run them: they were compiled before the recording began, or their "
-                "files could not be written",
-                p->pid, without);
+        cli_say("  process %u: the recording lacks the code of %zu executed program%s, so bench "
+                "replay cannot run them: compiled before the recording began, or not written to "
+                "disk",
+                p->pid, without, plural(without));
     for (const char *const *lie = p->lies; lie && *lie; lie++)
         cli_say("  process %u: %s; that answer was not recorded", p->pid, *lie);
     if (p->unseen > 0)
@@ -424,7 +424,7 @@ static int run(void *options, const cli_call *call)
 const cli_command command_record = {
     .name = "record",
     .usage = "bench record [--output DIR] [--runtime NAME] -- PROGRAM [ARGUMENT...]",
-    .summary = "run any program, unchanged, and record what its framework asks of the PJRT runtime",
+    .summary = "run any program, unchanged, and record its framework's PJRT calls",
     .section = JOB_SECTION_OTHERS,
     .also = "trace",
     .words = "a program and its arguments",

@@ -629,7 +629,7 @@ static int table(void *options, const cli_call *call)
 const cli_command command_table = {
     .name = "table",
     .usage = "bench table [--store DIR] [--table NAME] [--model NAME]",
-    .summary = "tables of a folder of records: speedups, executions, ledgers, compilation, memory",
+    .summary = "print tables of records: speedups, executions, ledgers, compilation, memory",
     .section = JOB_SECTION_LOOK,
     .also = "show, results",
     .bare = "store",

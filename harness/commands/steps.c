@@ -333,8 +333,8 @@ static const char legend[] =
     "first thread's. programs: times: per step; device, call: per execution; gap: the\n"
     "device was idle before; in, out: buffers\n";
 static const char gaps_legend[] =
-    "gap before: mean per step of the time in which the device is idle and that program\n"
-    "is next, by what the host does; PJRT: in calls that dispatch, send, read or compile\n";
+    "gap before: mean per step of the time in which the device is idle before that\n"
+    "program, by what the host does; PJRT: calls that dispatch, send, read, compile\n";
 static const char kernels_legend[] =
     "kernels: per execution, while at least one ran, by the plugin's profiler;\n"
     "overhead: the rest of device: call, launch, gaps between kernels, way back\n";
@@ -481,7 +481,7 @@ static const cli_option rows[] = {
 const cli_command command_steps = {
     .name = "steps",
     .usage = "bench steps DIR [--step-program NAME] [--format json]",
-    .summary = "where the time of a recording's steps went, on host and device, and what bounds them",
+    .summary = "show where the time of a recording's steps went, and what bounds them",
     .section = JOB_SECTION_OTHERS,
     .words = "DIR",
     .most_words = 1,
