@@ -144,7 +144,7 @@ else
     skip "a series as a picture: its nights, its changes and the builds at them" "no gnuplot"
     skip "the page of a store of many nights shows them" "no gnuplot"
 fi
-refuses "a picture of several series" 2 "one series, not of 6|--mode" -- \
+refuses "a picture of several series" 2 "--output|6|--mode" -- \
     history --store "$store" --output "$folder/x.svg"
 refuses "a picture of another kind" 2 ".svg, .png or .gp" -- \
     history --store "$store" "${one[@]}" --output "$folder/x.pdf"

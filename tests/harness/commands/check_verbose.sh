@@ -33,10 +33,10 @@ report "there are three records" "$(
     fault_of 0
     [ "$(stored)" -eq 3 ] || stored
 )"
-for words in "plot ledger --output $folder/lone.gp" "report --output $folder/lone.html" \
-    "publish --output $folder/lone" history; do
+for words in "report --plot ledger --output $folder/lone.gp" "report --output $folder/lone.html" \
+    "report --site $folder/lone" history; do
     read -ra arguments <<<"$words"
-    report "bench ${arguments[0]} --verbose says how many records were read, unless it is to be quiet" "$(
+    report "bench ${arguments[*]:0:2} --verbose says how many records were read, unless it is to be quiet" "$(
         run "${arguments[@]}" --store "$store" -v
         fault_of 0
         grep -qE '^3 records, of which [0-9]+ files were read' "$folder/err" || echo "it does not"
