@@ -13,20 +13,18 @@
 static void wrap(bn_text *out, const char *text)
 {
     size_t column = HELP_COLUMN;
-    while (*text) {
-        size_t word = strcspn(text, " ");
-        if (column + word > HELP_WIDTH && column > HELP_COLUMN) {
+    for (bool first = true; *text; first = false) {
+        const size_t word = strcspn(text, " ");
+        if (!first && column + 1 + word > HELP_WIDTH) {
             bn_text_printf(out, "\n%*s", HELP_COLUMN, "");
             column = HELP_COLUMN;
+        } else if (!first) {
+            bn_text_putc(out, ' ');
+            column++;
         }
         bn_text_append(out, text, word);
         column += word;
-        text += word;
-        if (*text == ' ') {
-            bn_text_putc(out, ' ');
-            column++;
-            text++;
-        }
+        text += word + strspn(text + word, " ");
     }
 }
 

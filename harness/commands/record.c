@@ -337,8 +337,8 @@ static void remove_recording(const recording *r)
     rmdir(r->path); /* where it is empty */
 }
 
-static bn_code begin(const record_options *own, const char *const *words, recording *r,
-                     bn_status *st)
+static bn_code begin_recording(const record_options *own, const char *const *words, recording *r,
+                               bn_status *st)
 {
     char bytes[32];
     bn_code code = open_folder(own->folder, r, st);
@@ -357,7 +357,7 @@ static bn_code begin(const record_options *own, const char *const *words, record
 }
 
 /* The program, which was started at START_NS, has ended with CODE. */
-static void end(const record_options *own, recording *r, int code, uint64_t start_ns)
+static void end_recording(const record_options *own, recording *r, int code, uint64_t start_ns)
 {
     bn_status st = {.code = BN_OK};
     const uint64_t now = bn_now_ns();
@@ -376,14 +376,14 @@ static int record(const record_options *own, const char *const *words)
     bn_status st = {.code = BN_OK};
     recording r = {.folder = -1};
     int code = CLI_EXIT_OK;
-    if (begin(own, words, &r, &st) != BN_OK) {
+    if (begin_recording(own, words, &r, &st) != BN_OK) {
         code = (int)cli_complain(&st);
         remove_recording(&r);
     } else {
         say_way(&r, own->output.verbose);
         const uint64_t start_ns = bn_now_ns();
         if (command_program_run(words, r.way.variables, &code, &st) == BN_OK) {
-            end(own, &r, code, start_ns);
+            end_recording(own, &r, code, start_ns);
         } else {
             (void)cli_complain(&st);
             code = st.code == BN_NOT_FOUND ? 127 : 126; /* as of a shell */
